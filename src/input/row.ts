@@ -1,0 +1,83 @@
+/** How the input is written; the output is written alike unless told otherwise. */
+export type InputFormat =
+  | {
+      readonly kind: 'csv';
+      readonly delimiter: string;
+      readonly eol: '\n' | '\r\n' | '\r';
+      readonly bom: boolean;
+      /** The header cells as they stand in the file; undefined where the file has none. */
+      readonly header: readonly string[] | undefined;
+      /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */
+      readonly columns: readonly string[];
+    }
+  | {
+      readonly kind: 'ndjson';
+      readonly eol: '\n' | '\r\n';
+      readonly bom: boolean;
+      /** The keys seen in the first rows, in order of first appearance. */
+      readonly columns: readonly string[];
+    };
+
+interface Place {
+  /** The record's ordinal in the whole input, from 1, headers not counted, rejected ones counted. */
+  readonly record: number;
+  /** The physical line in its file, from 1, at which the record starts. */
+  readonly line: number;
+}
+
+/** A record of a CSV or TSV file. */
+export interface CsvRow extends Place {
+  readonly type: 'csv';
+  readonly fields: readonly string[];
+}
+
+/** A line of an NDJSON file: the text as it came, and the object in it. */
+export interface NdjsonRow extends Place {
+  readonly type: 'ndjson';
+  readonly raw: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export type Row = CsvRow | NdjsonRow;
+
+export type RejectReason =
+  | 'column_count'
+  | 'invalid_quote'
+  | 'unclosed_quote'
+  | 'too_large'
+  | 'invalid_encoding'
+  | 'invalid_json'
+  | 'not_an_object';
+
+/** A record that can't be read: set aside with its place, its reason and its text. */
+export interface Reject extends Place {
+  readonly type: 'reject';
+  readonly file: string;
+  readonly reason: RejectReason;
+  readonly detail: string;
+  /** The text as read, cut at 64 KiB; bytes that are not text come as U+FFFD here and whole in `raw_base64`. */
+  readonly raw: string;
+  readonly raw_base64?: string;
+  readonly raw_truncated?: true;
+}
+
+export type InputRecord = Row | Reject;
+
+/** How much of the raw input (all files together, before decompression) was read, and its hash. */
+export interface InputPosition {
+  readonly bytes: number;
+  /** SHA-256, hex, of the first `bytes` bytes. */
+  readonly sha256: string;
+}
+
+/** Some records in input order, and how far the input had been read when the last of them came out. */
+export interface Batch {
+  readonly records: readonly InputRecord[];
+  readonly position: InputPosition;
+}
+
+/** Where a run that was interrupted had got to. */
+export interface ResumePoint extends InputPosition {
+  /** The ordinal of the last record that is done. */
+  readonly record: number;
+}
