@@ -1,0 +1,19 @@
+import type {Operation} from '../../src/client/wire.ts';
+
+export type RequestBody = Record<string, unknown>;
+
+export const operations: Readonly<
+  Record<string, {readonly name: Operation; readonly field: string; readonly fields: ReadonlySet<string>}>
+>;
+
+export function hash(text: string, seed?: number): number;
+export function answer(operation: Operation, body: RequestBody, redeemed?: boolean): RequestBody;
+export function price(operation: Operation, body: RequestBody): number;
+export function isCharged(status: number, hasRetryAfter: boolean): boolean;
+
+export class SlidingCount {
+  constructor(windowMs?: number);
+  readonly peak: number;
+  add(now: number): void;
+  count(now: number): number;
+}

@@ -1,0 +1,111 @@
+import {type Operation, operationNames} from '../../src/client/wire.ts';
+import {SlidingCount} from './api-server-core.mjs';
+
+function perOperation<T>(make: () => T): Record<Operation, T> {
+  return {ip: make(), phone: make(), email: make(), verify: make()};
+}
+
+/** What the server saw and counted: the books that a run's summary is held against. */
+export class Ledger {
+  /** HTTP requests of any kind whose head arrived. */
+  requests = 0;
+  /** Requests for an operation that were read to their end, whatever the answer. */
+  calls = 0;
+  /** Calls that were charged, at whatever price. */
+  charged = 0;
+  /** What the charged calls cost together. */
+  credits = 0;
+  /** Requests that broke off before they were read to their end; never charged. */
+  unread = 0;
+  inFlight = 0;
+  peakInFlight = 0;
+  connections = 0;
+  /** Calls whose `api_key` was not the server's. */
+  wrongKey = 0;
+  /** Requests that carried the key anywhere. */
+  keySeen = 0;
+  /** Bytes written by floods and bombs: how much of them a client let come. */
+  poured = 0;
+  readonly byOperation = perOperation(() => 0);
+  readonly creditsByOperation = perOperation(() => 0);
+  readonly byStatus = new Map<number | 'stall' | 'drop' | 'raw', number>();
+  /** Per operation: value → calls. Empty where values are not kept. */
+  readonly values = perOperation(() => new Map<string, number>());
+  /** Per operation: value → credits. Empty where values are not kept. */
+  readonly creditsByValue = perOperation(() => new Map<string, number>());
+  /** When each request's head arrived, by `performance.now()`. Empty where values are not kept. */
+  readonly arrivals: number[] = [];
+  /** Where the key was, other than in the body: `header <name>` or `url`. The first hundred. */
+  readonly keyElsewhere: string[] = [];
+  /** What the client did against the interface. The first hundred. */
+  readonly violations: string[] = [];
+  readonly #lastSecond = new SlidingCount();
+  readonly #keepValues: boolean;
+
+  constructor(keepValues: boolean) {
+    this.#keepValues = keepValues;
+  }
+
+  /** Most requests in any sliding second. */
+  get maxPerSecond(): number {
+    return this.#lastSecond.peak;
+  }
+
+  /** Values that were asked for, of one operation or of all. */
+  distinct(operation?: Operation): number {
+    return names(operation).reduce((sum, name) => sum + this.values[name].size, 0);
+  }
+
+  /** Values that were asked for more than once, as `[operation, value, calls]`. */
+  repeated(operation?: Operation): Array<[Operation, string, number]> {
+    return names(operation).flatMap(name =>
+      [...this.values[name]]
+        .filter(([, n]) => n > 1)
+        .map(([value, n]): [Operation, string, number] => [name, value, n]),
+    );
+  }
+
+  arrived(now: number): void {
+    this.requests++;
+    this.#lastSecond.add(now);
+    if (this.#keepValues) this.arrivals.push(now);
+    if (++this.inFlight > this.peakInFlight) this.peakInFlight = this.inFlight;
+  }
+
+  /** Enters a call; returns how often its value has been asked for, this time included (0: values not kept). */
+  called(operation: Operation, value: string): number {
+    this.calls++;
+    this.byOperation[operation]++;
+    if (!this.#keepValues) return 0;
+    return bump(this.values[operation], value, 1);
+  }
+
+  paid(operation: Operation, value: string, cost: number): void {
+    this.charged++;
+    this.credits += cost;
+    this.creditsByOperation[operation] += cost;
+    if (this.#keepValues) bump(this.creditsByValue[operation], value, cost);
+  }
+
+  answered(status: number | 'stall' | 'drop' | 'raw'): void {
+    bump(this.byStatus, status, 1);
+  }
+
+  violated(what: string): void {
+    if (this.violations.length < 100) this.violations.push(what);
+  }
+
+  leaked(where: string): void {
+    if (this.keyElsewhere.length < 100) this.keyElsewhere.push(where);
+  }
+}
+
+function names(operation?: Operation): readonly Operation[] {
+  return operation ? [operation] : operationNames;
+}
+
+function bump<K>(map: Map<K, number>, key: K, by: number): number {
+  const next = (map.get(key) ?? 0) + by;
+  map.set(key, next);
+  return next;
+}

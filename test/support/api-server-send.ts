@@ -1,0 +1,186 @@
+import type {ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+import {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {gzipSync} from 'node:zlib';
+import type {RequestBody} from './api-server-core.mjs';
+import type {Ledger} from './api-server-ledger.ts';
+import type {Body, Ending, Reply} from './api-server-reply.ts';
+
+/** One response to be sent: where to, and what the unscripted answer would be. */
+export interface Exchange {
+  readonly res: ServerResponse;
+  readonly ledger: Ledger;
+  readonly own: () => RequestBody;
+}
+
+/** Sends what a script asked for. */
+export function send(exchange: Exchange, reply: Reply): void {
+  const {res} = exchange;
+  if (reply.kind === 'answer') later(reply.delayMs, res, () => sendAnswer(exchange, reply));
+  else if (reply.kind === 'drop') later(reply.delayMs, res, () => end(res.socket, reply.ending));
+  else if (reply.kind === 'raw') sendRaw(res.socket, reply.text, reply.ending);
+  else reply.kind satisfies 'stall';
+}
+
+/** Sends a JSON text the shortest way. */
+export function sendJson(res: ServerResponse, status: number, text: string): void {
+  res.writeHead(status, {'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text)});
+  res.end(text);
+}
+
+/** Ends a connection; a reset over TLS is a plain close, as Node has no other. */
+export function end(socket: Socket | null, ending: Ending): void {
+  if (!socket || socket.destroyed) return;
+  if (ending === 'reset' && !('encrypted' in socket)) socket.resetAndDestroy();
+  else socket.destroy();
+}
+
+/** Does `what` after `ms`, unless the response has been closed by then. */
+export function later(ms: number | undefined, res: ServerResponse, what: () => void): void {
+  if (!ms) {
+    what();
+    return;
+  }
+  const timer = setTimeout(() => {
+    if (!res.destroyed) what();
+  }, ms);
+  res.once('close', () => clearTimeout(timer));
+}
+
+function sendRaw(socket: Socket | null, text: string, ending: Ending | undefined): void {
+  socket?.write(text, 'latin1', () => ending && end(socket, ending));
+}
+
+function sendAnswer(exchange: Exchange, reply: Extract<Reply, {kind: 'answer'}>): void {
+  const {res} = exchange;
+  const {after} = reply;
+  if (after) {
+    const {socket} = res;
+    res.once('finish', () => (after === 'close' ? socket?.end() : end(socket, after)));
+  }
+  sendBody(exchange, reply.status, reply.headers ?? {}, reply.body ?? ownBody(exchange, reply.status));
+}
+
+function ownBody(exchange: Exchange, status: number): Body {
+  return {as: 'json', value: status < 300 ? exchange.own() : {success: false, message: `status_${status}`}};
+}
+
+function sendBody(
+  exchange: Exchange,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Body,
+): void {
+  const {res} = exchange;
+  const head = (type: string, length?: number, encoding?: string) =>
+    res.writeHead(status, {
+      'Content-Type': type,
+      ...(length !== undefined && {'Content-Length': length}),
+      ...(encoding !== undefined && {'Content-Encoding': encoding}),
+      ...headers,
+    });
+  switch (body.as) {
+    case 'json': {
+      const text = JSON.stringify(body.value);
+      head('application/json', Buffer.byteLength(text)).end(text);
+      return;
+    }
+    case 'bytes': {
+      const data = Buffer.from(body.data);
+      head(body.type, data.length).end(data);
+      return;
+    }
+    case 'wrong-types': {
+      const text = JSON.stringify(retyped(exchange.own(), true));
+      head('application/json', Buffer.byteLength(text)).end(text);
+      return;
+    }
+    case 'part': {
+      const whole = Buffer.from(JSON.stringify(exchange.own()));
+      const part = whole.subarray(0, body.bytes);
+      if (body.promised === 'part') head('application/json', part.length).end(part);
+      else head('application/json', whole.length).write(part, () => end(res.socket, body.ending));
+      return;
+    }
+    case 'drip': {
+      const text = JSON.stringify(exchange.own());
+      head('application/json', body.endless ? undefined : Buffer.byteLength(text)).flushHeaders();
+      drip(res, body.endless ? undefined : Buffer.from(text), body.everyMs);
+      return;
+    }
+    case 'flood':
+      head('application/json', body.length === 'declared' ? floodLength(body.bytes) : undefined);
+      pour(
+        exchange,
+        flood(body.bytes, piece => piece),
+      );
+      return;
+    case 'gzip-bomb':
+      head('application/json', undefined, 'gzip');
+      pour(
+        exchange,
+        flood(body.bytes, piece => gzipSync(piece)),
+      );
+      return;
+    default:
+      body satisfies never;
+  }
+}
+
+/** Every leaf with another type than it has, `success` left as it is. */
+function retyped(value: unknown, top = false): unknown {
+  if (typeof value === 'boolean') return 'yes';
+  if (typeof value === 'number') return 'high';
+  if (typeof value === 'string') return 7;
+  if (Array.isArray(value)) return 'none';
+  if (value === null || typeof value !== 'object') return value;
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    top && name === 'success' ? field : retyped(field),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+function drip(res: ServerResponse, text: Buffer | undefined, everyMs: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (!text) return void res.write(' ');
+    res.write(text.subarray(sent, ++sent));
+    if (sent < text.length) return;
+    clearInterval(timer);
+    res.end();
+  }, everyMs);
+  res.once('close', () => clearInterval(timer));
+}
+
+const floodHead = Buffer.from('{"success":true,"data":{"city":"');
+const floodTail = Buffer.from('"}}');
+const floodPiece = Buffer.alloc(2 ** 20, 'a');
+
+function floodPieces(bytes: number): number {
+  return Math.ceil(bytes / floodPiece.length);
+}
+
+function floodLength(bytes: number): number {
+  return floodHead.length + floodPieces(bytes) * floodPiece.length + floodTail.length;
+}
+
+/** JSON text of at least `bytes` bytes, in pieces; a gzip file may be made of members, so each is packed alone. */
+function* flood(bytes: number, pack: (piece: Buffer) => Buffer): Generator<Buffer> {
+  yield pack(floodHead);
+  const piece = pack(floodPiece);
+  for (let n = floodPieces(bytes); n > 0; n--) yield piece;
+  yield pack(floodTail);
+}
+
+function pour({res, ledger}: Exchange, pieces: Iterable<Buffer>): void {
+  function* counted(): Generator<Buffer> {
+    for (const piece of pieces) {
+      ledger.poured += piece.length;
+      yield piece;
+    }
+  }
+  // A client that hangs up in the middle is what these bodies are for.
+  pipeline(Readable.from(counted(), {highWaterMark: 1}), res).catch(() => {});
+}

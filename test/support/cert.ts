@@ -1,0 +1,109 @@
+import {generateKeyPairSync, randomBytes, sign} from 'node:crypto';
+import {isIPv4} from 'node:net';
+
+export interface CertificateOptions {
+  /** Host names and IPv4 addresses that the certificate is for. */
+  readonly hosts?: readonly string[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+const YEAR_MS = 365.25 * 24 * 3600 * 1000;
+
+/**
+ * A fresh self-signed certificate and its key, as PEM, for TLS tests. Node can read X.509 but not write it, so the
+ * few DER structures of RFC 5280 are written here; no private key needs to be kept in the repository.
+ */
+export function makeCertificate(options: CertificateOptions = {}): {key: string; cert: string} {
+  const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
+  const hosts = options.hosts ?? ['localhost', '127.0.0.1'];
+  const now = Date.now();
+  const body = der(
+    SEQUENCE,
+    der(0xa0, integer(Buffer.from([2]))),
+    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+    ecdsaWithSha256,
+    nameOf(hosts[0] ?? 'localhost'),
+    der(
+      SEQUENCE,
+      time(options.notBefore ?? new Date(now - YEAR_MS)),
+      time(options.notAfter ?? new Date(now + YEAR_MS)),
+    ),
+    nameOf(hosts[0] ?? 'localhost'),
+    publicKey.export({type: 'spki', format: 'der'}),
+    der(0xa3, der(SEQUENCE, basicConstraints, altNames(hosts))),
+  );
+  const signature = sign('sha256', body, privateKey);
+  const certificate = der(SEQUENCE, body, ecdsaWithSha256, bits(signature));
+  return {
+    key: privateKey.export({type: 'pkcs8', format: 'pem'}).toString(),
+    cert: pem('CERTIFICATE', certificate),
+  };
+}
+
+const SEQUENCE = 0x30;
+const SET = 0x31;
+/** 1.2.840.10045.4.3.2 (RFC 5758) */
+const ecdsaWithSha256 = der(SEQUENCE, oid('2a8648ce3d040302'));
+/** 2.5.29.19, critical, CA: true, so that the certificate can be its own issuer */
+const basicConstraints = der(
+  SEQUENCE,
+  oid('551d13'),
+  der(0x01, Buffer.from([0xff])),
+  octets(der(SEQUENCE, der(0x01, Buffer.from([0xff])))),
+);
+
+/** 2.5.29.17: dNSName is [2], iPAddress is [7] */
+function altNames(hosts: readonly string[]): Buffer {
+  const names = hosts.map(host =>
+    isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),
+  );
+  return der(SEQUENCE, oid('551d11'), octets(der(SEQUENCE, ...names)));
+}
+
+/** A name that is one common name (2.5.4.3). */
+function nameOf(commonName: string): Buffer {
+  return der(SEQUENCE, der(SET, der(SEQUENCE, oid('550403'), der(0x0c, Buffer.from(commonName)))));
+}
+
+/** UTCTime until 2049, GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
+function time(date: Date): Buffer {
+  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
+  return date.getUTCFullYear() < 2050
+    ? der(0x17, Buffer.from(digits.slice(2)))
+    : der(0x18, Buffer.from(digits));
+}
+
+function oid(hex: string): Buffer {
+  return der(0x06, Buffer.from(hex, 'hex'));
+}
+
+function integer(value: Buffer): Buffer {
+  return der(0x02, value);
+}
+
+function bits(value: Buffer): Buffer {
+  return der(0x03, Buffer.from([0]), value);
+}
+
+function octets(value: Buffer): Buffer {
+  return der(0x04, value);
+}
+
+/** Tag, length, contents. */
+function der(tag: number, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const {length} = content;
+  const size =
+    length < 0x80
+      ? [length]
+      : length < 0x100
+        ? [0x81, length]
+        : [0x82, Math.floor(length / 256), length % 256];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}
+
+function pem(label: string, data: Buffer): string {
+  const lines = data.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
