@@ -142,9 +142,7 @@ const verifyShape = {
     .looseObject({valid: flag, country_code: text, country_name: text, carrier: text, line_type: text})
     .partial(),
   session: z.looseObject({started_at: dateTime, finished_at: dateTime}).partial(),
-  rules: z.array(
-    z.looseObject({action: text, name: text, id: text, source: text, shadow: flag}).partial(),
-  ),
+  rules: z.array(z.looseObject({action: text, name: text, id: text, source: text, shadow: flag}).partial()),
   multi_accounting: z
     .looseObject({
       detected: flag,

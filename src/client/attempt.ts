@@ -1,0 +1,57 @@
+/** What the service said about pace, as it came: headers are data from a stranger. */
+export interface PaceHeaders {
+  readonly retryAfter?: string | undefined;
+  /** The response's own clock, against which dates in the other headers are measured. */
+  readonly date?: string | undefined;
+  /** `RateLimit`, `RateLimit-Policy`, `RateLimit-*` and `X-RateLimit-*`, by lower-case name. */
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+interface Heard {
+  readonly status: number;
+  readonly latencyMs: number;
+  readonly pace: PaceHeaders;
+}
+
+/** An answer: the response's data as checked against the interface. */
+export interface Answered extends Heard {
+  readonly kind: 'answered';
+  /** Known fields of the right type, and unknown ones as they came. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Dotted names of fields that the interface does not know. */
+  readonly unknownFields: readonly string[];
+  /** Dotted names of known fields that came with another type and were left out. */
+  readonly wrongTypes: readonly string[];
+}
+
+/**
+ * What became of one call. A failed call is a value, never a thrown error.
+ *
+ * - `not_sent`: nothing reached the service; free.
+ * - `throttled`: asked to slow down.
+ * - `ambiguous`: it may have been carried out and charged, but no answer came.
+ * - `unreadable`: carried out, but the answer breaks the interface.
+ * - `rejected`: refused for this value.
+ * - `fatal`: no call can succeed until somebody mends something.
+ * - `cancelled`: given up by this side while in flight.
+ */
+export type Attempt =
+  | Answered
+  | {readonly kind: 'not_sent'; readonly code: string; readonly latencyMs: number}
+  | (Heard & {readonly kind: 'throttled'; readonly code: string})
+  | {
+      readonly kind: 'ambiguous';
+      readonly code: string;
+      readonly latencyMs: number;
+      readonly status?: number;
+      readonly pace?: PaceHeaders;
+    }
+  | (Heard & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
+  | (Heard & {readonly kind: 'rejected'; readonly code: string})
+  | {
+      readonly kind: 'fatal';
+      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate';
+      readonly code: string;
+      readonly latencyMs: number;
+      readonly status?: number;
+    };

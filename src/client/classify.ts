@@ -1,0 +1,122 @@
+import {z} from 'zod';
+import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
+import {errorBody, INVALID_TOKEN, type Operation, wire} from './wire.ts';
+
+/** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
+export interface RawResponse {
+  readonly status: number;
+  readonly body: string | undefined;
+  readonly problem?: string | undefined;
+  readonly latencyMs: number;
+  readonly pace: PaceHeaders;
+}
+
+/** What a complete response to `operation` means. `sent` is the request's body without the key. */
+export function classifyResponse(
+  operation: Operation,
+  response: RawResponse,
+  sent: Readonly<Record<string, string>>,
+): Attempt {
+  const {status, latencyMs, pace} = response;
+  const heard = {status, latencyMs, pace};
+  if (status >= 300 && status < 400)
+    return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
+  const json = parseJson(response.body);
+  const message = errorMessage(json);
+  if (status === 401)
+    return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
+  if (message === INVALID_TOKEN && operation !== 'verify' && (status < 500 || status === 200)) {
+    return {kind: 'fatal', reason: 'credentials', code: INVALID_TOKEN, latencyMs, status};
+  }
+  if (status === 402)
+    return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};
+  if (status === 429) return {...heard, kind: 'throttled', code: 'http_429'};
+  if (status === 503 && pace.retryAfter !== undefined) return {...heard, kind: 'throttled', code: 'http_503'};
+  if (status === 408 || status === 425 || status >= 500) {
+    return {...heard, kind: 'ambiguous', code: `http_${status}`};
+  }
+  if (status >= 400) return {...heard, kind: 'rejected', code: message ?? `http_${status}`};
+  if (status < 200 || status > 299)
+    return {...heard, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
+  if (message !== undefined) return {...heard, kind: 'rejected', code: message};
+  return readAnswer(operation, json, response, sent);
+}
+
+function readAnswer(
+  operation: Operation,
+  json: unknown,
+  response: RawResponse,
+  sent: Readonly<Record<string, string>>,
+): Attempt {
+  const {status, latencyMs, pace} = response;
+  const heard = {status, latencyMs, pace};
+  const unreadable = (detail: string): Attempt => ({
+    ...heard,
+    kind: 'unreadable',
+    code: 'bad_response',
+    detail,
+  });
+  if (response.problem !== undefined) return unreadable(response.problem);
+  if (json === undefined) return unreadable('not JSON');
+  const data = payload(operation, json);
+  if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
+  const echoed = data.user_id;
+  if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
+    return unreadable('user_id is not the id that was sent');
+  }
+  return {...heard, kind: 'answered', ...checkFields(wire[operation].data, data)};
+}
+
+function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
+  if (!isObject(json) || json.success !== true) return undefined;
+  if (operation !== 'verify') return isObject(json.data) ? json.data : undefined;
+  const {success: _, ...verdict} = json;
+  return verdict;
+}
+
+type Checked = Pick<Answered, 'data' | 'unknownFields' | 'wrongTypes'>;
+
+/** Keeps known fields of the right type and unknown fields as they are; names the unknown and the wrong ones. */
+function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path = ''): Checked {
+  const data: Record<string, unknown> = {};
+  const unknownFields: string[] = [];
+  const wrongTypes: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) continue;
+    const optional = schema.shape[name] as z.ZodOptional<z.ZodType> | undefined;
+    if (optional === undefined) {
+      unknownFields.push(path + name);
+      data[name] = value;
+      continue;
+    }
+    const field = optional.unwrap();
+    if (field instanceof z.ZodObject && isObject(value)) {
+      const inner = checkFields(field, value, `${path}${name}.`);
+      data[name] = inner.data;
+      unknownFields.push(...inner.unknownFields);
+      wrongTypes.push(...inner.wrongTypes);
+    } else if (field.safeParse(value).success) data[name] = value;
+    else wrongTypes.push(path + name);
+  }
+  return {data, unknownFields, wrongTypes};
+}
+
+/** The service's own code for a failure; undefined where the body is no error body or its code is unfit as a code. */
+function errorMessage(json: unknown): string | undefined {
+  const error = errorBody.safeParse(json);
+  if (error.success) return /^[\w.:-]{1,64}$/.test(error.data.message) ? error.data.message : 'service_error';
+  return isObject(json) && json.success === false ? 'service_error' : undefined;
+}
+
+function parseJson(body: string | undefined): unknown {
+  if (body === undefined) return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,145 @@
+import {Agent as HttpAgent} from 'node:http';
+import {Agent as HttpsAgent} from 'node:https';
+import type {Attempt} from './attempt.ts';
+import {classifyResponse} from './classify.ts';
+import {ClientError} from './errors.ts';
+import {proxyFor} from './proxy.ts';
+import {type Transport, type TransportOptions, transport} from './transport.ts';
+import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Longest time for one call, in milliseconds; 30,000 by default. */
+  readonly timeoutMs?: number;
+  /** Most connections; unlimited by default. */
+  readonly maxConnections?: number;
+  /** Most bytes of one response's body, decoded; 1 MiB by default. */
+  readonly maxBodyBytes?: number;
+}
+
+/** What an operation is asked about: the request's fields without the key. */
+export type Params = Readonly<Record<string, string>>;
+
+/** Answers of `client.ip` and its like: a promise of the data, or a thrown {@link ClientError}. */
+export interface Client {
+  readonly baseUrl: string;
+  /** One call, no retries; never rejects: what went wrong is in the result. */
+  send(operation: Operation, params: Params): Promise<Attempt>;
+  ip(ip: string): Promise<IpData>;
+  phone(phone: string): Promise<PhoneData>;
+  email(email: string): Promise<EmailData>;
+  verify(request: VerifyParams): Promise<VerifyData>;
+  /** Gives up calls in flight and closes the connections. */
+  close(): void;
+}
+
+export interface VerifyParams {
+  readonly token: string;
+  readonly actionId: string;
+  readonly id?: string;
+  readonly email?: string;
+  readonly phoneNumber?: string;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts. */
+const DEFAULT_MAX_BODY_BYTES = 1_048_576;
+
+/**
+ * A client of the service's four operations.
+ *
+ * @throws {ClientError} when the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
+ */
+export function createClient(options: ClientOptions): Client {
+  const base = checkedBaseUrl(options.baseUrl);
+  const agents = connect(base, options);
+  const wires: TransportOptions = {
+    agents,
+    secure: base.protocol === 'https:',
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+  };
+  const post: Transport = transport(wires);
+  const prefix = base.href.replace(/\/+$/, '');
+  const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
+
+  async function send(operation: Operation, params: Params): Promise<Attempt> {
+    const result = await post(
+      urls.get(operation) as URL,
+      JSON.stringify({api_key: options.apiKey, ...params}),
+    );
+    return 'kind' in result ? result : classifyResponse(operation, result, params);
+  }
+
+  async function ask<Data>(operation: Operation, params: Params): Promise<Data> {
+    const attempt = await send(operation, params);
+    if (attempt.kind === 'answered') return attempt.data as Data;
+    throw ClientError.of(operation, attempt);
+  }
+
+  return {
+    baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
+    send,
+    ip: ip => ask('ip', {ip}),
+    phone: phone => ask('phone', {phone}),
+    email: email => ask('email', {email}),
+    verify: request => ask('verify', verifyParams(request)),
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+/** The request of `/verify` without the key; fields that are not given are not sent. */
+export function verifyParams(request: VerifyParams): Params {
+  return {
+    action_id: request.actionId,
+    token: request.token,
+    ...(request.id === undefined ? {} : {id: request.id}),
+    ...(request.email === undefined ? {} : {email: request.email}),
+    ...(request.phoneNumber === undefined ? {} : {phone_number: request.phoneNumber}),
+  };
+}
+
+/** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */
+export function checkedBaseUrl(text: string): URL {
+  if (!URL.canParse(text)) {
+    throw new ClientError(
+      'base_url_invalid',
+      'The base URL is not a URL; expected something like https://api.example.com',
+    );
+  }
+  const url = new URL(text);
+  if (url.search !== '' || url.hash !== '') {
+    throw new ClientError(
+      'base_url_invalid',
+      `The base URL ${url.origin} must not carry a query or a fragment`,
+    );
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new ClientError(
+      'base_url_insecure',
+      `The base URL ${url.origin} would send the key in the clear: use https://`,
+    );
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ClientError('base_url_invalid', `The base URL must begin with https://, not ${url.protocol}//`);
+  }
+  return url;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function connect(base: URL, options: ClientOptions) {
+  const pool = {
+    keepAlive: true,
+    maxSockets: options.maxConnections ?? Number.POSITIVE_INFINITY,
+    maxFreeSockets: options.maxConnections ?? 256,
+  };
+  return {http: new HttpAgent(pool), https: proxyFor(base, pool) ?? new HttpsAgent(pool)};
+}

@@ -1,0 +1,65 @@
+import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import type {Attempt} from './attempt.ts';
+import type {Operation} from './wire.ts';
+
+type Failure = Exclude<Attempt, {kind: 'answered'}>;
+
+/** Thrown by a client used on its own; in a run the same failure is a value. `attempt` says what became of the call. */
+export class ClientError extends BulkEnrichError {
+  readonly attempt: Failure | undefined;
+
+  constructor(code: string, message: string, exitCode: ExitCode = exitCodes.usage, attempt?: Failure) {
+    super(code, exitCode, message);
+    this.attempt = attempt;
+  }
+
+  static of(operation: Operation, attempt: Failure): ClientError {
+    return new ClientError(attempt.code, `${operation}: ${explain(attempt)}`, exitCodeOf(attempt), attempt);
+  }
+}
+
+/** The exit code of a single lookup, or of a run, that ended with this failure. */
+export function exitCodeOf(attempt: Failure): ExitCode {
+  if (attempt.kind !== 'fatal') {
+    return attempt.kind === 'not_sent' || attempt.kind === 'throttled'
+      ? exitCodes.temporary
+      : exitCodes.incomplete;
+  }
+  if (attempt.reason === 'credentials') return exitCodes.credentials;
+  return attempt.reason === 'credits' ? exitCodes.credits : exitCodes.usage;
+}
+
+/** One sentence for a person: what happened, and what to do where something can be done. */
+export function explain(attempt: Failure): string {
+  switch (attempt.kind) {
+    case 'not_sent':
+      return `the service can't be reached (${attempt.code}); nothing was sent`;
+    case 'throttled':
+      return `the service asks to slow down (${attempt.code})`;
+    case 'ambiguous':
+      return `no answer came (${attempt.code}); the call may have been charged`;
+    case 'unreadable':
+      return `the answer breaks the interface (${attempt.detail})`;
+    case 'rejected':
+      return `the service rejected the call (${attempt.code})`;
+    case 'fatal':
+      return explainFatal(attempt);
+    default:
+      return attempt satisfies never;
+  }
+}
+
+function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>): string {
+  switch (attempt.reason) {
+    case 'credentials':
+      return `the service does not accept the API key (${attempt.code}): check BULK_ENRICH_API_KEY`;
+    case 'credits':
+      return `the account has no credits left (${attempt.code})`;
+    case 'redirect':
+      return `the service answered with a redirect (${attempt.code}), which is never followed, as it would hand the key on: check BULK_ENRICH_BASE_URL`;
+    case 'certificate':
+      return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or name its authority in NODE_EXTRA_CA_CERTS`;
+    default:
+      return attempt.reason satisfies never;
+  }
+}

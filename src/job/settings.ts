@@ -1,0 +1,368 @@
+import {z} from 'zod';
+import {ages, columns, costs, countOrShare, duration, list, rates, whole} from './values.ts';
+
+/**
+ * Every setting of a run: its name, one sentence, its unit and its default. Flags, job files, their JSON Schema,
+ * `--help` and the README's table all come from here.
+ */
+
+/** What the command line and the docs need to know of a setting beside its schema. */
+export interface SettingMeta {
+  readonly description: string;
+  readonly group: string;
+  /** How the flag's value is named in `--help`; none for a switch. */
+  readonly value?: string;
+  /** The flag may be given several times. */
+  readonly repeatable?: boolean;
+  /** The flag is written `--no-…` and turns the setting off. */
+  readonly negated?: boolean;
+  /** Only job files and the library have it. */
+  readonly flagless?: boolean;
+  /** How the default is said where it isn't a plain value. */
+  readonly defaultText?: string;
+}
+
+function setting<T extends z.ZodType>(schema: T, meta: SettingMeta): T {
+  return schema.meta({...meta});
+}
+
+const COLUMNS = 'Columns';
+const FORMAT = 'Format';
+const CALLS = 'Calls';
+const LIMITS = 'Limits';
+const STORE = 'Answer store';
+const STATE = 'State';
+const RESULTS = 'Results';
+
+const charge = z.enum(['free', 'maybe', 'spent']);
+
+const shape = {
+  endpoint: setting(
+    z
+      .union([
+        z.enum(['embedded', 'live']),
+        z.url(),
+        z.strictObject({base_url: z.url(), action_id: z.string().optional()}),
+      ])
+      .optional(),
+    {
+      group: CALLS,
+      value: 'NAME|URL',
+      description: 'Whom to ask: embedded, live (from the environment), or a base URL.',
+      defaultText: 'from the environment',
+    },
+  ),
+
+  ip: setting(columns.optional(), {
+    group: COLUMNS,
+    value: 'COL[=PREFIX]',
+    repeatable: true,
+    description: 'Column of IPv4 addresses.',
+  }),
+  phone: setting(columns.optional(), {
+    group: COLUMNS,
+    value: 'COL[=PREFIX]',
+    repeatable: true,
+    description: 'Column of phone numbers.',
+  }),
+  email: setting(columns.optional(), {
+    group: COLUMNS,
+    value: 'COL[=PREFIX]',
+    repeatable: true,
+    description: 'Column of e-mail addresses.',
+  }),
+  token: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'COL',
+    description: 'Column of user session tokens, for bot verdicts.',
+  }),
+  actionId: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'ID',
+    description: 'Action identifier of the verdicts.',
+    defaultText: 'BULK_ENRICH_ACTION_ID',
+  }),
+  verdictId: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'COL',
+    description: 'Column of user identifiers, sent with the token.',
+  }),
+  verdictEmail: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'COL',
+    description: 'Column of e-mail addresses, sent with the token.',
+  }),
+  verdictPhone: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'COL',
+    description: 'Column of phone numbers, sent with the token.',
+  }),
+  only: setting(
+    list(',')
+      .pipe(z.array(z.enum(['ip', 'phone', 'email', 'verify'])))
+      .optional(),
+    {group: COLUMNS, value: 'OPS', description: 'Only these operations, such as ip,email.'},
+  ),
+  country: setting(z.string().optional(), {
+    group: COLUMNS,
+    value: 'COL',
+    description: 'Column of ISO country codes, for phone numbers in national form.',
+  }),
+  defaultCountry: setting(
+    z
+      .string()
+      .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as US')
+      .transform(code => code.toUpperCase())
+      .optional(),
+    {
+      group: COLUMNS,
+      value: 'CC',
+      description: 'Country of phone numbers in national form where no column says it.',
+    },
+  ),
+  fields: setting(list(',').optional(), {
+    group: COLUMNS,
+    value: 'FIELDS',
+    description: 'Only these answer fields, such as ip.country,email.trust_score.',
+  }),
+  header: setting(z.boolean().default(true), {
+    group: COLUMNS,
+    negated: true,
+    description: 'The first row is data; columns are column_1, column_2, …',
+  }),
+
+  inputFormat: setting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+    group: FORMAT,
+    value: 'FORMAT',
+    description: 'csv, tsv or ndjson.',
+    defaultText: 'by content',
+  }),
+  outputFormat: setting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+    group: FORMAT,
+    value: 'FORMAT',
+    description: 'csv, tsv or ndjson.',
+    defaultText: 'as the input',
+  }),
+  delimiter: setting(
+    z
+      .string()
+      .transform(text => (text === '\\t' || text === 'tab' ? '\t' : text))
+      .pipe(z.string().length(1, 'expected one character, or tab'))
+      .optional(),
+    {
+      group: FORMAT,
+      value: 'CHAR',
+      description: 'The delimiter of the input and the output.',
+      defaultText: 'by content',
+    },
+  ),
+  bom: setting(z.boolean().optional(), {
+    group: FORMAT,
+    description: 'Begin the output with a byte order mark.',
+    defaultText: 'as the input',
+  }),
+  encoding: setting(z.enum(['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252']).default('auto'), {
+    group: FORMAT,
+    value: 'NAME',
+    description: 'Encoding of the input: auto (UTF-8, or UTF-16 by its mark), windows-1252, …',
+  }),
+  maxRecordSize: setting(whole(1024).default(1_048_576), {
+    group: FORMAT,
+    value: 'BYTES',
+    description: 'A record larger than this is rejected.',
+  }),
+  escapeFormulas: setting(z.enum(['answers', 'all', 'none']).default('answers'), {
+    group: FORMAT,
+    value: 'WHICH',
+    description: "Columns made safe against spreadsheet formulas: answers, all (the input's too) or none.",
+  }),
+
+  rate: setting(rates.optional(), {
+    group: CALLS,
+    value: 'RATE',
+    description: 'Most calls a second (/s), minute (/m) or hour (/h), or unlimited; also ip=50/s,email=10/s.',
+    defaultText: '20/s live, unlimited embedded',
+  }),
+  concurrency: setting(whole(1).default(16), {
+    group: CALLS,
+    value: 'N',
+    description: 'Most calls in flight.',
+  }),
+  timeout: setting(duration.prefault('30s'), {
+    group: CALLS,
+    value: 'TIME',
+    description: 'Longest time for one call.',
+  }),
+  maxAttempts: setting(whole(1).default(6), {
+    group: CALLS,
+    value: 'N',
+    description: 'Most attempts for one value, outages and throttling not counted.',
+  }),
+  maxResends: setting(whole(0).default(2), {
+    group: CALLS,
+    value: 'N',
+    description: 'Most times a call is sent again that may have been charged already.',
+  }),
+  resend: setting(z.enum(['always', 'never']).default('always'), {
+    group: CALLS,
+    value: 'WHEN',
+    description: 'Whether a call whose outcome is unknown is sent again: always or never.',
+  }),
+  maxOutage: setting(duration.prefault('15m'), {
+    group: CALLS,
+    value: 'TIME',
+    description: 'Longest outage or Retry-After to wait for; then exit 5.',
+  }),
+  throttledCharge: setting(charge.default('free'), {
+    group: CALLS,
+    value: 'HOW',
+    description: 'What a throttled call (429) costs: free, maybe or spent.',
+  }),
+  rejectedCharge: setting(charge.default('maybe'), {
+    group: CALLS,
+    value: 'HOW',
+    description: 'What a rejected call (other 4xx) costs: free, maybe or spent.',
+  }),
+  cost: setting(costs.prefault(1), {
+    group: CALLS,
+    value: 'CREDITS',
+    description: 'Credits of one call; also ip=1,phone=2.',
+  }),
+
+  maxCredits: setting(whole(0).optional(), {
+    group: LIMITS,
+    value: 'N',
+    description: 'Most credits for this run, resumes included.',
+  }),
+  maxCreditsPerDay: setting(whole(0).optional(), {
+    group: LIMITS,
+    value: 'N',
+    flagless: true,
+    description: "Most credits for this job in one day (UTC), kept in the user's state directory.",
+  }),
+  onBudget: setting(z.enum(['stop', 'publish']).default('stop'), {
+    group: LIMITS,
+    value: 'WHAT',
+    description: 'At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).',
+  }),
+  maxDuration: setting(duration.optional(), {
+    group: LIMITS,
+    value: 'TIME',
+    description: 'Stop after this time with state saved; exit 5.',
+  }),
+  maxErrors: setting(countOrShare.optional(), {
+    group: LIMITS,
+    value: 'N|N%',
+    description: 'More failed lookups than this: stop with state saved; exit 4.',
+  }),
+  maxRejects: setting(countOrShare.optional(), {
+    group: LIMITS,
+    value: 'N|N%',
+    description: 'More unreadable rows than this: stop; exit 8.',
+  }),
+
+  cache: setting(z.union([z.string(), z.boolean()]).default(true), {
+    group: STORE,
+    value: 'DIR',
+    description: 'Directory of the answer store.',
+    defaultText: "the user's cache directory",
+  }),
+  maxAge: setting(ages.prefault('ip=1d,phone=90d,email=30d'), {
+    group: STORE,
+    value: 'AGE',
+    description: 'How old a stored answer may be; also ip=1d,phone=90d.',
+  }),
+  account: setting(
+    z
+      .string()
+      .regex(/^[\w.@-]{1,64}$/, 'expected 1 to 64 letters, digits, or . _ @ -')
+      .default('default'),
+    {group: STORE, value: 'LABEL', description: "Keeps one account's stored answers apart from another's."},
+  ),
+
+  state: setting(z.string().optional(), {
+    group: STATE,
+    value: 'DIR',
+    description: 'Directory of the run’s state.',
+    defaultText: 'OUT.run',
+  }),
+  restart: setting(z.boolean().default(false), {
+    group: STATE,
+    description: 'Start over, keeping every answer already paid for.',
+  }),
+  force: setting(z.boolean().default(false), {group: STATE, description: 'Replace an existing output.'}),
+  onStaleState: setting(z.enum(['stop', 'restart']).optional(), {
+    group: STATE,
+    value: 'WHAT',
+    description: 'State that does not fit: stop (exit 10 or 8) or restart.',
+    defaultText: 'stop; restart in a job file',
+  }),
+
+  summary: setting(z.string().optional(), {
+    group: RESULTS,
+    value: 'FILE',
+    description: 'Where the summary goes.',
+    defaultText: 'OUT.summary.json',
+  }),
+  rejects: setting(z.string().optional(), {
+    group: RESULTS,
+    value: 'FILE',
+    description: 'Where unreadable rows go.',
+    defaultText: 'OUT.rejects.ndjson',
+  }),
+  progress: setting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
+    group: RESULTS,
+    value: 'HOW',
+    description: 'auto, bar, plain or none.',
+  }),
+  logLevel: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'), {
+    group: RESULTS,
+    value: 'LEVEL',
+    description: 'Log lines (NDJSON on stderr) from this level up.',
+  }),
+  quiet: setting(z.boolean().default(false), {group: RESULTS, description: 'Nothing on stderr but errors.'}),
+};
+
+/** The settings as a caller writes them: texts as in flags, or the types of a job file. */
+export const settingsSchema = z.strictObject(shape);
+
+/** What only a job has: a name, its inputs and its output. */
+export const jobSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'expected 1 to 64 letters, digits, or . _ -')
+    .optional()
+    .meta({description: 'Name of the job, for its summary, its daily budget and its history.'}),
+  input: list().meta({description: 'The input file, or several of them.'}),
+  output: z.string().optional().meta({description: 'The output file.'}),
+  ...shape,
+});
+
+export type SettingName = keyof typeof shape;
+export type Settings = z.output<typeof settingsSchema>;
+export type SettingsInput = z.input<typeof settingsSchema>;
+export type JobSettings = z.output<typeof jobSchema>;
+export type JobInput = z.input<typeof jobSchema>;
+
+/** Every setting with what the command line and the docs say of it, in order. */
+export function describeSettings(): readonly (SettingMeta & {
+  readonly name: SettingName;
+  readonly default: unknown;
+})[] {
+  return Object.entries(shape).map(([name, schema]) => {
+    const parsed = schema.safeParse(undefined);
+    const {default: declared} = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as {
+      default?: unknown;
+    };
+    return {
+      ...(schema.meta() as unknown as SettingMeta),
+      name: name as SettingName,
+      default: declared ?? (parsed.success ? parsed.data : undefined),
+    };
+  });
+}
+
+/** `maxCredits` → `max-credits` (flags), or with `_` (job files). */
+export function spelled(name: string, joiner: '-' | '_'): string {
+  return name.replace(/[A-Z]/g, letter => `${joiner}${letter.toLowerCase()}`);
+}

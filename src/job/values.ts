@@ -1,0 +1,140 @@
+import {z} from 'zod';
+import {operationNames} from '../client/wire.ts';
+
+/** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
+
+const SECOND = 1_000;
+const durationUnits: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: SECOND,
+  m: 60 * SECOND,
+  h: 3_600 * SECOND,
+  d: 86_400 * SECOND,
+};
+
+/** A length of time, `90s`, `15m`, `7d`; in milliseconds once read. */
+export const duration = z.union([z.string(), z.number()]).transform((given, context) => {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(given).trim());
+  const unit = durationUnits[match?.[2] ?? ''];
+  if (match === null || unit === undefined) {
+    context.addIssue('expected a duration such as 500ms, 30s, 15m, 2h or 7d');
+    return z.NEVER;
+  }
+  return Number(match[1]) * unit;
+});
+
+/** At most `count` calls in `perMs` milliseconds. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
+
+function parseRate(text: string): Rate | 'unlimited' | undefined {
+  if (text.trim() === 'unlimited') return 'unlimited';
+  const match = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim());
+  const perMs = rateUnits[match?.[2] ?? ''];
+  const count = Number(match?.[1]);
+  if (match === null || perMs === undefined || count <= 0) return undefined;
+  return count >= 1 ? {count: Math.floor(count), perMs} : {count: 1, perMs: perMs / count};
+}
+
+const operation = z.enum(operationNames);
+
+/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined where the text has no `=`. */
+function perOperationPairs(text: string): [string, string][] | undefined {
+  if (!text.includes('=')) return undefined;
+  return text.split(',').map(part => {
+    const at = part.indexOf('=');
+    return [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+  });
+}
+
+/**
+ * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
+ * holds the operations that were named, and `all` where one value was given for all.
+ */
+function perOperation<T>(read: (text: string) => T | undefined, expected: string) {
+  const one = z.union([z.string(), z.number()]);
+  return z.union([one, z.partialRecord(operation, one)]).transform((given, context) => {
+    const pairs: [string, string][] =
+      typeof given === 'object'
+        ? Object.entries(given).map(([name, value]) => [name, String(value)])
+        : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
+    const values: Partial<Record<(typeof operationNames)[number] | 'all', T>> = {};
+    for (const [name, text] of pairs) {
+      const value = read(text);
+      if (value === undefined || !(name === 'all' || operation.safeParse(name).success)) {
+        context.addIssue(`expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`);
+        return z.NEVER;
+      }
+      values[name as (typeof operationNames)[number] | 'all'] = value;
+    }
+    return values;
+  });
+}
+
+export const rates = perOperation(parseRate, 'a rate such as 20/s, 300/m, 1000/h or unlimited');
+
+export const ages = perOperation(text => {
+  const read = duration.safeParse(text);
+  return read.success ? read.data : undefined;
+}, 'a duration such as 1d or 12h');
+
+export const costs = perOperation(text => {
+  const cost = Number(text);
+  return text.trim() !== '' && Number.isFinite(cost) && cost >= 0 ? cost : undefined;
+}, 'a number of credits, 0 or more');
+
+/** A number of things, or a share of them: `100`, `1%`. */
+export const countOrShare = z.union([z.string(), z.number()]).transform((given, context) => {
+  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
+  if (match === null) {
+    context.addIssue('expected a number such as 100, or a share such as 1%');
+    return z.NEVER;
+  }
+  return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
+});
+
+/** A whole number, also when written as text. */
+export const whole = (minimum: number) =>
+  z.union([z.number(), z.string()]).transform((given, context) => {
+    const value = Number(given);
+    if (!Number.isInteger(value) || value < minimum || String(given).trim() === '') {
+      context.addIssue(`expected a whole number, ${minimum} or more`);
+      return z.NEVER;
+    }
+    return value;
+  });
+
+/** One text or several; `a,b` is two where `separator` is given. */
+export const list = (separator?: string) =>
+  z.union([z.string(), z.array(z.string())]).transform(given => {
+    const texts = Array.isArray(given) ? given : [given];
+    return separator === undefined
+      ? texts
+      : texts.flatMap(text => text.split(separator).map(part => part.trim()));
+  });
+
+/** The column to look values up in, and the prefix of its output columns where the default won't do. */
+export interface ColumnChoice {
+  readonly column: string;
+  readonly prefix?: string | undefined;
+  readonly when?: string | undefined;
+}
+
+const columnText = z.string().transform((text): ColumnChoice => {
+  const at = text.lastIndexOf('=');
+  return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
+});
+const columnObject = z.strictObject({
+  column: z.string(),
+  prefix: z.string().optional(),
+  when: z.string().optional(),
+});
+
+/** `COL`, `COL=PREFIX`, `{column, prefix, when}`, or several of them. */
+export const columns = z
+  .union([columnText, columnObject, z.array(z.union([columnText, columnObject]))])
+  .transform((given): ColumnChoice[] => (Array.isArray(given) ? given : [given]));
