@@ -1,0 +1,103 @@
+import {type Operation, operationNames} from '../client/wire.ts';
+import {ServiceError} from './errors.ts';
+
+/** What one call costs, in credits. The interface does not show it, so it is a setting: 1 unless told otherwise. */
+export type Costs = Record<Operation, number>;
+
+/** What became of an operation's calls. */
+export interface OperationLedger {
+  /** Calls that were charged, or would have been but for a test action id. */
+  calls: number;
+  /** Of these, how many were free, by a test action id. */
+  free: number;
+  /** Of these, how many got no usable answer: practice faults after the charge. */
+  unanswered: number;
+  credits: number;
+  /** Calls turned down, by error code; they cost nothing. */
+  rejected: Record<string, number>;
+}
+
+/** `GET /_ledger`: what was asked and what it cost, since the state began. */
+export interface Ledger {
+  /** What is left, or null without a limit. */
+  balance: number | null;
+  spent: number;
+  operations: Record<Operation, OperationLedger>;
+}
+
+/** A change of the ledger, as the journal keeps it. */
+export type LedgerEvent =
+  | {op: Operation; cost: number; free?: boolean}
+  | {op: Operation; unanswered: true}
+  | {op: Operation; rejected: string};
+
+const emptyOperation = (): OperationLedger => ({calls: 0, free: 0, unanswered: 0, credits: 0, rejected: {}});
+
+/** Counts calls and credits. */
+export class Credits {
+  readonly #costs: Costs;
+  readonly #limit: number | undefined;
+  readonly #keep: (event: LedgerEvent) => void;
+  readonly #operations = Object.fromEntries(
+    operationNames.map(name => [name, emptyOperation()]),
+  ) as Ledger['operations'];
+
+  /**
+   * @param limit credits to begin with; no limit if left out
+   * @param keep is handed each change before the answer leaves
+   */
+  constructor(costs: Costs, limit: number | undefined, keep: (event: LedgerEvent) => void) {
+    this.#costs = costs;
+    this.#limit = limit;
+    this.#keep = keep;
+  }
+
+  get spent(): number {
+    return operationNames.reduce((sum, name) => sum + this.#operations[name].credits, 0);
+  }
+
+  /**
+   * Takes a call's cost.
+   * @throws ServiceError `out_of_credits` where the balance is below it
+   */
+  charge(op: Operation, free: boolean): void {
+    const cost = free ? 0 : this.#costs[op];
+    if (this.#limit !== undefined && this.spent + cost > this.#limit)
+      throw new ServiceError('out_of_credits');
+    this.#record({op, cost, ...(free && {free})});
+  }
+
+  unanswered(op: Operation): void {
+    this.#record({op, unanswered: true});
+  }
+
+  rejected(op: Operation, code: string): void {
+    this.#record({op, rejected: code});
+  }
+
+  /** Takes an event over from the journal, at start. */
+  replay(event: LedgerEvent): void {
+    const ledger = this.#operations[event.op];
+    if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;
+    else if ('unanswered' in event) ledger.unanswered++;
+    else {
+      ledger.calls++;
+      ledger.credits += event.cost;
+      if (event.free) ledger.free++;
+    }
+  }
+
+  ledger(): Ledger {
+    const {spent} = this;
+    return {
+      balance: this.#limit === undefined ? null : this.#limit - spent,
+      spent,
+      operations: structuredClone(this.#operations),
+    };
+  }
+
+  #record(event: LedgerEvent): void {
+    this.replay(event);
+    this.#keep(event);
+  }
+}

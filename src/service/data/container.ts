@@ -1,0 +1,84 @@
+/** The kinds of column that a packed file holds, little-endian, as on every machine that Node runs on. */
+export type Column = Uint8Array | Uint32Array | Float64Array;
+
+type Kind = 'u8' | 'u32' | 'f64';
+
+interface Entry {
+  name: string;
+  kind: Kind;
+  offset: number;
+  length: number;
+}
+
+/** Columns start at multiples of 8, so that they can be read in place, without a copy. */
+const align = (offset: number): number => Math.ceil(offset / 8) * 8;
+
+const kindOf = (column: Column): Kind =>
+  column instanceof Uint8Array ? 'u8' : column instanceof Uint32Array ? 'u32' : 'f64';
+
+/** Puts named columns into one file: the header's length, the header as JSON, then each column. */
+export function encode(columns: Record<string, Column>): Buffer {
+  let end = 0;
+  const entries: Entry[] = Object.entries(columns).map(([name, column]) => {
+    const offset = align(end);
+    end = offset + column.byteLength;
+    return {name, kind: kindOf(column), offset, length: column.length};
+  });
+  const header = Buffer.from(JSON.stringify(entries));
+  const base = align(4 + header.length);
+  const file = Buffer.alloc(base + end);
+  file.writeUInt32LE(header.length, 0);
+  header.copy(file, 4);
+  for (const {name, offset} of entries) {
+    const column = columns[name] as Column;
+    file.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), base + offset);
+  }
+  return file;
+}
+
+/** A packed file's columns, as views on its bytes. */
+export class PackedFile {
+  readonly #bytes: Uint8Array;
+  readonly #entries: Entry[];
+  readonly #base: number;
+
+  constructor(file: Buffer) {
+    this.#bytes = file.byteOffset % 8 === 0 ? file : new Uint8Array(file);
+    const length = file.readUInt32LE(0);
+    this.#entries = JSON.parse(file.toString('utf8', 4, 4 + length));
+    this.#base = align(4 + length);
+  }
+
+  u8(name: string): Uint8Array {
+    const {offset, length} = this.#entry(name, 'u8');
+    return new Uint8Array(this.#bytes.buffer, offset, length);
+  }
+
+  u32(name: string): Uint32Array {
+    const {offset, length} = this.#entry(name, 'u32');
+    return new Uint32Array(this.#bytes.buffer, offset, length);
+  }
+
+  f64(name: string): Float64Array {
+    const {offset, length} = this.#entry(name, 'f64');
+    return new Float64Array(this.#bytes.buffer, offset, length);
+  }
+
+  #entry(name: string, kind: Kind): {offset: number; length: number} {
+    const entry = this.#entries.find(each => each.name === name);
+    if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);
+    return {offset: this.#bytes.byteOffset + this.#base + entry.offset, length: entry.length};
+  }
+}
+
+/** The position of the last of `sorted` that is not above `value`, or -1. */
+export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -1,0 +1,29 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {files} from './data-dir.ts';
+
+/** One data set behind the answers: where it comes from, under which terms, how old and how large it is. */
+export interface DataSet {
+  /** Its package, as on npm. */
+  name: string;
+  version: string;
+  licence: string;
+  /** The credit that the licence asks for, or whom to thank where it asks for none. */
+  attribution: string;
+  link: string;
+  /** The day the data was made, where the data set says so (ISO 8601). */
+  date?: string;
+  entries: number;
+  /** The response fields that come from it. */
+  fields: string[];
+}
+
+/** What the build packed, and from what. */
+export interface Manifest {
+  /** Changes whenever the packing code or a packed package does: equal means up to date. */
+  fingerprint: string;
+  dataSets: DataSet[];
+}
+
+export const readManifest = (directory: string): Manifest =>
+  JSON.parse(readFileSync(join(directory, files.manifest), 'utf8'));

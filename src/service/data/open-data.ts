@@ -1,0 +1,34 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {CityTable} from './city-table.ts';
+import {dataDirectory, files} from './data-dir.ts';
+import {AsnTable, CountryTable} from './ip-tables.ts';
+import {MailDomains} from './mail-domains.ts';
+import {CarrierTable, DisposablePhones} from './phone-tables.ts';
+
+/** Code → name and continent. */
+export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
+
+/** Keeps what `load` returns, at the first call. */
+function once<T>(load: () => T): () => T {
+  let loaded: {value: T} | undefined;
+  return () => {
+    loaded ??= {value: load()};
+    return loaded.value;
+  };
+}
+
+/** The open data of one running service, each table loaded when it is first asked. */
+export class OpenData {
+  readonly directory: string = dataDirectory();
+  readonly asn = once(() => new AsnTable(this.directory));
+  readonly country = once(() => new CountryTable(this.directory));
+  /** Undefined where the optional data set is not installed. */
+  readonly city = once(() => CityTable.load());
+  readonly carriers = once(() => new CarrierTable(this.directory));
+  readonly disposablePhones = once(() => new DisposablePhones(this.directory));
+  readonly mailDomains = once(() => new MailDomains(this.directory));
+  readonly countryNames = once(
+    (): CountryNames => JSON.parse(readFileSync(join(this.directory, files.countries), 'utf8')),
+  );
+}

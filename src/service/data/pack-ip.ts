@@ -1,0 +1,97 @@
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {type CountryResponse, Reader} from 'mmdb-lib';
+import {type Column, encode} from './container.ts';
+
+const require = createRequire(import.meta.url);
+
+/** A packed file and how many entries it holds. */
+export interface Packed {
+  file: Buffer;
+  entries: number;
+  /** The day of the data (ISO 8601), where it says so. */
+  date?: string;
+}
+
+/** Rows of the data set: first address, last address, AS number and holder, the last one quoted where needed. */
+const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
+
+/** IPv4 ranges with their AS number, sorted, and each AS's holder. */
+export function packAsn(): Packed {
+  const lines = readFileSync(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), 'utf8').split('\n');
+  const start: number[] = [];
+  const end: number[] = [];
+  const asn: number[] = [];
+  const holders = new Map<number, string>();
+  for (const line of lines) {
+    const row = asnRow.exec(line.trimEnd());
+    if (row === null) continue;
+    const number = Number(row[3]);
+    start.push(Number(row[1]));
+    end.push(Number(row[2]));
+    asn.push(number);
+    const holder = row[4]?.replaceAll('""', '"') ?? row[5] ?? '';
+    if (!holders.get(number)) holders.set(number, holder);
+  }
+  assertSorted(start);
+  const columns = {
+    start: Uint32Array.from(start),
+    end: Uint32Array.from(end),
+    asn: Uint32Array.from(asn),
+    ...packHolders(holders),
+  };
+  return {file: encode(columns), entries: start.length};
+}
+
+function packHolders(holders: Map<number, string>): Record<string, Column> {
+  const sorted = [...holders].sort(([a], [b]) => a - b);
+  const names = sorted.map(([, name]) => Buffer.from(name));
+  const offsets = new Uint32Array(names.length + 1);
+  names.forEach((name, index) => {
+    offsets[index + 1] = (offsets[index] as number) + name.length;
+  });
+  return {
+    holder: Uint32Array.from(sorted, ([number]) => number),
+    nameOffset: offsets,
+    name: new Uint8Array(Buffer.concat(names)),
+  };
+}
+
+function assertSorted(starts: number[]): void {
+  if (starts.some((start, index) => index > 0 && start <= (starts[index - 1] as number))) {
+    throw new Error('@ip-location-db/asn is not sorted as it was: pack-ip.ts has to sort it');
+  }
+}
+
+/** The reader's types know MaxMind's own records only; this data set's are flat. */
+type CountryRecord = CountryResponse & {country_code: string};
+
+/** The starts of IPv4 ranges that share a country, and the country's place in a list of codes. */
+export function packCountries(): Packed {
+  const path = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb';
+  const reader = new Reader<CountryRecord>(readFileSync(require.resolve(path)));
+  const codes: string[] = [''];
+  const start: number[] = [];
+  const country: number[] = [];
+  for (let address = 0; address < 2 ** 32; ) {
+    const [record, prefix] = reader.getWithPrefixLength(dotted(address));
+    const code = record?.country_code ?? '';
+    if (!codes.includes(code)) codes.push(code);
+    const index = codes.indexOf(code);
+    if (country.at(-1) !== index) {
+      start.push(address);
+      country.push(index);
+    }
+    address += 2 ** (32 - prefix);
+  }
+  const columns = {
+    start: Uint32Array.from(start),
+    country: Uint8Array.from(country),
+    code: new Uint8Array(Buffer.from(codes.join(','))),
+  };
+  const date = new Date(reader.metadata.buildEpoch).toISOString().slice(0, 10);
+  return {file: encode(columns), entries: start.length, date};
+}
+
+const dotted = (address: number): string =>
+  [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join('.');

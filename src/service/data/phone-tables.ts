@@ -1,0 +1,50 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {lastNotAbove, PackedFile} from './container.ts';
+import {files} from './data-dir.ts';
+
+interface CarrierFile {
+  names: string[];
+  prefixes: Record<string, Record<string, number>>;
+}
+
+/** To which carrier a number's range was allocated at first; ported numbers have moved on. */
+export class CarrierTable {
+  readonly #names: string[];
+  readonly #prefixes: Map<string, Map<string, number>>;
+
+  constructor(directory: string) {
+    const packed: CarrierFile = JSON.parse(readFileSync(join(directory, files.carriers), 'utf8'));
+    this.#names = packed.names;
+    this.#prefixes = new Map(
+      Object.entries(packed.prefixes).map(([code, table]) => [code, new Map(Object.entries(table))]),
+    );
+  }
+
+  /** The longest matching prefix wins, as in libphonenumber's carrier mapper. */
+  find(callingCode: string, nationalNumber: string): string | undefined {
+    const table = this.#prefixes.get(callingCode);
+    if (table === undefined) return undefined;
+    for (let length = nationalNumber.length; length > 0; length--) {
+      const index = table.get(nationalNumber.slice(0, length));
+      if (index !== undefined) return this.#names[index] || undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Numbers of public SMS inboxes. */
+export class DisposablePhones {
+  readonly #numbers: Float64Array;
+
+  constructor(directory: string) {
+    const path = join(directory, files.disposablePhones);
+    this.#numbers = new PackedFile(readFileSync(path)).f64('number');
+  }
+
+  /** @param e164 with its leading `+` */
+  has(e164: string): boolean {
+    const number = Number(e164.slice(1));
+    return this.#numbers[lastNotAbove(this.#numbers, number)] === number;
+  }
+}

@@ -1,0 +1,3 @@
+import type {ListedNetwork} from './network-flags.ts';
+
+export const torNetworks: readonly ListedNetwork[] = [];

@@ -1,0 +1,61 @@
+/**
+ * Every code that the service answers with, and its status. The interface names `invalid_token` alone; the others are
+ * our own, for what the interface does not show. `docs/service.md` lists them, and a test holds the two together.
+ */
+export const errorStatus = {
+  /** The API key is wrong. 401 on all four operations, though the interface shows it on `/intelligence/ip` alone. */
+  invalid_token: 401,
+  /** The body is no JSON object. */
+  malformed_body: 400,
+  /** A field that the operation needs is missing or empty. */
+  missing_field: 400,
+  /** A field is there, but not of its type. */
+  invalid_field: 400,
+  /** `ip` is not a dotted-quad IPv4 address. */
+  invalid_ip: 400,
+  /** `token` belongs to no session that the service knows. */
+  unknown_session: 400,
+  /** The request itself is not HTTP as it should be. */
+  malformed_request: 400,
+  /** The balance does not cover the call's cost. */
+  out_of_credits: 402,
+  not_found: 404,
+  /** The path exists, for another method: see `Allow`. */
+  method_not_allowed: 405,
+  /** The request did not arrive in time. */
+  request_timeout: 408,
+  body_too_large: 413,
+  /** The body is not declared as `application/json`. */
+  unsupported_media_type: 415,
+  /** More calls than `rateLimit` allows: see `Retry-After`. */
+  throttled: 429,
+  headers_too_large: 431,
+  /** A fault of the service's own. */
+  internal_error: 500,
+  /** Faults that were asked for with `errorRate`. */
+  practice_error: 500,
+  practice_bad_gateway: 502,
+  practice_unavailable: 503,
+} as const;
+
+/** One of the service's error codes. */
+export type ErrorCode = keyof typeof errorStatus;
+
+/** Ends a call with its status and the interface's error body; nothing is charged for it. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, headers: Record<string, string> = {}) {
+    super(code);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The interface's error body. */
+export const errorBody = (code: ErrorCode): {success: false; message: ErrorCode} => ({
+  success: false,
+  message: code,
+});

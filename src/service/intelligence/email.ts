@@ -1,0 +1,106 @@
+import type {EmailData} from '../../client/wire.ts';
+import type {MailDomainKind} from '../data/mail-domains.ts';
+import type {OpenData} from '../data/open-data.ts';
+import {type MailAddress, parseMailAddress} from './mail-address.ts';
+import {type Normalized, normalize} from './mail-aliases.ts';
+
+/** How a domain came to its trust: as listed, or a relay, or reserved for documentation. */
+export type DomainType = MailDomainKind | 'relay' | 'reserved';
+
+/** Something about an address that moves its trust, by the name that a verdict's `flags` give it. */
+export type MailFlag = 'tagged' | 'dotted' | 'renamed' | 'role' | 'generated' | 'quoted' | 'international';
+
+/** Trust by the kind of domain, our own scale from 0 to 100. */
+const domainTrust: Record<DomainType, number> = {
+  mainstream: 85,
+  provider: 70,
+  other: 60,
+  relay: 45,
+  disposable: 5,
+  reserved: 0,
+};
+
+/** What each flag takes off. */
+const flagCost: Record<MailFlag, number> = {
+  tagged: 5,
+  dotted: 5,
+  renamed: 0,
+  role: 15,
+  generated: 15,
+  quoted: 20,
+  international: 10,
+};
+
+/** From this trust on, an address counts as trusted. */
+export const TRUSTED_FROM = 50;
+
+/** RFC 2606: registered, but never anybody's mail. */
+const reservedDomains = new Set(['example.com', 'example.net', 'example.org']);
+
+/** RFC 2142's mailboxes for roles, and the usual ones that nobody reads. */
+const roles = new Set(
+  'abuse admin administrator billing contact ftp help hostmaster info mailer-daemon marketing news no-reply noc noreply postmaster root sales security support usenet webmaster www'.split(
+    ' ',
+  ),
+);
+
+/** What is known about an address that can exist. */
+export interface MailAssessment {
+  parsed: MailAddress;
+  normalized: Normalized;
+  domainType: DomainType;
+  flags: MailFlag[];
+  /** 0 to 100. */
+  trust: number;
+}
+
+/** Judges an address, or returns undefined where it can't be one. */
+export function assessMail(data: OpenData, email: string): MailAssessment | undefined {
+  const parsed = parseMailAddress(email);
+  if (parsed === undefined) return undefined;
+  const normalized = normalize(parsed);
+  const domainType = typeOf(data, parsed, normalized.relay);
+  const flags = flagsOf(parsed, normalized);
+  const cost = flags.reduce((sum, flag) => sum + flagCost[flag], 0);
+  return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
+}
+
+function typeOf(data: OpenData, {domain, registrable}: MailAddress, relay: boolean): DomainType {
+  if (reservedDomains.has(registrable)) return 'reserved';
+  return relay ? 'relay' : data.mailDomains().kindOf(domain, registrable);
+}
+
+function flagsOf({local, international}: MailAddress, normalized: Normalized): MailFlag[] {
+  const name = normalized.address.slice(0, normalized.address.lastIndexOf('@'));
+  const all: Record<MailFlag, boolean> = {
+    tagged: normalized.tagged,
+    dotted: normalized.dotted,
+    renamed: normalized.renamed,
+    role: roles.has(name),
+    generated: looksGenerated(name),
+    quoted: local.startsWith('"'),
+    international,
+  };
+  return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
+}
+
+/** Eight characters or more of which half or more are digits: more often a machine's choice than a person's. */
+function looksGenerated(local: string): boolean {
+  const digits = local.replace(/\D/g, '').length;
+  return local.length >= 8 && digits * 2 >= local.length;
+}
+
+/** What open data says about an e-mail address; fields without a source are left out. */
+export function emailIntelligence(data: OpenData, email: string): EmailData {
+  const found = assessMail(data, email);
+  if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};
+  const {normalized, parsed, trust} = found;
+  return {
+    is_valid: true,
+    is_trusted: trust >= TRUSTED_FROM,
+    has_aliasing: normalized.tagged || normalized.dotted || normalized.renamed || normalized.relay,
+    trust_score: trust,
+    normalized_email: normalized.address,
+    domain: parsed.domain,
+  };
+}

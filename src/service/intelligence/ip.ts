@@ -1,0 +1,59 @@
+import ipaddr from 'ipaddr.js';
+import type {IpData} from '../../client/wire.ts';
+import type {AutonomousSystem} from '../data/ip-tables.ts';
+import {networkFlags} from '../data/network-flags.ts';
+import type {OpenData} from '../data/open-data.ts';
+
+/**
+ * The ranges that nobody may announce to the internet (IANA's special-purpose registry, by way of ipaddr.js).
+ * AS112 and AMT addresses are special too, but reachable by intent, so they are no bogons.
+ */
+const reachable = new Set(['unicast', 'as112', 'amt']);
+
+/** Whether an IPv4 or IPv6 address belongs to no public network. */
+export function isBogon(address: string): boolean {
+  return !reachable.has(ipaddr.parse(address).range());
+}
+
+/** An IPv4 address as a number. */
+export const toNumber = (address: string): number =>
+  address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
+
+/** What open data says about an IPv4 address; fields without a source are left out. */
+export function ipIntelligence(data: OpenData, address: string): IpData {
+  const bogon = isBogon(address);
+  if (bogon) return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
+  const system = data.asn().find(toNumber(address));
+  return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
+}
+
+/** An address that no known network announces has no flags: nothing is known about it. */
+function flags(system: AutonomousSystem | undefined): IpData {
+  if (system === undefined) return {};
+  const {datacenter, vpn, tor} = networkFlags(system);
+  return {is_vpn: vpn, is_datacenter_proxy: datacenter, is_tor_node: tor};
+}
+
+function holder(system: AutonomousSystem | undefined): IpData {
+  if (system === undefined) return {};
+  const name = system.holder ? {asn_organization: system.holder, isp: system.holder} : {};
+  return {asn_number: system.number, ...name};
+}
+
+/** City and coordinates from the optional data set; country from it, else from the shipped one. */
+function location(data: OpenData, address: string): IpData {
+  const {
+    city,
+    country = data.country().find(toNumber(address)),
+    latitude,
+    longitude,
+  } = data.city()?.find(address) ?? {};
+  const continent = country === undefined ? undefined : data.countryNames()[country]?.continent;
+  return {
+    ...(city !== undefined && {city}),
+    ...(country !== undefined && {country}),
+    ...(continent !== undefined && {continent}),
+    ...(latitude !== undefined && {latitude}),
+    ...(longitude !== undefined && {longitude}),
+  };
+}

@@ -1,0 +1,54 @@
+import {domainToASCII} from 'node:url';
+import {parse} from 'tldts';
+
+/** A mail address that can exist: its parts, the domain in lower-case ASCII. */
+export interface MailAddress {
+  local: string;
+  domain: string;
+  /** What somebody registered: `example.co.uk` of `mail.example.co.uk`. */
+  registrable: string;
+  /** Whether the domain was written, or is to be shown, in other letters than ASCII. */
+  international: boolean;
+}
+
+/** RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well. */
+const dotAtom = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
+
+/** RFC 5322 quoted-string, without the obsolete control characters. */
+const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
+
+/** RFC 1035 label, after conversion to ASCII. */
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * A domain as people write it: letters, digits, hyphens, dots, and the ideographic dots
+ * of RFC 3490, the joiners of RFC 5892.
+ */
+const writtenDomain = /^(?:\p{L}|\p{M}|\p{N}|\u200c|\u200d|[.\u3002\uff0e\uff61-])+$/u;
+
+/** RFC 5321 4.5.3.1: octets of a local part, and of a domain less its final dot. */
+const MAX_LOCAL = 64;
+const MAX_DOMAIN = 253;
+
+/**
+ * Takes an address apart, or returns undefined where it can't be one: no or a wrong local part, a domain that breaks
+ * the rules of DNS, or one that ends in no public suffix (so no `localhost`, `.test` or address
+ * literals), or that is nothing but such a suffix (`co.uk`).
+ */
+export function parseMailAddress(text: string): MailAddress | undefined {
+  const address = text.trim();
+  const at = address.lastIndexOf('@');
+  const local = address.slice(0, Math.max(at, 0));
+  const written = address.slice(at + 1);
+  if (at < 1 || !isLocalPart(local) || !writtenDomain.test(written)) return undefined;
+  const domain = domainToASCII(written);
+  if (domain.length > MAX_DOMAIN || !domain.split('.').every(each => label.test(each))) return undefined;
+  const {domain: registrable, isIcann, isPrivate, isIp} = parse(domain, {allowPrivateDomains: true});
+  const hasRealSuffix = isPrivate || (isIcann && registrable !== null);
+  if (isIp || !hasRealSuffix) return undefined;
+  return {local, domain, registrable: registrable ?? domain, international: domain.includes('xn--')};
+}
+
+function isLocalPart(local: string): boolean {
+  return Buffer.byteLength(local) <= MAX_LOCAL && (dotAtom.test(local) || quoted.test(local));
+}

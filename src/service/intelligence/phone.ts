@@ -1,0 +1,117 @@
+import {
+  type NumberType,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+  validatePhoneNumberLength,
+} from 'libphonenumber-js/max';
+import type {PhoneData} from '../../client/wire.ts';
+import type {OpenData} from '../data/open-data.ts';
+
+/** libphonenumber's types, and the coarser line type that we make of each. */
+const lineTypes: Record<NonNullable<NumberType>, string> = {
+  MOBILE: 'mobile',
+  FIXED_LINE: 'landline',
+  FIXED_LINE_OR_MOBILE: 'landline_or_mobile',
+  VOIP: 'voip',
+  PERSONAL_NUMBER: 'voip',
+  TOLL_FREE: 'toll_free',
+  SHARED_COST: 'shared_cost',
+  PREMIUM_RATE: 'premium',
+  PAGER: 'pager',
+  UAN: 'company',
+  VOICEMAIL: 'voicemail',
+};
+
+/** Risk by type, our own scale from 0 (none) to 100: what a number of that kind says about a signup. */
+const typeRisk: Record<NonNullable<NumberType>, number> = {
+  MOBILE: 10,
+  FIXED_LINE_OR_MOBILE: 15,
+  FIXED_LINE: 20,
+  UAN: 40,
+  TOLL_FREE: 50,
+  SHARED_COST: 50,
+  PAGER: 50,
+  VOICEMAIL: 50,
+  PERSONAL_NUMBER: 60,
+  VOIP: 60,
+  PREMIUM_RATE: 70,
+};
+
+/** The risk of a valid number whose type the numbering plan does not tell. */
+const UNKNOWN_TYPE_RISK = 30;
+
+/** The risk of a number on the list of public SMS inboxes: anybody reads what is sent to it. */
+const DISPOSABLE_RISK = 95;
+
+/** The risk of what can't be a number: it can't be reached at all. */
+const INVALID_RISK = 100;
+
+/** What open data says about a phone number; fields without a source are left out. */
+export function phoneIntelligence(data: OpenData, phone: string): PhoneData {
+  const number = parsePhoneNumberFromString(phone, {extract: false});
+  if (number === undefined || !number.isValid()) return invalid(data, phone, number);
+  const type = number.getType();
+  const disposable = data.disposablePhones().has(number.number);
+  return {
+    is_valid: true,
+    is_disposable: disposable,
+    ...virtual(type),
+    ...identity(data, number),
+    ...(type !== undefined && {number_type: type.toLowerCase(), line_type: lineTypes[type]}),
+    ...carrier(data, number, type),
+    risk_score: riskScore(type, disposable),
+  };
+}
+
+const riskScore = (type: NumberType, disposable: boolean): number =>
+  disposable ? DISPOSABLE_RISK : type === undefined ? UNKNOWN_TYPE_RISK : typeRisk[type];
+
+function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined): PhoneData {
+  return {
+    is_valid: false,
+    ...(number !== undefined && identity(data, number)),
+    validation_error: validationError(phone, number),
+    risk_score: INVALID_RISK,
+  };
+}
+
+/** Why a phone number is not valid. Without a leading `+` nobody can tell the country it belongs to. */
+function validationError(phone: string, number: PhoneNumber | undefined): string {
+  if (number?.isPossible()) return 'not_allocated';
+  switch (validatePhoneNumberLength(phone)) {
+    case 'INVALID_COUNTRY':
+      return 'country_unknown';
+    case 'TOO_SHORT':
+      return 'too_short';
+    case 'TOO_LONG':
+      return 'too_long';
+    case 'INVALID_LENGTH':
+      return 'invalid_length';
+    default:
+      return 'not_a_number';
+  }
+}
+
+function identity(data: OpenData, number: PhoneNumber): PhoneData {
+  const {country} = number;
+  const name = country === undefined ? undefined : data.countryNames()[country]?.name;
+  return {
+    e164_format: number.number,
+    country_code: number.countryCallingCode,
+    ...(country !== undefined && {country}),
+    ...(name !== undefined && {country_name: name}),
+  };
+}
+
+/** Where fixed and mobile numbers share their ranges (North America), VoIP numbers hide among them: left out. */
+function virtual(type: NumberType): PhoneData {
+  if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};
+  return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};
+}
+
+/** The carrier table covers mobile ranges, so a carrier found for another type would be a guess. */
+function carrier(data: OpenData, number: PhoneNumber, type: NumberType): PhoneData {
+  if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return {};
+  const name = data.carriers().find(number.countryCallingCode, number.nationalNumber);
+  return name === undefined ? {} : {carrier: name, carrier_type: 'mobile'};
+}

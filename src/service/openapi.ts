@@ -1,0 +1,49 @@
+import {z} from 'zod';
+import {errorBody, type Operation, operationNames, wire} from '../client/wire.ts';
+
+/** What each operation is for, in the interface's words. */
+const summaries: Record<Operation, string> = {
+  ip: 'Check IP reputation, risk and geolocation signals.',
+  phone: 'Validate and enrich a phone number.',
+  email: 'Validate and score an e-mail address.',
+  verify: 'Fetch the bot verdict for a user session token.',
+};
+
+const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
+
+const jsonSchema = (schema: z.ZodType): Record<string, unknown> => {
+  const {$schema: _, ...rest} = z.toJSONSchema(schema, {target: 'draft-2020-12', io: 'input'});
+  return rest;
+};
+
+const content = (schema: string): Record<string, unknown> => ({
+  'application/json': {schema: {$ref: `#/components/schemas/${schema}`}},
+});
+
+function operation(name: Operation): Record<string, unknown> {
+  const title = capitalised(name);
+  return {
+    operationId: name,
+    summary: summaries[name],
+    requestBody: {required: true, content: content(`${title}Request`)},
+    responses: {
+      200: {description: 'Success', content: content(`${title}Response`)},
+      401: {description: 'The API key is not valid: `invalid_token`', content: content('Error')},
+      default: {description: 'Any other failure', content: content('Error')},
+    },
+  };
+}
+
+/** The interface as OpenAPI 3.1, whose schemas are JSON Schema 2020-12: made from the schemas that check it. */
+export function buildOpenApi(): Record<string, unknown> {
+  const schemas = operationNames.flatMap(name => [
+    [`${capitalised(name)}Request`, jsonSchema(wire[name].request)],
+    [`${capitalised(name)}Response`, jsonSchema(wire[name].response)],
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {title: 'Bot verdict and intelligence service', version: '1.0.0'},
+    paths: Object.fromEntries(operationNames.map(name => [wire[name].path, {post: operation(name)}])),
+    components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBody)}},
+  };
+}
