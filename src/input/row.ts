@@ -1,10 +1,15 @@
-/** How the input is written; the output is written alike unless told otherwise. */
+/**
+ * How the input is written; the output is written alike unless told otherwise. `bom` is true for a UTF-16 file's
+ * mark too. With several inputs it is the first one's format.
+ */
 export type InputFormat =
   | {
       readonly kind: 'csv';
       readonly delimiter: string;
       readonly eol: '\n' | '\r\n' | '\r';
       readonly bom: boolean;
+      /** Whether the file began with Excel's `sep=;` line, which is no record and is not in the header. */
+      readonly sepLine?: boolean;
       /** The header cells as they stand in the file; undefined where the file has none. */
       readonly header: readonly string[] | undefined;
       /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */

@@ -1,0 +1,33 @@
+/**
+ * The names by which columns are addressed: the header cells; repeated ones as `name#2`, unnamed ones as
+ * `column_3`, or the next free name of that kind where a cell already has it.
+ */
+export function columnNames(header: readonly string[]): string[] {
+  const taken = new Set(header);
+  const next = new Map<string, number>();
+  return header.map((cell, index) => {
+    const name = cell.trim() === '' ? `column_${index + 1}` : cell;
+    if (name === cell && !next.has(cell)) {
+      next.set(cell, 2);
+      return cell;
+    }
+    if (name !== cell && !taken.has(name)) {
+      taken.add(name);
+      return name;
+    }
+    return numbered(name, taken, next);
+  });
+}
+
+function numbered(name: string, taken: Set<string>, next: Map<string, number>): string {
+  let number = next.get(name) ?? 2;
+  while (taken.has(`${name}#${number}`)) number++;
+  next.set(name, number + 1);
+  taken.add(`${name}#${number}`);
+  return `${name}#${number}`;
+}
+
+/** Names for the columns of a file without a header. */
+export function numberedColumns(count: number): string[] {
+  return Array.from({length: count}, (_, index) => `column_${index + 1}`);
+}

@@ -1,0 +1,77 @@
+import {RAW_LIMIT} from './reject.ts';
+
+/** Whole lines, or what is left of a line that was longer than the limit. */
+export type Block =
+  | {readonly kind: 'lines'; readonly bytes: Buffer}
+  | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
+
+/**
+ * Cuts a stream of bytes into blocks of whole lines, none longer than `limit` bytes without its line end; only the
+ * last one may have none. Of a longer line the beginning is kept for the reject and the rest is dropped as it comes.
+ * How the stream is cut into chunks changes how lines are grouped, and nothing else.
+ */
+export class LineBlocks {
+  readonly #eol: number;
+  readonly #limit: number;
+  #tail: Buffer[] = [];
+  #tailLength = 0;
+  #dropping: {head: Buffer; length: number} | undefined;
+
+  constructor(eol: number, limit: number) {
+    this.#eol = eol;
+    this.#limit = limit;
+  }
+
+  /** Takes a chunk, and gives what is complete now. */
+  push(chunk: Buffer): Block[] {
+    const blocks: Block[] = [];
+    // In pieces no longer than the limit, so that only the first line of each can be too long.
+    for (let start = 0; start < chunk.length; start += this.#limit) {
+      this.#piece(chunk.subarray(start, start + this.#limit), blocks);
+    }
+    return blocks;
+  }
+
+  /** What is left at the end of the stream. */
+  end(): Block[] {
+    if (this.#dropping !== undefined) return [{kind: 'too_long', ...this.#dropping}];
+    const bytes = this.#takeTail();
+    return bytes.length === 0 ? [] : [{kind: 'lines', bytes}];
+  }
+
+  #piece(piece: Buffer, blocks: Block[]): void {
+    const first = piece.indexOf(this.#eol);
+    const lineLength = first === -1 ? piece.length : first;
+    if (this.#dropping !== undefined) {
+      this.#dropping.length += lineLength;
+      if (first === -1) return;
+      this.#endLongLine(piece, first, blocks);
+    } else if (this.#tailLength + lineLength > this.#limit) {
+      const line = this.#takeTail(piece.subarray(0, lineLength));
+      // A copy, so that the line itself can go.
+      this.#dropping = {head: Buffer.from(line.subarray(0, RAW_LIMIT + 4)), length: line.length};
+      if (first !== -1) this.#endLongLine(piece, first, blocks);
+    } else if (first === -1) {
+      this.#tail.push(piece);
+      this.#tailLength += piece.length;
+    } else {
+      const end = piece.lastIndexOf(this.#eol) + 1;
+      blocks.push({kind: 'lines', bytes: this.#takeTail(piece.subarray(0, end))});
+      if (end < piece.length) this.#piece(piece.subarray(end), blocks);
+    }
+  }
+
+  #endLongLine(piece: Buffer, eolAt: number, blocks: Block[]): void {
+    if (this.#dropping !== undefined) blocks.push({kind: 'too_long', ...this.#dropping});
+    this.#dropping = undefined;
+    if (eolAt + 1 < piece.length) this.#piece(piece.subarray(eolAt + 1), blocks);
+  }
+
+  #takeTail(more?: Buffer): Buffer {
+    if (this.#tail.length === 0) return more ?? Buffer.alloc(0);
+    const bytes = Buffer.concat(more === undefined ? this.#tail : [...this.#tail, more]);
+    this.#tail = [];
+    this.#tailLength = 0;
+    return bytes;
+  }
+}

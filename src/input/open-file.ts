@@ -1,0 +1,119 @@
+import {detectDialect} from './csv-dialect.ts';
+import {CsvReader} from './csv-reader.ts';
+import {decompress} from './decompress.ts';
+import {detectKind, formatByName, type NamedFormat, refuseBinary} from './detect-kind.ts';
+import {InputError} from './errors.ts';
+import type {Meter} from './meter.ts';
+import {NdjsonReader} from './ndjson-reader.ts';
+import {peek} from './peek.ts';
+import {fromStream, openRaw, type RawInput} from './raw.ts';
+import type {RecordReader, Tally} from './record-reader.ts';
+import type {InputFormat, InputRecord} from './row.ts';
+import {detectEncoding, type InputEncoding, transcode} from './transcode.ts';
+
+/** How much text is looked at to find out a file's format. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** What is the same for all files of an input. */
+export interface FileSettings {
+  readonly inputFormat?: NamedFormat | undefined;
+  readonly delimiter?: string | undefined;
+  readonly noHeader: boolean;
+  readonly encoding: InputEncoding;
+  readonly maxRecordBytes: number;
+  readonly chunkSize: number;
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** One file that is being read. */
+export interface OpenFile {
+  readonly name: string;
+  readonly size: number | undefined;
+  /** The records, in groups of natural size. The file's format is known once the first group is there. */
+  readonly groups: AsyncGenerator<InputRecord[]>;
+  /** The format; undefined while the header was not read. */
+  format(): InputFormat | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens one file, or stdin for `-`, and finds out how it is written. Throws InputError. */
+export async function openFile(
+  path: string,
+  settings: FileSettings,
+  meter: Meter,
+  tally: Tally,
+): Promise<OpenFile> {
+  const name = path === '-' ? 'stdin' : path;
+  const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
+  try {
+    const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), 4);
+    const encoding = detectEncoding(bytes.head, settings.encoding);
+    const text = await peek(transcode(bytes.chunks, encoding), SAMPLE_BYTES);
+    if (text.head.length === 0) {
+      throw new InputError(
+        'input_empty',
+        `${name} is empty: there is not even a header. Was it written to the end?`,
+      );
+    }
+    refuseBinary(text.head, name);
+    const sample = text.head.toString('utf8');
+    const bom = encoding.bomBytes > 0;
+    const opened = createReader(sample, path, name, bom, settings, tally);
+    const groups = readGroups(text.chunks, opened.reader, opened.skip);
+    return {name, size: raw.size, groups, format: opened.format, close: () => raw.close()};
+  } catch (error) {
+    await raw.close();
+    throw error;
+  }
+}
+
+async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
+  for (let chunk = await raw.next(); chunk !== undefined; chunk = await raw.next()) {
+    meter.read(chunk);
+    yield chunk;
+  }
+}
+
+async function* readGroups(
+  chunks: AsyncGenerator<Buffer>,
+  reader: RecordReader,
+  skip: number,
+): AsyncGenerator<InputRecord[]> {
+  let left = skip;
+  for await (const chunk of chunks) {
+    yield reader.push(chunk.subarray(left));
+    left = Math.max(0, left - chunk.length);
+  }
+  yield reader.end();
+}
+
+interface OpenedReader {
+  readonly reader: RecordReader;
+  /** How many bytes of the text the reader is not given. */
+  readonly skip: number;
+  readonly format: () => InputFormat | undefined;
+}
+
+function createReader(
+  sample: string,
+  path: string,
+  name: string,
+  bom: boolean,
+  settings: FileSettings,
+  tally: Tally,
+): OpenedReader {
+  const named = settings.inputFormat ?? formatByName(path);
+  const {maxRecordBytes, noHeader} = settings;
+  if (detectKind(sample, name, named) === 'ndjson') {
+    const reader = new NdjsonReader({file: name, maxRecordBytes, tally});
+    const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
+    return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, columns: []})};
+  }
+  const dialect = detectDialect(sample, settings.delimiter ?? (named === 'tsv' ? '\t' : undefined));
+  const {delimiter, eol} = dialect;
+  const reader = new CsvReader({file: name, maxRecordBytes, tally, dialect, noHeader});
+  const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
+  const format = (): InputFormat | undefined =>
+    reader.layout && {kind: 'csv', delimiter, eol, bom, ...sepLine, ...reader.layout};
+  return {reader, skip: dialect.sepLineBytes, format};
+}

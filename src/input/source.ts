@@ -1,0 +1,204 @@
+import {demandAgreement, type NamedFormatOf} from './agree.ts';
+import type {NamedFormat} from './detect-kind.ts';
+import {InputError} from './errors.ts';
+import {Meter} from './meter.ts';
+import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
+import {fileSize} from './raw.ts';
+import type {Tally} from './record-reader.ts';
+import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';
+import {SampleTaker} from './sample.ts';
+import type {InputEncoding} from './transcode.ts';
+
+/** What to read, and how. */
+export interface SourceSettings {
+  /** Files, or `-` for stdin, in order. */
+  readonly paths: readonly string[];
+  /** Where not given: by the files' names, else by their content. */
+  readonly inputFormat?: NamedFormat | undefined;
+  /** Where not given: tab for TSV, else guessed among `,` `;` tab and `|`. */
+  readonly delimiter?: string | undefined;
+  readonly noHeader: boolean;
+  readonly encoding: InputEncoding;
+  /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
+  readonly maxRecordBytes: number;
+  readonly stdin?: NodeJS.ReadableStream | undefined;
+  /** Where an interrupted run had got to: records up to there are not delivered again. */
+  readonly resume?: ResumePoint | undefined;
+  /** How many bytes are read at once; changes nothing but speed. */
+  readonly chunkSize?: number | undefined;
+}
+
+/** The records of all inputs, in order. */
+export interface Source {
+  readonly format: InputFormat;
+  /** The first records, at most 1,000; batches() delivers them too. The same on a resume. */
+  readonly sample: readonly InputRecord[];
+  /** The sizes of all inputs together, before decompression; undefined unless all are regular files. */
+  readonly bytesTotal: number | undefined;
+  /** How far the raw input was read; once batches() ended, all of it. */
+  readonly position: InputPosition;
+  /** Blank lines met so far, which are no records. */
+  readonly blankLines: number;
+  /** Delivers the records, once. Throws InputError. */
+  batches(): AsyncIterableIterator<Batch>;
+  /** Lets go of the files; may be called at any time, and again. */
+  close(): Promise<void>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Opens all inputs, finds out how they are written, and reads the sample. Throws InputError. */
+export async function openSource(settings: SourceSettings): Promise<Source> {
+  const fileSettings = {
+    ...settings,
+    chunkSize: settings.chunkSize ?? CHUNK_BYTES,
+    stdin: settings.stdin ?? process.stdin,
+  };
+  const reading = new Reading(fileSettings, settings.paths, settings.resume);
+  try {
+    await reading.start();
+    return reading;
+  } catch (error) {
+    await reading.close();
+    throw error;
+  }
+}
+
+class Reading implements Source {
+  readonly #settings: FileSettings;
+  readonly #paths: readonly string[];
+  readonly #done: number;
+  readonly #meter: Meter;
+  readonly #tally: Tally = {record: 0, blankLines: 0};
+  readonly #sample = new SampleTaker();
+  readonly #all: AsyncGenerator<Batch>;
+  /** The batches that were read for the sample. */
+  readonly #ahead: Batch[] = [];
+  #file: OpenFile | undefined;
+  #first: NamedFormatOf | undefined;
+  #bytesTotal: number | undefined;
+
+  constructor(settings: FileSettings, paths: readonly string[], resume: ResumePoint | undefined) {
+    this.#settings = settings;
+    this.#paths = paths;
+    this.#done = resume?.record ?? 0;
+    this.#meter = new Meter(resume);
+    this.#all = this.#readAll();
+  }
+
+  get format(): InputFormat {
+    if (this.#first === undefined) throw new Error('the source was not started');
+    const {format} = this.#first;
+    return format.kind === 'csv' ? format : {...format, columns: this.#sample.keys};
+  }
+
+  get sample(): readonly InputRecord[] {
+    return this.#sample.records;
+  }
+
+  get bytesTotal(): number | undefined {
+    return this.#bytesTotal;
+  }
+
+  get position(): InputPosition {
+    return this.#meter.position;
+  }
+
+  get blankLines(): number {
+    return this.#tally.blankLines;
+  }
+
+  async start(): Promise<void> {
+    while (!this.#sample.full) {
+      const {done, value} = await this.#all.next();
+      if (done === true) break;
+      this.#sample.add(value.records);
+      this.#ahead.push(value);
+    }
+    this.#bytesTotal = await this.#checkOthers();
+  }
+
+  async *batches(): AsyncGenerator<Batch> {
+    try {
+      let held: Batch[] = [];
+      for await (const batch of this.#inOrder()) {
+        const records =
+          this.#done === 0 ? batch.records : batch.records.filter(record => record.record > this.#done);
+        if (records.length > 0) held.push({records, position: batch.position});
+        if (!this.#meter.verified) continue;
+        yield* held;
+        held = [];
+      }
+      yield* held;
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  async *#inOrder(): AsyncGenerator<Batch> {
+    for (let batch = this.#ahead.shift(); batch !== undefined; batch = this.#ahead.shift()) yield batch;
+    yield* this.#all;
+  }
+
+  async *#readAll(): AsyncGenerator<Batch> {
+    for (const path of this.#paths) {
+      this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
+      for await (const records of this.#readFile(this.#file)) {
+        yield {records, position: this.#meter.position};
+      }
+      await this.close();
+    }
+    this.#meter.end();
+  }
+
+  /** The file's groups of records, once it is known that its columns are the first file's. */
+  async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
+    let agreed = false;
+    for await (const records of file.groups) {
+      agreed ||= this.#agree(file);
+      if (records.length > 0) yield records;
+    }
+    if (!agreed) throw noRows(file.name);
+  }
+
+  #agree(file: OpenFile): boolean {
+    const format = file.format();
+    if (format === undefined) return false;
+    const found = {name: file.name, format};
+    this.#first ??= found;
+    demandAgreement(this.#first, found);
+    return true;
+  }
+
+  /** Looks at the headers of the files that follow before anything is paid for, and adds all sizes up. */
+  async #checkOthers(): Promise<number | undefined> {
+    let total: number | undefined = 0;
+    for (const [index, path] of this.#paths.entries()) {
+      const size = path === '-' ? undefined : await this.#checkFile(path, index > 0);
+      total = total === undefined || size === undefined ? undefined : total + size;
+    }
+    return total;
+  }
+
+  async #checkFile(path: string, compare: boolean): Promise<number | undefined> {
+    const size = await fileSize(path);
+    if (size === undefined || !compare) return size;
+    const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0});
+    try {
+      for await (const _ of file.groups) if (this.#agree(file)) return size;
+      throw noRows(file.name);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function noRows(name: string): InputError {
+  return new InputError('input_empty', `${name} holds nothing but blank lines: there is not even a header.`);
+}

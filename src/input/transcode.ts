@@ -1,0 +1,104 @@
+/** How an input's bytes are to be read; `auto` is UTF-8 unless a byte order mark says UTF-16. */
+export type InputEncoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** An encoding, and the length of the byte order mark before the text. */
+export interface Encoding {
+  readonly name: Exclude<InputEncoding, 'auto'>;
+  readonly bomBytes: 0 | 2 | 3;
+}
+
+/** What the first bytes and the setting say. */
+export function detectEncoding(head: Buffer, setting: InputEncoding): Encoding {
+  const marked = byteOrderMark(head);
+  if (setting === 'auto') return marked ?? {name: 'utf-8', bomBytes: 0};
+  return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
+}
+
+function byteOrderMark(head: Buffer): Encoding | undefined {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return {name: 'utf-8', bomBytes: 3};
+  if (head[0] === 0xff && head[1] === 0xfe) return {name: 'utf-16le', bomBytes: 2};
+  if (head[0] === 0xfe && head[1] === 0xff) return {name: 'utf-16be', bomBytes: 2};
+  return undefined;
+}
+
+/**
+ * Turns chunks into UTF-8 bytes. What is no text in UTF-16 (a lone surrogate, half a unit at the end) becomes bytes
+ * that are no UTF-8 either, so that its record is rejected instead of being changed silently. UTF-8 is passed as it
+ * is, sound or not.
+ */
+export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
+  const convert = converter(encoding.name);
+  let mark = encoding.bomBytes as number;
+  for await (const chunk of chunks) {
+    const text = chunk.subarray(mark);
+    mark = Math.max(0, mark - chunk.length);
+    const bytes = convert(text, false);
+    if (bytes.length > 0) yield bytes;
+  }
+  const bytes = convert(Buffer.alloc(0), true);
+  if (bytes.length > 0) yield bytes;
+}
+
+type Convert = (chunk: Buffer, last: boolean) => Buffer;
+
+function converter(name: Encoding['name']): Convert {
+  switch (name) {
+    case 'utf-8':
+      return chunk => chunk;
+    case 'windows-1252':
+      return fromWindows1252;
+    case 'utf-16le':
+      return utf16Converter(false);
+    case 'utf-16be':
+      return utf16Converter(true);
+    default:
+      return name satisfies never;
+  }
+}
+
+/** What 0x80 to 0x9F are in windows-1252; the other bytes are as in ISO 8859-1 (WHATWG Encoding, index windows-1252). */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+// Not TextDecoder: some Node 22 and 23 versions read windows-1252 as if it were ISO 8859-1.
+function fromWindows1252(chunk: Buffer): Buffer {
+  const text = chunk
+    .toString('latin1')
+    .replace(/[\u0080-\u009f]/g, character => WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80));
+  return Buffer.from(text);
+}
+
+function utf16Converter(bigEndian: boolean): Convert {
+  let rest = Buffer.alloc(0);
+  return (chunk, last) => {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const length = last ? bytes.length & ~1 : wholeCharacters(bytes, bigEndian);
+    rest = Buffer.from(bytes.subarray(length));
+    const units = bytes.subarray(0, length);
+    const text = (bigEndian ? Buffer.from(units).swap16() : units).toString('utf16le');
+    const converted = toUtf8(text);
+    return last && rest.length > 0 ? Buffer.concat([converted, HALF_A_UNIT]) : converted;
+  };
+}
+
+/** A byte that occurs nowhere in UTF-8. */
+const HALF_A_UNIT = Buffer.from([0xff]);
+
+/** How many bytes hold whole characters: an odd byte and the first half of a pair wait for the next chunk. */
+function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
+  const length = bytes.length & ~1;
+  if (length === 0) return 0;
+  const unit = bigEndian ? bytes.readUInt16BE(length - 2) : bytes.readUInt16LE(length - 2);
+  return unit >= 0xd800 && unit <= 0xdbff ? length - 2 : length;
+}
+
+function toUtf8(text: string): Buffer {
+  if (!/\p{Surrogate}/u.test(text)) return Buffer.from(text);
+  const parts = text.split(/(\p{Surrogate})/u);
+  return Buffer.concat(parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : surrogateBytes(part))));
+}
+
+/** A lone surrogate in UTF-8's pattern, which UTF-8 forbids. */
+function surrogateBytes(surrogate: string): Buffer {
+  const unit = surrogate.charCodeAt(0);
+  return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
+}
