@@ -23,10 +23,10 @@ export function classifyResponse(
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const json = parseJson(response.body);
   const message = errorMessage(json);
-  if (status === 401)
+  // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
+  if (message === INVALID_TOKEN && operation === 'verify') return {...heard, kind: 'rejected', code: message};
+  if (status === 401 || message === INVALID_TOKEN) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
-  if (message === INVALID_TOKEN && operation !== 'verify' && (status < 500 || status === 200)) {
-    return {kind: 'fatal', reason: 'credentials', code: INVALID_TOKEN, latencyMs, status};
   }
   if (status === 402)
     return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};

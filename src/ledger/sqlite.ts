@@ -1,0 +1,96 @@
+import {closeSync, openSync} from 'node:fs';
+import Database from 'libsql';
+
+export type Value = string | number | bigint | null;
+export type SqlRow = Record<string, unknown>;
+
+/** A prepared statement; arguments always come as one array, as the driver takes a lone object for named ones. */
+export interface Statement {
+  run(...values: Value[]): number;
+  get(...values: Value[]): SqlRow | undefined;
+  all(...values: Value[]): SqlRow[];
+}
+
+export interface SqliteOptions {
+  /** `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process. */
+  readonly synchronous: 'NORMAL' | 'FULL';
+  /** Keeps every other process out, which saves a system call a transaction. */
+  readonly exclusive?: boolean;
+  /** Overwrites deleted content with zeros. */
+  readonly secureDelete?: boolean;
+  readonly busyTimeoutMs: number;
+}
+
+/** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
+const CACHE_KIB = 16_384;
+
+/** One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`. */
+export class Sqlite {
+  readonly #db: Database.Database;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #rollback: Statement;
+
+  constructor(path: string, options: SqliteOptions) {
+    closeSync(openSync(path, 'a', 0o600));
+    this.#db = new Database(path);
+    try {
+      this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+      if (options.exclusive === true) this.pragma('locking_mode = EXCLUSIVE');
+      this.pragma('journal_mode = WAL');
+      this.pragma(`synchronous = ${options.synchronous}`);
+      this.pragma(`cache_size = -${CACHE_KIB}`);
+      if (options.secureDelete === true) this.pragma('secure_delete = ON');
+      this.#begin = this.prepare('BEGIN IMMEDIATE');
+      this.#commit = this.prepare('COMMIT');
+      this.#rollback = this.prepare('ROLLBACK');
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  pragma(text: string): SqlRow | undefined {
+    return (this.#db.pragma(text) as SqlRow[])[0];
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  prepare(sql: string): Statement {
+    const statement = this.#db.prepare(sql);
+    return {
+      run: (...values) => Number(statement.run(values).lastInsertRowid),
+      get: (...values) => statement.get(values) as SqlRow | undefined,
+      all: (...values) => statement.all(values) as SqlRow[],
+    };
+  }
+
+  /** Runs `work` in one transaction: all of it is kept, or nothing. */
+  transaction<T>(work: () => T): T {
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      try {
+        this.#rollback.run();
+      } catch {
+        // SQLite rolls back by itself on a full disk and the like; the first error is the one that counts.
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+/** SQLite's result code, such as `SQLITE_FULL`; undefined for other errors. */
+export function sqliteCode(error: unknown): string | undefined {
+  const code = (error as {code?: unknown} | undefined)?.code;
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}

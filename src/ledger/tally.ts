@@ -1,0 +1,98 @@
+import type {Attempt} from '../client/attempt.ts';
+import {type Operation, operationNames} from '../client/wire.ts';
+
+/** What one operation's lookups came to so far, over all sessions of the run. */
+export interface OperationTally {
+  /** Distinct values that were looked for, however they were answered. */
+  distinct: number;
+  /** Distinct values answered by the store. */
+  fromCache: number;
+  /** Calls that reached, or may have reached, the service. */
+  calls: number;
+  /** Calls beyond a value's first. */
+  retries: number;
+  spent: number;
+  maybeSpent: number;
+}
+
+/** The run's books: written in the same transaction as what they count. */
+export interface Tally {
+  readonly operations: Record<Operation, OperationTally>;
+  /** Attempts by HTTP status, and by code where there was none; both together are all attempts. */
+  readonly byStatus: Record<string, number>;
+  readonly byError: Record<string, number>;
+  /** Attempts that provably never reached the service. */
+  unsent: number;
+  /** Calls by latency: a histogram over {@link latencyBucket}s. */
+  readonly latency: Record<string, number>;
+  latencyMaxMs: number;
+  readonly unknownFields: Record<string, number>;
+  readonly wrongTypes: Record<string, number>;
+}
+
+export function emptyTally(): Tally {
+  const zero = (): OperationTally => ({
+    distinct: 0,
+    fromCache: 0,
+    calls: 0,
+    retries: 0,
+    spent: 0,
+    maybeSpent: 0,
+  });
+  return {
+    operations: Object.fromEntries(operationNames.map(name => [name, zero()])) as Record<
+      Operation,
+      OperationTally
+    >,
+    byStatus: {},
+    byError: {},
+    unsent: 0,
+    latency: {},
+    latencyMaxMs: 0,
+    unknownFields: {},
+    wrongTypes: {},
+  };
+}
+
+/** Buckets grow by 5%, so a percentile read from them is right within 5%. */
+const GROWTH = Math.log(1.05);
+/** A service may send any field names: the counts of at most this many are kept. */
+const MOST_NAMES = 200;
+
+function latencyBucket(ms: number): number {
+  return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
+}
+
+/** Percentile `p` (0 to 1) of the latencies, in milliseconds, rounded up to its bucket. */
+export function latencyPercentile(tally: Tally, p: number): number | null {
+  const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return null;
+  let seen = 0;
+  for (const [bucket, count] of buckets.sort((a, b) => a[0] - b[0])) {
+    seen += count;
+    if (seen >= p * total)
+      return Math.min(Math.round(Math.exp(bucket * GROWTH)), Math.ceil(tally.latencyMaxMs));
+  }
+  return null;
+}
+
+export function countUp(counts: Record<string, number>, name: string, by = 1): void {
+  if (name in counts || Object.keys(counts).length < MOST_NAMES) counts[name] = (counts[name] ?? 0) + by;
+}
+
+/** Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. */
+export function countAttempt(tally: Tally, attempt: Attempt): void {
+  const status = 'status' in attempt ? attempt.status : undefined;
+  if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
+  else countUp(tally.byStatus, String(status));
+  if (attempt.kind === 'not_sent') {
+    tally.unsent += 1;
+    return;
+  }
+  countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
+  tally.latencyMaxMs = Math.max(tally.latencyMaxMs, attempt.latencyMs);
+  if (attempt.kind !== 'answered') return;
+  for (const field of attempt.unknownFields) countUp(tally.unknownFields, field);
+  for (const field of attempt.wrongTypes) countUp(tally.wrongTypes, field);
+}

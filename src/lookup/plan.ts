@@ -1,0 +1,82 @@
+import type {Operation} from '../client/wire.ts';
+import type {Row} from '../input/row.ts';
+import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone, canonicalToken} from './canonical.ts';
+import {intelligenceLookup, type Planned, verdictLookup} from './lookup.ts';
+import type {Cell, Target} from './targets.ts';
+
+/** The cells beside a target's own that its lookup depends on. */
+export interface PlanCells {
+  readonly country?: Cell | undefined;
+  readonly defaultCountry?: string | undefined;
+  readonly verdict?: VerdictCells | undefined;
+}
+
+export interface VerdictCells {
+  readonly actionId: string;
+  readonly id?: Cell | undefined;
+  readonly email?: Cell | undefined;
+  readonly phone?: Cell | undefined;
+}
+
+/** A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone. */
+export type PlanRow = (row: Row) => Planned[];
+
+export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRow {
+  return row => targets.map(target => planTarget(target, row, cells));
+}
+
+function planTarget(target: Target, row: Row, cells: PlanCells): Planned {
+  const text = target.cell(row);
+  if (text === undefined) return {status: 'empty'};
+  const canonical = canonicalOf(target.operation, text, row, cells);
+  switch (canonical.state) {
+    case 'empty':
+      return {status: 'empty'};
+    case 'invalid':
+      return {status: 'invalid', error: canonical.code};
+    case 'value':
+      return {
+        status: 'ask',
+        lookup:
+          target.operation === 'verify'
+            ? verdict(canonical.value, row, cells)
+            : intelligenceLookup(target.operation, canonical.value),
+      };
+    default:
+      return canonical satisfies never;
+  }
+}
+
+function canonicalOf(operation: Operation, text: string, row: Row, cells: PlanCells): Canonical {
+  switch (operation) {
+    case 'ip':
+      return canonicalIp(text);
+    case 'phone':
+      return canonicalPhone(text, country(row, cells));
+    case 'email':
+      return canonicalEmail(text);
+    case 'verify':
+      return canonicalToken(text);
+    default:
+      return operation satisfies never;
+  }
+}
+
+function country(row: Row, cells: PlanCells): string | undefined {
+  return cells.country?.(row)?.trim() || cells.defaultCountry;
+}
+
+/** A token with what is sent beside it; an e-mail or phone that can't be one is left out, as the token still counts. */
+function verdict(token: string, row: Row, cells: PlanCells) {
+  const beside = cells.verdict;
+  const id = beside?.id?.(row)?.trim();
+  const email = canonicalEmail(beside?.email?.(row) ?? '');
+  const phone = canonicalPhone(beside?.phone?.(row) ?? '', country(row, cells));
+  return verdictLookup({
+    action_id: beside?.actionId ?? '',
+    token,
+    ...(id === undefined || id === '' ? {} : {id}),
+    ...(email.state === 'value' ? {email: email.value} : {}),
+    ...(phone.state === 'value' ? {phone_number: phone.value} : {}),
+  });
+}

@@ -1,0 +1,104 @@
+import type {Operation} from '../client/wire.ts';
+import type {Row} from '../input/row.ts';
+import {UsageError} from '../job/errors.ts';
+import type {ColumnChoice} from '../job/values.ts';
+
+/** Reads one column's cell as text; undefined where the row has none. */
+export type Cell = (row: Row) => string | undefined;
+
+/** A column to look values up in. */
+export interface Target {
+  readonly operation: Operation;
+  readonly column: string;
+  /** What its output columns begin with, and its key in NDJSON output. */
+  readonly prefix: string;
+  readonly when?: string | undefined;
+  readonly cell: Cell;
+}
+
+/** Reads column `name`: by position in CSV; by key, or by dotted path, in NDJSON. */
+export function cellReader(name: string, columns: readonly string[]): Cell {
+  const index = columns.indexOf(name);
+  return row => {
+    if (row.type === 'csv') return row.fields[index];
+    return jsonText(name in row.value ? row.value[name] : atPath(row.value, name.split('.')));
+  };
+}
+
+function atPath(value: unknown, path: readonly string[]): unknown {
+  let inner = value;
+  for (const key of path) {
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    inner = (inner as Record<string, unknown>)[key];
+  }
+  return inner;
+}
+
+function jsonText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+const defaultPrefix: Readonly<Record<Operation, string>> = {
+  ip: 'ip_',
+  phone: 'phone_',
+  email: 'email_',
+  verify: 'verdict_',
+};
+
+/** The targets of one operation: `ip_` where one column is mapped, `<column>_` where several are. */
+export function targetsOf(
+  operation: Operation,
+  choices: readonly ColumnChoice[],
+  columns: readonly string[],
+): Target[] {
+  return choices.map(({column, prefix, when}) => ({
+    operation,
+    column,
+    prefix: prefix ?? (choices.length > 1 ? `${column}_` : defaultPrefix[operation]),
+    when,
+    cell: cellReader(column, columns),
+  }));
+}
+
+/** @throws {UsageError} when `name` is no column of a CSV input; NDJSON rows may have keys that the sample lacks. */
+export function requireColumn(
+  name: string,
+  columns: readonly string[],
+  kind: 'csv' | 'ndjson',
+  setting: string,
+): void {
+  if (kind === 'ndjson' || columns.includes(name)) return;
+  const near = closest(name, columns);
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  throw new UsageError(
+    'unknown_column',
+    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${hint}`,
+  );
+}
+
+/** The candidate nearest in spelling, where one is near: for "did you mean". */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  let best: {name: string; distance: number} | undefined;
+  for (const name of candidates) {
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
+    if (best === undefined || distance < best.distance) best = {name, distance};
+  }
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3))
+    ? best.name
+    : undefined;
+}
+
+/** Levenshtein's distance. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({length: b.length + 1}, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
