@@ -22,7 +22,7 @@ export class Ledger {
   connections = 0;
   /** Calls whose `api_key` was not the server's. */
   wrongKey = 0;
-  /** Requests that carried the key anywhere. */
+  /** Requests to any path whose body carried the key. */
   keySeen = 0;
   /** Bytes written by floods and bombs: how much of them a client let come. */
   poured = 0;
@@ -35,7 +35,7 @@ export class Ledger {
   readonly creditsByValue = perOperation(() => new Map<string, number>());
   /** When each request's head arrived, by `performance.now()`. Empty where values are not kept. */
   readonly arrivals: number[] = [];
-  /** Where the key was, other than in the body: `header <name>` or `url`. The first hundred. */
+  /** Where else the key was: `header <name>`, in lower case, or `url`. The first hundred. */
   readonly keyElsewhere: string[] = [];
   /** What the client did against the interface. The first hundred. */
   readonly violations: string[] = [];

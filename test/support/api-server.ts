@@ -192,7 +192,8 @@ function readHead(state: State, req: IncomingMessage): Head {
   const socket = state.sockets.get(req.socket) ?? {connection: 0, requests: 0};
   socket.requests++;
   const raw = req.rawHeaders;
-  for (let i = 1; i < raw.length; i += 2) if (raw[i]?.includes(key)) ledger.leaked(`header ${raw[i - 1]}`);
+  for (let i = 1; i < raw.length; i += 2)
+    if (raw[i]?.includes(key)) ledger.leaked(`header ${raw[i - 1]?.toLowerCase()}`);
   const path = req.url ?? '/';
   if (path.includes(key)) ledger.leaked('url');
   return {
