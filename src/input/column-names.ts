@@ -4,11 +4,12 @@
  */
 export function columnNames(header: readonly string[]): string[] {
   const taken = new Set(header);
+  const seen = new Set<string>();
   const next = new Map<string, number>();
   return header.map((cell, index) => {
     const name = cell.trim() === '' ? `column_${index + 1}` : cell;
-    if (name === cell && !next.has(cell)) {
-      next.set(cell, 2);
+    if (name === cell && !seen.has(cell)) {
+      seen.add(cell);
       return cell;
     }
     if (name !== cell && !taken.has(name)) {

@@ -156,7 +156,9 @@ export class CsvReader implements RecordReader {
       const text = start === 0 ? bytes : bytes.subarray(start);
       parse(text, {...this.#options, skip_empty_lines: !singleColumn, on_record: take});
     } catch (error) {
-      return [singleColumn ? cursor : this.#skipBlanks(bytes, cursor, bytes.length), stopOf(error)];
+      const stop = stopOf(error);
+      if (singleColumn || stop === 'layout') return [cursor, stop];
+      return [this.#skipBlanks(bytes, cursor, bytes.length), stop];
     }
     this.#skipBlanks(bytes, cursor, bytes.length);
     return [bytes.length, undefined];

@@ -1,0 +1,218 @@
+import {describe, expect, it} from 'vitest';
+import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
+
+const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);
+
+describe('dialects', () => {
+  it.each([
+    [',', 'a,b\n1,2\n'],
+    [';', 'a;b\n1,5;2\n'],
+    ['\t', 'a\tb\n1,5\t2\n'],
+    ['|', 'a|b\n1,5|2\n'],
+  ])('guesses %j', async (delimiter, text) => {
+    const {format, records} = await readBytes(text);
+    expect(format).toMatchObject({kind: 'csv', delimiter, header: ['a', 'b'], columns: ['a', 'b']});
+    expect(fieldsOf(records)).toEqual([[text.split(delimiter)[1]?.split('\n')[1], '2']]);
+  });
+
+  it('takes the delimiter it is told', async () => {
+    const {records} = await readBytes('a;b,c\n1;2,3\n', {delimiter: ';'});
+    expect(fieldsOf(records)).toEqual([['1', '2,3']]);
+  });
+
+  it('consumes the sep= line that Excel writes', async () => {
+    const {format, records} = await readBytes('sep=|\r\na|b\r\n1|2\r\n', {}, 2);
+    expect(format).toMatchObject({delimiter: '|', sepLine: true, header: ['a', 'b']});
+    expect(records).toEqual([{type: 'csv', record: 1, line: 3, fields: ['1', '2']}]);
+  });
+
+  it('has no sepLine where there is none', async () => {
+    expect((await readBytes('a,b\n')).format).not.toHaveProperty('sepLine');
+  });
+
+  it.each([
+    ['\n', 'a,b\n1,2\n3,4'],
+    ['\r\n', 'a,b\r\n1,2\r\n3,4'],
+    ['\r', 'a,b\r1,2\r3,4'],
+    ['\r\n', 'a,b\r\n1,2\n3,4\r\n'],
+    ['\n', '"a\r\nx",b\n1,2\n3,4\r\n'],
+  ])('knows the line end %j', async (eol, text) => {
+    const {format, records} = await readBytes(text);
+    expect(format).toMatchObject({eol});
+    expect(fieldsOf(records)).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+  });
+
+  it('strips the byte order mark and remembers it', async () => {
+    const {format} = await readBytes('\ufeffa,b\n1,2\n', {}, 1);
+    expect(format).toMatchObject({bom: true, header: ['a', 'b']});
+  });
+
+  it('reads quoted newlines, delimiters and quotes, and counts physical lines', async () => {
+    const {records} = await readBytes('a,b\n"x\ny","1,2"\n"he said ""no""",\n');
+    expect(fieldsOf(records)).toEqual([
+      ['x\ny', '1,2'],
+      ['he said "no"', ''],
+    ]);
+    expect(lines(records)).toEqual([2, 4]);
+  });
+
+  it('does without a header', async () => {
+    const {format, records} = await readBytes('1,2\n3,4\n', {noHeader: true});
+    expect(format).toMatchObject({header: undefined, columns: ['column_1', 'column_2']});
+    expect(lines(records)).toEqual([1, 2]);
+  });
+});
+
+describe('blank lines', () => {
+  it('are skipped and counted', async () => {
+    const {records, blankLines} = await readBytes('\n\na,b\n\n1,2\r\n\r\n  \n3,4\n\n');
+    expect(lines(records)).toEqual([5, 8]);
+    expect(records.map(({record}) => record)).toEqual([1, 2]);
+    expect(blankLines).toBe(6);
+  });
+
+  it('are rows of a single column, but for those at the end', async () => {
+    const {records, blankLines} = await readBytes('ip\n\n1.1.1.1\n\n\n8.8.8.8\n\n\n', {}, 1);
+    expect(fieldsOf(records)).toEqual([[''], ['1.1.1.1'], [''], [''], ['8.8.8.8']]);
+    expect(lines(records)).toEqual([2, 3, 4, 5, 6]);
+    expect(blankLines).toBe(2);
+  });
+
+  it('are not confused with a quoted empty value', async () => {
+    const {records, blankLines} = await readBytes('ip\n1.1.1.1\n""');
+    expect(fieldsOf(records)).toEqual([['1.1.1.1'], ['']]);
+    expect(blankLines).toBe(0);
+  });
+});
+
+describe('rejects', () => {
+  it('sets ragged rows aside', async () => {
+    const {records} = await readBytes('a,b,c\n1,2,3\n1,"x\ny"\n1,2,3,4\n4,5,6\n');
+    expect(rejectsOf(records)).toEqual([
+      {
+        type: 'reject',
+        file: 'stdin',
+        record: 2,
+        line: 3,
+        reason: 'column_count',
+        detail: 'expected 3 fields, found 2',
+        raw: '1,"x\ny"',
+      },
+      expect.objectContaining({record: 3, line: 5, detail: 'expected 3 fields, found 4'}),
+    ]);
+    expect(records[3]).toEqual({type: 'csv', record: 4, line: 6, fields: ['4', '5', '6']});
+  });
+
+  it.each([
+    ['in a field', '5" pipe,x'],
+    ['behind a quoted field', '"a"b,x'],
+  ])('rejects only the line with a bad quote %s', async (_, bad) => {
+    const {records} = await readBytes(`a,b\n1,2\n${bad}\n3,4\n`);
+    expect(records).toMatchObject([
+      {type: 'csv', record: 1, line: 2},
+      {type: 'reject', record: 2, line: 3, reason: 'invalid_quote', raw: bad},
+      {type: 'csv', record: 3, line: 4},
+    ]);
+  });
+
+  it.each([1, 7, 1 << 16])('loses one line to a quote that is never closed, in chunks of %i', async size => {
+    const rows = Array.from({length: 3_000}, (_, i) => `${i},row\n`);
+    const text = `a,b\n${rows.join('')}7,"oops\n${rows.join('')}`;
+    const {records} = await readBytes(text, {maxRecordBytes: 4_096}, size);
+    expect(records).toHaveLength(6_001);
+    expect(rejectsOf(records)).toMatchObject([
+      {record: 3_001, line: 3_002, reason: 'unclosed_quote', raw: '7,"oops'},
+    ]);
+    expect(fieldsOf(records)).toHaveLength(6_000);
+  });
+
+  it('loses one line each to many open quotes', async () => {
+    const text = `a,b\n${'1,"x\n2,y\n'.repeat(500)}`;
+    const {records} = await readBytes(text);
+    expect(rejectsOf(records)).toHaveLength(500);
+    expect(fieldsOf(records)).toHaveLength(500);
+  });
+
+  it('skips a field of 100 MB without holding it', async () => {
+    async function* big() {
+      yield Buffer.from('a,b\n1,2\n');
+      const chunk = Buffer.alloc(1024 * 1024, 'x');
+      for (let i = 0; i < 100; i++) yield chunk;
+      yield Buffer.from(',z\n3,4\n');
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    const {Readable} = await import('node:stream');
+    const {records} = await readBytes('', {stdin: Readable.from(big())});
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+    expect(fieldsOf(records)).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+    const [reject] = rejectsOf(records);
+    expect(reject).toMatchObject({record: 2, line: 3, reason: 'too_large', raw_truncated: true});
+    expect(reject?.detail).toContain('104857602 bytes');
+    expect(reject?.raw).toHaveLength(64 * 1024);
+  });
+
+  it('rejects a quoted record that is longer than the limit, whole or not', async () => {
+    const text = `a,b\n1,"${'y\n'.repeat(300)}"\n3,4\n`;
+    for (const size of [3, 10_000]) {
+      const {records} = await readBytes(text, {maxRecordBytes: 200}, size);
+      expect(records[0]).toMatchObject({reason: 'unclosed_quote', line: 2, raw: '1,"y'});
+      expect(records.at(-1)).toMatchObject({type: 'csv', line: 303, fields: ['3', '4']});
+    }
+  });
+
+  it('accepts a record of exactly the limit', async () => {
+    const value = 'v'.repeat(98);
+    const {records} = await readBytes(`a,b\n1,${value}\n1,${value}w\n`, {maxRecordBytes: 100}, 9);
+    expect(records).toMatchObject([{type: 'csv'}, {type: 'reject', reason: 'too_large'}]);
+  });
+
+  it('rejects records that are no UTF-8, keeps their bytes, and says what may help', async () => {
+    const bad = Buffer.from('2,caf\xe9', 'latin1');
+    const {records} = await readBytes(
+      Buffer.concat([Buffer.from('a,b\n1,é\n'), bad, Buffer.from('\n3,4\n')]),
+    );
+    expect(fieldsOf(records)).toEqual([
+      ['1', 'é'],
+      ['3', '4'],
+    ]);
+    expect(rejectsOf(records)).toMatchObject([
+      {
+        record: 2,
+        line: 3,
+        reason: 'invalid_encoding',
+        raw: '2,caf\ufffd',
+        raw_base64: bad.toString('base64'),
+        detail: expect.stringContaining('--encoding windows-1252'),
+      },
+    ]);
+  });
+});
+
+describe('the header', () => {
+  it('alone is a success', async () => {
+    const {format, records} = await readBytes('ip,email');
+    expect(format).toMatchObject({columns: ['ip', 'email']});
+    expect(records).toEqual([]);
+  });
+
+  it.each([
+    ['a bad quote', 'a,"b"c\n1,2\n', 'line 1'],
+    ['an open quote', '\na,"b\n1,2\n', 'line 2'],
+    ['an endless line', `${'a,'.repeat(200)}\n`, 'limit'],
+    ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '--encoding windows-1252'],
+  ])('with %s is an error', async (_, text, hint) => {
+    const error = await failureOf(readBytes(text, {maxRecordBytes: 100}));
+    expect(error.code).toBe('input_header');
+    expect(error.message).toContain(hint);
+  });
+
+  it('missing after blank lines is an error', async () => {
+    expect((await failureOf(readBytes('\n\n\n'))).code).toBe('input_empty');
+  });
+});

@@ -1,0 +1,85 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {Readable} from 'node:stream';
+import {afterEach} from 'vitest';
+import {InputError} from '../../src/input/errors.ts';
+import type {Batch, InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
+import {openSource, type SourceSettings} from '../../src/input/source.ts';
+
+/** What came out of a source that was read to its end. */
+export interface Reading {
+  readonly format: InputFormat;
+  readonly sample: readonly InputRecord[];
+  readonly records: InputRecord[];
+  readonly batches: Batch[];
+  readonly blankLines: number;
+  readonly bytesTotal: number | undefined;
+  readonly position: InputPosition;
+}
+
+const DEFAULTS = {noHeader: false, encoding: 'auto', maxRecordBytes: 1024 * 1024} as const;
+
+export async function readAll(
+  paths: string | readonly string[],
+  settings: Partial<SourceSettings> = {},
+): Promise<Reading> {
+  const source = await openSource({
+    ...DEFAULTS,
+    paths: typeof paths === 'string' ? [paths] : paths,
+    ...settings,
+  });
+  const batches: Batch[] = [];
+  for await (const batch of source.batches()) batches.push(batch);
+  const {format, sample, blankLines, bytesTotal, position} = source;
+  const records = batches.flatMap(batch => batch.records);
+  return {format, sample, records, batches, blankLines, bytesTotal, position};
+}
+
+/** Reads bytes as stdin, in chunks of the given size. */
+export function readBytes(
+  bytes: Buffer | string,
+  settings: Partial<SourceSettings> = {},
+  chunkSize = 64 * 1024,
+): Promise<Reading> {
+  return readAll('-', {stdin: streamOf(Buffer.from(bytes as string), chunkSize), ...settings});
+}
+
+export function streamOf(bytes: Buffer, chunkSize: number): Readable {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += chunkSize) chunks.push(bytes.subarray(at, at + chunkSize));
+  return Readable.from(chunks, {objectMode: false});
+}
+
+/** The error that reading ends with. */
+export async function failureOf(reading: Promise<unknown>): Promise<InputError> {
+  const error = await reading.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof InputError) return error;
+  throw new Error('expected an InputError', {cause: error});
+}
+
+export function fieldsOf(records: readonly InputRecord[]): (readonly string[])[] {
+  return records.flatMap(record => (record.type === 'csv' ? [record.fields] : []));
+}
+
+export function rejectsOf(records: readonly InputRecord[]): Reject[] {
+  return records.filter(record => record.type === 'reject');
+}
+
+/** A function that writes files into a folder of the test's own, which goes when the test ends. */
+export function useFiles(): (name: string, content: Buffer | string) => string {
+  const folders: string[] = [];
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, {recursive: true});
+  });
+  return (name, content) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-input-'));
+    folders.push(folder);
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+}

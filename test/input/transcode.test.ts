@@ -1,0 +1,66 @@
+import {describe, expect, it} from 'vitest';
+import {detectEncoding} from '../../src/input/transcode.ts';
+import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
+
+const text = 'name;city\r\nZoë;"Łódź\n😀"\r\n';
+const littleEndian = (content: string) => Buffer.from(content, 'utf16le');
+const bigEndian = (content: string) => Buffer.from(content, 'utf16le').swap16();
+const expected = [['Zoë', 'Łódź\n😀']];
+
+describe('UTF-16', () => {
+  it.each([
+    ['little-endian', littleEndian(`\ufeff${text}`)],
+    ['big-endian', bigEndian(`\ufeff${text}`)],
+  ])('%s by its mark, however it is cut', async (_, bytes) => {
+    for (const size of [1, 2, 3, 1_000]) {
+      const {format, records} = await readBytes(bytes, {}, size);
+      expect(format).toMatchObject({bom: true, delimiter: ';', header: ['name', 'city'], eol: '\r\n'});
+      expect(fieldsOf(records)).toEqual(expected);
+    }
+  });
+
+  it('without a mark, when asked for; else the error says so', async () => {
+    const {format, records} = await readBytes(littleEndian(text), {encoding: 'utf-16le'});
+    expect(format).toMatchObject({bom: false});
+    expect(fieldsOf(records)).toEqual(expected);
+    expect(fieldsOf((await readBytes(bigEndian(text), {encoding: 'utf-16be'})).records)).toEqual(expected);
+    const error = await failureOf(readBytes(littleEndian(text)));
+    expect(error.message).toContain('--encoding utf-16le');
+  });
+
+  it('rejects records with half a character instead of changing them', async () => {
+    const bytes = Buffer.concat([
+      littleEndian('\ufeffa,b\n1,\ud83d\n2,\ude00x\n3,\ufffd\n4,x'),
+      Buffer.from([1]),
+    ]);
+    for (const size of [1, 5, 1_000]) {
+      const {records} = await readBytes(bytes, {}, size);
+      expect(rejectsOf(records).map(({line, reason}) => [line, reason])).toEqual([
+        [2, 'invalid_encoding'],
+        [3, 'invalid_encoding'],
+        [5, 'invalid_encoding'],
+      ]);
+      expect(fieldsOf(records)).toEqual([['3', '\ufffd']]);
+    }
+  });
+});
+
+describe('windows-1252', () => {
+  it('is read when asked for', async () => {
+    const bytes = Buffer.concat([Buffer.from('a,b\nZo'), Buffer.from([0xeb, 0x2c, 0x80, 0x99, 0x81, 0x0a])]);
+    const {records} = await readBytes(bytes, {encoding: 'windows-1252'});
+    expect(fieldsOf(records)).toEqual([['Zoë', '€™\x81']]);
+  });
+});
+
+it.each([
+  ['efbbbf61', 'auto', 'utf-8', 3],
+  ['fffe6100', 'auto', 'utf-16le', 2],
+  ['feff0061', 'auto', 'utf-16be', 2],
+  ['6162', 'auto', 'utf-8', 0],
+  ['efbbbf61', 'utf-8', 'utf-8', 3],
+  ['efbbbf61', 'windows-1252', 'windows-1252', 0],
+  ['fffe', 'utf-16be', 'utf-16be', 0],
+] as const)('%s with the setting %s is %s', (head, setting, name, bomBytes) => {
+  expect(detectEncoding(Buffer.from(head, 'hex'), setting)).toEqual({name, bomBytes});
+});
