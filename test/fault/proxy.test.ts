@@ -64,6 +64,28 @@ describe('calm', () => {
     expect(pair.proxy.seen.down).toBeGreaterThan(pair.proxy.seen.up);
     expect(pair.proxy.live).toBe(1);
   });
+
+  test('a request in two parts is one request', async () => {
+    const pair = await start();
+    const body = JSON.stringify({api_key: key, ip: '203.0.113.7'});
+    const headers = {'Content-Type': 'application/json', 'Content-Length': body.length};
+    const req = request(pair.proxy.url + wire.ip.path, {method: 'POST', agent: pair.agent, headers});
+    req.flushHeaders();
+    await expect.poll(() => pair.server.ledger.requests).toBe(1);
+    req.end(body);
+    const [answer] = await once(req, 'response');
+    expect(answer.resume().statusCode).toBe(200);
+    expect(pair.proxy.seen.requests).toBe(1);
+  });
+
+  test('an end is passed on', async () => {
+    const {proxy} = await start();
+    const socket = connect(proxy.port, '127.0.0.1').resume();
+    await once(socket, 'connect');
+    socket.end();
+    await once(socket, 'close');
+    await expect.poll(() => proxy.live).toBe(0);
+  });
 });
 
 describe('slow, but whole', () => {
@@ -165,6 +187,13 @@ describe('broken', () => {
     if (ending === 'close') expect(seen.length).toBeGreaterThan(0);
     expect(pair.server.ledger.calls).toBe(1);
     expect(pair.proxy.seen).toMatchObject({cuts: 1, down: expect.any(Number)});
+  });
+
+  test('a cut counts the bytes of each answer for itself', async () => {
+    const pair = await start();
+    await ask(pair);
+    pair.proxy.set({cutAfter: {bytes: pair.proxy.seen.down + 1, direction: 'down', ending: 'reset'}});
+    for (let i = 0; i < 3; i++) expect((await ask(pair)).ok).toBe(true);
   });
 
   test('cut in the request: the server does not count it', async () => {

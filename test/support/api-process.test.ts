@@ -83,6 +83,13 @@ test('faults by the seed, and each value gets through in the end', async () => {
   expect(credits).toBe(calls - (by_status[429] ?? 0) - (by_status[503] ?? 0));
 });
 
+test('the error rate is the share of calls that fault', async () => {
+  const server = await start({error: 1, faults: ['500'], faultsPerValue: 1});
+  const ips = Array.from({length: 20}, (_, i) => `203.0.113.${i}`);
+  const seen = async () => new Set(await Promise.all(ips.map(ip => outcome(server, ip))));
+  expect([await seen(), await seen()]).toEqual([new Set(['500']), new Set(['200'])]);
+});
+
 test('settings change while it runs', async () => {
   const server = await start({limit: 1});
   expect([await outcome(server, '203.0.113.7'), await outcome(server, '203.0.113.7')]).toEqual([

@@ -163,6 +163,34 @@ describe('replies', () => {
     }
   });
 
+  test('an early fault strikes at the head, or waits for the body', async () => {
+    for (const [when, unread] of [
+      ['head', 1],
+      ['body', 0],
+    ] as const) {
+      const server = await start({early: () => ({when, ending: 'close'})});
+      const req = request(server.url + wire.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
+      const broken = new Promise(resolve => req.once('error', resolve));
+      req.flushHeaders();
+      await expect.poll(() => server.ledger.requests).toBe(1);
+      expect(server.ledger.unread).toBe(unread);
+      req.write('12345');
+      await broken;
+      await expect.poll(() => server.ledger.unread).toBe(1);
+    }
+  });
+
+  test('a request that the client breaks off is not a call', async () => {
+    const server = await start();
+    const req = request(server.url + wire.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
+    req.on('error', () => {});
+    req.write('12345');
+    await expect.poll(() => server.ledger.requests).toBe(1);
+    req.destroy();
+    await expect.poll(() => server.ledger.unread).toBe(1);
+    expect(server.ledger).toMatchObject({calls: 0, charged: 0, inFlight: 0});
+  });
+
   test('connections that the server closes after it promised to keep them', async () => {
     const agent = new Agent({keepAlive: true, maxSockets: 1});
     const kept = await start();

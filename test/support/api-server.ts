@@ -40,7 +40,7 @@ export interface Limit {
 }
 
 export interface ApiServerOptions {
-  /** The one key that is accepted. */
+  /** The one key that is accepted; long enough not to turn up in headers by chance. */
   readonly key: string;
   /** Wait before every unscripted answer. */
   readonly latencyMs?: number;
