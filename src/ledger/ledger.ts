@@ -16,7 +16,6 @@ const SCHEMA = `
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
     cost REAL NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0,
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
@@ -34,12 +33,16 @@ const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 export interface Entry {
   readonly id: number;
   readonly settled: Settled | undefined;
-  readonly attempts: number;
   readonly ambiguous: boolean;
 }
 
 /** One value that is about to be sent. */
-export interface Reservation {
+export interface Reservation extends Booking {
+  /** Whether the ledger knows the value already. */
+  readonly known: boolean;
+}
+
+interface Booking {
   readonly key: string;
   readonly operation: Operation;
   /** Credits that the call may cost. */
@@ -47,11 +50,10 @@ export interface Reservation {
 }
 
 /** What became of one attempt; `settled` where it was the value's last. */
-export interface Outcome extends Reservation {
+export interface Outcome extends Booking {
   readonly attempt: Attempt;
   readonly charge: Charge;
-  /** Whether the attempt counts against the value. */
-  readonly counts: boolean;
+  /** Whether the value had been asked before. */
   readonly retry: boolean;
   readonly settled?: Exclude<Settled, {status: 'skipped'}> | undefined;
 }
@@ -119,7 +121,9 @@ export class Ledger {
       cost += item.cost;
       allowed += 1;
     }
-    this.#write(batch.slice(0, allowed));
+    const granted = batch.slice(0, allowed);
+    for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
+    if (allowed > 0) this.#write(granted);
     this.#reserved += cost;
     return allowed;
   }
@@ -150,11 +154,6 @@ export class Ledger {
     this.tally.operations[operation].distinct += 1;
     this.tally.operations[operation].fromCache += 1;
     if (this.#adopted.length >= ADOPT_AT_ONCE) this.#drain();
-  }
-
-  /** Counts a value that was never seen before in this run. */
-  countDistinct(operation: Operation): void {
-    this.tally.operations[operation].distinct += 1;
   }
 
   /** An answer from a run that was given up, where it is not older than `notBefore`. */
@@ -257,13 +256,12 @@ export class Ledger {
     );
   }
 
-  #writeOutcome({key, settled, counts, attempt}: Outcome, now: number): void {
+  #writeOutcome({key, settled, attempt}: Outcome, now: number): void {
     const state = settled === undefined ? WAITING : stateOf[settled.status];
     const error = settled !== undefined && 'error' in settled ? settled.error : null;
     const fetched = attempt.kind === 'answered' ? now : null;
     this.#sql.settle.run(
       state,
-      counts ? 1 : 0,
       attempt.kind === 'ambiguous' ? 1 : 0,
       error,
       settled?.data ?? null,
@@ -331,7 +329,7 @@ function open(path: string, full: boolean): Sqlite {
 }
 
 function statements(db: Sqlite) {
-  const columns = 'key, id, state, attempts, ambiguous, error, data';
+  const columns = 'key, id, state, ambiguous, error, data';
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
     find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
@@ -340,7 +338,7 @@ function statements(db: Sqlite) {
       `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, attempts = attempts + ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
+      'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
     ),
     adopt: db.prepare(
       `INSERT OR IGNORE INTO lookup (key, operation, state, cost, data) VALUES (?, ?, ${stateOf.ok}, 0, ?)`,
@@ -354,7 +352,7 @@ function statements(db: Sqlite) {
 }
 
 function entryOf(row: SqlRow): Entry {
-  const base = {id: Number(row.id), attempts: Number(row.attempts), ambiguous: Boolean(row.ambiguous)};
+  const base = {id: Number(row.id), ambiguous: Boolean(row.ambiguous)};
   return {...base, settled: settledOf(row)};
 }
 

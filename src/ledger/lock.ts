@@ -1,0 +1,68 @@
+import {closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {hostname} from 'node:os';
+import {join} from 'node:path';
+import Database from 'libsql';
+import {LockedError} from '../job/errors.ts';
+import {sqliteCode} from './sqlite.ts';
+
+export interface RunLock {
+  release(): void;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+}
+
+/** A finished run removes its state, lock file included, which another may be about to lock: then it looks again. */
+const TRIES = 20;
+
+/**
+ * Takes the lock in `directory`, which is made with mode 0700 where it is missing. The lock is SQLite's own on an empty
+ * database, so the operating system lets go of it when its holder dies, however that happens.
+ *
+ * @throws {LockedError} naming the holder, when another run has it.
+ */
+export function takeLock(directory: string): RunLock {
+  const path = join(directory, 'lock.db');
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    mkdirSync(directory, {recursive: true, mode: 0o700});
+    closeSync(openSync(path, 'a', 0o600));
+    const inode = statSync(path).ino;
+    const db = new Database(path);
+    try {
+      db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    } catch (error) {
+      db.close();
+      if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))
+        throw new LockedError(heldBy(directory), {cause: error});
+      throw error;
+    }
+    if (inodeOf(path) === inode) {
+      writeFileSync(join(directory, 'holder.json'), JSON.stringify(holder()), {mode: 0o600});
+      return {release: () => db.close()};
+    }
+    db.close();
+  }
+  throw new LockedError(heldBy(directory));
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, {throwIfNoEntry: false})?.ino;
+}
+
+function holder(): Holder {
+  return {pid: process.pid, host: hostname(), since: new Date().toISOString()};
+}
+
+function heldBy(directory: string): string {
+  let who = 'another process';
+  try {
+    const {pid, host, since} = JSON.parse(readFileSync(join(directory, 'holder.json'), 'utf8')) as Holder;
+    who = `process ${pid} on ${host}, since ${since}`;
+  } catch {
+    // The holder is just starting, or just ending.
+  }
+  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or give this run an output of its own.`;
+}

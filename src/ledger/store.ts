@@ -1,0 +1,194 @@
+import {hash} from 'node:crypto';
+import {chmodSync, mkdirSync, statfsSync, statSync} from 'node:fs';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import type {Operation} from '../client/wire.ts';
+import {systemCode} from '../job/errors.ts';
+import type {Lookup} from '../lookup/lookup.ts';
+import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
+
+const VERSION = 1;
+const FILE = 'answers.db';
+
+const SCHEMA = `
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (key, scope)
+  );
+`;
+
+const FIND_AT_ONCE = 64;
+const WRITE_AT_ONCE = 500;
+/** Another run may hold the store for as long as it writes one group of answers. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Whose answers these are: never taken for another endpoint's or account's. */
+export interface StoreScope {
+  readonly endpoint: string;
+  readonly account: string;
+}
+
+export interface StoreOptions {
+  readonly scope: StoreScope;
+  /** Answers older than this, in milliseconds since the epoch, are not taken; by operation. */
+  readonly notBefore: Readonly<Record<Operation, number>>;
+  readonly now: () => number;
+  /** Told once, when the store can't be used: the run goes on without it. */
+  readonly onTrouble: (sentence: string) => void;
+}
+
+/** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
+export interface AnswerStore {
+  /** Fresh answers among these keys, as JSON texts. */
+  find(keys: readonly string[], operation: Operation): Map<string, string>;
+  put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string): void;
+  flush(): void;
+  close(): void;
+}
+
+/** The store that `--no-cache` asks for. */
+export const noStore: AnswerStore = {find: () => new Map(), put() {}, flush() {}, close() {}};
+
+/** `$XDG_CACHE_HOME/bulk-enrich`, or `~/.cache/bulk-enrich`. */
+export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  const base = env.XDG_CACHE_HOME;
+  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'bulk-enrich');
+}
+
+/** Opens the store in `directory`, or tells why it can't be used and goes on without. */
+export function openStore(directory: string, options: StoreOptions): AnswerStore {
+  try {
+    return new SqliteStore(openStoreFile(directory), options);
+  } catch (error) {
+    options.onTrouble(trouble(error));
+    return noStore;
+  }
+}
+
+/** @throws when the directory or the file can't be made, read or trusted. */
+export function openStoreFile(directory: string): Sqlite {
+  mkdirSync(directory, {recursive: true, mode: 0o700});
+  if (isNetworkFileSystem(directory))
+    throw new Error('it is on a network file system, where its locks do not hold');
+  const path = join(directory, FILE);
+  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs: BUSY_TIMEOUT_MS});
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    prepareSchema(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function prepareSchema(db: Sqlite): void {
+  db.transaction(() => {
+    const version = Number(db.pragma('user_version')?.user_version);
+    if (version === VERSION) return;
+    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
+  });
+}
+
+/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
+
+function isNetworkFileSystem(directory: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
+}
+
+function trouble(error: unknown): string {
+  const cause = sqliteCode(error) ?? systemCode(error);
+  return `The answer store can't be used (${cause}); lookups that it could have saved will cost.`;
+}
+
+class SqliteStore implements AnswerStore {
+  readonly #db: Sqlite;
+  readonly #options: StoreOptions;
+  readonly #scope: string;
+  readonly #find: Statement;
+  readonly #put: Statement;
+  #waiting: {key: string; operation: Operation; data: string}[] = [];
+  #broken = false;
+
+  constructor(db: Sqlite, options: StoreOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#scope = scopeKey(options.scope);
+    const many = Array(FIND_AT_ONCE).fill('?').join(',');
+    this.#find = db.prepare(`SELECT key, data FROM answer WHERE scope = ? AND at >= ? AND key IN (${many})`);
+    this.#put = db.prepare(
+      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data',
+    );
+  }
+
+  find(keys: readonly string[], operation: Operation): Map<string, string> {
+    const found = new Map<string, string>();
+    this.#attempt(() => {
+      for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
+        const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
+        while (some.length < FIND_AT_ONCE) some.push(null);
+        const rows = this.#find.all(this.#scope, this.#options.notBefore[operation], ...some);
+        for (const row of rows) if (isObjectText(row.data)) found.set(String(row.key), row.data);
+      }
+    });
+    return found;
+  }
+
+  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, data: string): void {
+    this.#waiting.push({operation, key, data});
+    if (this.#waiting.length >= WRITE_AT_ONCE) this.flush();
+  }
+
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    const at = this.#options.now();
+    this.#attempt(() =>
+      this.#db.transaction(() => {
+        for (const {key, operation, data} of waiting) this.#put.run(key, this.#scope, operation, at, data);
+      }),
+    );
+  }
+
+  close(): void {
+    this.flush();
+    try {
+      this.#db.close();
+    } catch {
+      // Nothing more is asked of it.
+    }
+  }
+
+  #attempt(work: () => void): void {
+    if (this.#broken) return;
+    try {
+      work();
+    } catch (error) {
+      this.#broken = true;
+      this.#options.onTrouble(trouble(error));
+    }
+  }
+}
+
+/** A damaged page can hand out anything; an answer is an object. */
+function isObjectText(data: unknown): data is string {
+  if (typeof data !== 'string') return false;
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
+
+function scopeKey({endpoint, account}: StoreScope): string {
+  return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
+}

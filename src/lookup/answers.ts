@@ -1,0 +1,130 @@
+import type {Operation} from '../client/wire.ts';
+import type {Entry, Ledger} from '../ledger/ledger.ts';
+import type {AnswerStore} from '../ledger/store.ts';
+import type {Ask, Executor} from './executor.ts';
+import type {Lookup, Settled} from './lookup.ts';
+
+/** One cell's question, and whom to tell the answer. */
+export interface Question {
+  readonly lookup: Lookup;
+  readonly answer: (settled: Settled) => void;
+}
+
+export interface AnswersOptions {
+  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried'>;
+  readonly store: AnswerStore;
+  readonly executor: Pick<Executor, 'submit'>;
+  /** Credits of one call. */
+  readonly costOf: (lookup: Lookup) => number;
+  /** Carried answers older than this (milliseconds since the epoch) are asked for again. */
+  readonly notBefore: Readonly<Record<Operation, number>>;
+}
+
+/** A value that is being asked about: everybody who wants to know waits for the one call. */
+interface Pending {
+  readonly ask: Ask;
+  readonly waiting: Question[];
+}
+
+/** The chain that a value passes: in flight already? in the ledger? in the store? Only then is it asked about. */
+export class Answers {
+  readonly #options: AnswersOptions;
+  readonly #pending = new Map<string, Pending>();
+  /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
+  readonly #tokens = new Map<string, Ask[]>();
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
+  async ask(questions: readonly Question[]): Promise<void> {
+    const fresh = new Map<string, Question[]>();
+    for (const question of questions) {
+      const {key} = question.lookup;
+      const waiting = this.#pending.get(key)?.waiting ?? fresh.get(key);
+      if (waiting === undefined) fresh.set(key, [question]);
+      else waiting.push(question);
+    }
+    const known = this.#options.ledger.find([...fresh.keys()]);
+    for (const [key, entry] of known) if (entry.settled !== undefined) deliver(fresh, key, entry.settled);
+    this.#fromStore(fresh, known);
+    for (const ask of this.#open(fresh, known)) await this.#submit(ask);
+  }
+
+  /** The executor has the outcome for good. */
+  settled(ask: Ask, settled: Settled): void {
+    const {key, operation} = ask.lookup;
+    const pending = this.#pending.get(key);
+    this.#pending.delete(key);
+    if (settled.status === 'ok' && operation !== 'verify') this.#options.store.put(ask.lookup, settled.data);
+    for (const question of pending?.waiting ?? []) question.answer(settled);
+    if (operation === 'verify') this.#nextOfToken(ask);
+  }
+
+  /** Values that nobody knows the answer of yet. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  #fromStore(fresh: Map<string, Question[]>, known: ReadonlyMap<string, Entry>): void {
+    const byOperation = new Map<Operation, string[]>();
+    for (const [key, [first]] of fresh) {
+      // A value that was asked about in this run, and may have been charged, is this run's to settle.
+      if (first === undefined || known.has(key)) continue;
+      const keys = byOperation.get(first.lookup.operation);
+      if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
+      else keys.push(key);
+    }
+    const {store, ledger, notBefore} = this.#options;
+    for (const [operation, keys] of byOperation) {
+      const stored = operation === 'verify' ? new Map<string, string>() : store.find(keys, operation);
+      for (const key of keys) {
+        const data = stored.get(key) ?? ledger.carried(key, notBefore[operation]);
+        if (data === undefined) continue;
+        ledger.adopt(operation, key, data);
+        deliver(fresh, key, {status: 'ok', data});
+      }
+    }
+  }
+
+  /** All that is left is pending from here on, before the first of it is submitted. */
+  #open(fresh: ReadonlyMap<string, Question[]>, known: ReadonlyMap<string, Entry>): Ask[] {
+    const asks: Ask[] = [];
+    for (const [key, waiting] of fresh) {
+      const lookup = waiting[0]?.lookup;
+      if (lookup === undefined) continue;
+      const entry = known.get(key);
+      const cost = this.#options.costOf(lookup);
+      const ask: Ask = {lookup, cost, known: entry !== undefined, ambiguous: entry?.ambiguous === true};
+      this.#pending.set(key, {ask, waiting});
+      asks.push(ask);
+    }
+    return asks;
+  }
+
+  async #submit(ask: Ask): Promise<void> {
+    const token = ask.lookup.params.token;
+    if (ask.lookup.operation === 'verify' && token !== undefined) {
+      const queue = this.#tokens.get(token);
+      if (queue !== undefined) {
+        queue.push(ask);
+        return;
+      }
+      this.#tokens.set(token, []);
+    }
+    await this.#options.executor.submit(ask);
+  }
+
+  #nextOfToken(ask: Ask): void {
+    const token = ask.lookup.params.token ?? '';
+    const next = this.#tokens.get(token)?.shift();
+    if (next === undefined) this.#tokens.delete(token);
+    else void this.#options.executor.submit(next);
+  }
+}
+
+function deliver(fresh: Map<string, Question[]>, key: string, settled: Settled): void {
+  for (const question of fresh.get(key) ?? []) question.answer(settled);
+  fresh.delete(key);
+}

@@ -1,0 +1,50 @@
+import type {Operation} from '../client/wire.ts';
+import type {Lookup, Settled} from './lookup.ts';
+import type {Pause, StopReason} from './traffic.ts';
+
+/** A value that has to be asked about, and what it has been through in this run. */
+export interface Ask {
+  readonly lookup: Lookup;
+  /** Credits of one call. */
+  readonly cost: number;
+  /** Whether the ledger has an entry for it already. */
+  readonly known: boolean;
+  /** Whether an earlier attempt may have been carried out without an answer. */
+  readonly ambiguous: boolean;
+}
+
+/** What the run wants to hear from its executor. */
+export interface ExecutorEvents {
+  /** The outcome for good; the ledger has it. */
+  settled(ask: Ask, settled: Settled): void;
+  /** Nothing new is sent any more. */
+  stopped(reason: ExecutorStop): void;
+}
+
+export type ExecutorStop =
+  | StopReason
+  | {readonly kind: 'budget'}
+  | {readonly kind: 'error'; readonly error: unknown};
+
+/** What there is to say of the pace. */
+export interface PaceReport {
+  /** Calls a second at most, as asked for; undefined without a limit. */
+  readonly limit: number | undefined;
+  /** Calls a second at most for now, where throttling has brought it down. */
+  readonly current: number | undefined;
+  readonly inFlight: number;
+  readonly pause: Pause | undefined;
+  readonly pauses: number;
+  readonly pausedMs: number;
+}
+
+/** `queue → pace → send`, on this machine or on a fleet: the only part of a run that differs between them. */
+export interface Executor {
+  /** Takes a value; resolves when it may take another. */
+  submit(ask: Ask): Promise<void>;
+  /** Sends nothing new. */
+  stop(): void;
+  /** Resolves once nothing is in flight, or after `graceMs`. */
+  drained(graceMs: number): Promise<void>;
+  pace(operation?: Operation): PaceReport;
+}

@@ -1,0 +1,275 @@
+import PQueue from 'p-queue';
+import type {Client} from '../client/client.ts';
+import type {Operation} from '../client/wire.ts';
+import type {Rate} from '../job/values.ts';
+import type {Ledger} from '../ledger/ledger.ts';
+import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
+import {Pacer} from './pacer.ts';
+import {backoffMs, chargeOf, type History, nextStep, type PolicySettings} from './policy.ts';
+import {perSecond, RateController} from './rate-controller.ts';
+import {Traffic} from './traffic.ts';
+
+/** Operations that share one rate. */
+export interface LaneSettings {
+  readonly operations: readonly Operation[];
+  readonly rate: Rate | 'unlimited';
+  readonly concurrency: number;
+}
+
+export interface LocalExecutorOptions {
+  readonly client: Pick<Client, 'send'>;
+  readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'affords'>;
+  readonly lanes: readonly LaneSettings[];
+  readonly policy: PolicySettings;
+  readonly maxOutageMs: number;
+  /** At the credit limit: stop, or settle the rest as skipped. */
+  readonly onBudget: 'stop' | 'publish';
+  readonly events: ExecutorEvents;
+  /** Milliseconds since the epoch, and a random number in [0, 1). */
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** A value under way, with what counts against it. */
+interface Task {
+  readonly operation: Operation;
+  readonly key: string;
+  readonly ask: Ask;
+  attempts: number;
+  /** Attempts that an outage would take back. */
+  suspect: number;
+  sends: number;
+  ambiguous: boolean;
+  permit: (granted: boolean) => void;
+}
+
+interface Lane {
+  readonly queue: PQueue;
+  readonly pacer: Pacer;
+  readonly controller: RateController;
+  readonly settings: LaneSettings;
+  /** Tasks that hold a slot and wait for a permit. */
+  readonly waiting: Task[];
+  /** Send times of the last second, to know the rate that the service really sees. */
+  readonly recent: number[];
+}
+
+/** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
+const QUEUED_PER_SLOT = 4;
+
+/** Asks from this process: p-queue for the slots, bottleneck for the pace, the client for the calls. */
+export class LocalExecutor implements Executor {
+  readonly #options: LocalExecutorOptions;
+  readonly #traffic: Traffic;
+  readonly #lanes = new Map<Operation, Lane>();
+  readonly #backoffs = new Set<NodeJS.Timeout>();
+  #stopped = false;
+
+  constructor(options: LocalExecutorOptions) {
+    this.#options = options;
+    this.#traffic = new Traffic({
+      maxOutageMs: options.maxOutageMs,
+      now: options.now,
+      random: options.random,
+      onOpen: () => this.#pump(),
+      onStop: reason => {
+        this.stop();
+        options.events.stopped(reason);
+      },
+    });
+    for (const settings of options.lanes) {
+      const lane = this.#lane(settings);
+      for (const operation of settings.operations) this.#lanes.set(operation, lane);
+    }
+  }
+
+  async submit(ask: Ask): Promise<void> {
+    const {operation, key} = ask.lookup;
+    const {ambiguous} = ask;
+    const task: Task = {operation, key, ask, attempts: 0, suspect: 0, sends: 0, ambiguous, permit: () => {}};
+    const lane = this.#laneOf(task);
+    this.#enqueue(task);
+    if (!this.#stopped) await lane.queue.onSizeLessThan(lane.settings.concurrency * QUEUED_PER_SLOT);
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#traffic.stop();
+    for (const timer of this.#backoffs) clearTimeout(timer);
+    for (const lane of new Set(this.#lanes.values())) {
+      for (const task of lane.waiting.splice(0)) task.permit(false);
+    }
+  }
+
+  async drained(graceMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    const idle = Promise.all([...this.#lanes.values()].map(lane => lane.queue.onIdle()));
+    await Promise.race([idle, grace]);
+    clearTimeout(timer);
+  }
+
+  pace(): PaceReport {
+    const lanes = [...new Set(this.#lanes.values())];
+    const sum = (of: (lane: Lane) => number) => {
+      const total = lanes.reduce((soFar, lane) => soFar + of(lane), 0);
+      return Number.isFinite(total) ? total : undefined;
+    };
+    const {count: pauses, ms: pausedMs} = this.#traffic.paused;
+    return {
+      limit: sum(lane => perSecond(lane.settings.rate)),
+      current: sum(lane => lane.controller.perSecond(this.#options.now())),
+      inFlight: this.#traffic.inFlight,
+      pause: this.#traffic.pause,
+      pauses,
+      pausedMs,
+    };
+  }
+
+  #lane(settings: LaneSettings): Lane {
+    const controller = new RateController(perSecond(settings.rate));
+    const lane: Lane = {
+      settings,
+      controller,
+      queue: new PQueue({concurrency: settings.concurrency}),
+      pacer: new Pacer(settings.rate, controller, permits => this.#lease(lane, permits), this.#options.now),
+      waiting: [],
+      recent: [],
+    };
+    return lane;
+  }
+
+  #laneOf(task: Task): Lane {
+    const lane = this.#lanes.get(task.operation);
+    if (lane === undefined) throw new Error(`no lane for ${task.operation}`);
+    return lane;
+  }
+
+  #enqueue(task: Task): void {
+    if (this.#stopped) return;
+    const lane = this.#laneOf(task);
+    // What goes wrong in here is no failed call but a failed ledger: it ends the run.
+    lane.queue.add(() => this.#attempt(task, lane)).catch(error => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#stopped) return;
+    this.stop();
+    this.#options.events.stopped({kind: 'error', error});
+  }
+
+  async #attempt(task: Task, lane: Lane): Promise<void> {
+    if (this.#stopped) return;
+    const granted = await new Promise<boolean>(resolve => {
+      task.permit = resolve;
+      lane.waiting.push(task);
+      lane.pacer.request();
+    });
+    if (granted) await this.#send(task, lane);
+  }
+
+  /** A lease: those that may go now are reserved together, in one transaction, and sent. */
+  #lease(lane: Lane, permits: number): void {
+    try {
+      const chosen = this.#traffic.admit(lane.waiting, permits);
+      const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(chosen.map(reservation));
+      for (const task of chosen.slice(0, granted)) {
+        lane.waiting.splice(lane.waiting.indexOf(task), 1);
+        lane.pacer.sent();
+        this.#traffic.sent(task);
+        task.permit(true);
+      }
+      if (granted < chosen.length) this.#overBudget(lane, chosen[granted] as Task);
+      else if (chosen.length > 0 && lane.waiting.length > 0) lane.pacer.request();
+      else if (permits === 0 && lane.waiting.length > 0) lane.pacer.request();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
+  #overBudget(lane: Lane, task: Task): void {
+    if (this.#traffic.inFlight > 0) return;
+    if (this.#options.onBudget === 'stop') {
+      this.stop();
+      this.#options.events.stopped({kind: 'budget'});
+      return;
+    }
+    lane.waiting.splice(lane.waiting.indexOf(task), 1);
+    task.permit(false);
+    this.#options.events.settled(task.ask, {status: 'skipped', error: 'budget'});
+    if (lane.waiting.length > 0) lane.pacer.request();
+  }
+
+  async #send(task: Task, lane: Lane): Promise<void> {
+    const {client, ledger, policy} = this.#options;
+    const sentAt = this.#options.now();
+    this.#noteSend(lane, sentAt);
+    task.sends += 1;
+    const outage = this.#traffic.inOutage;
+    const attempt = await client.send(task.operation, task.ask.lookup.params);
+    if (attempt.kind === 'throttled') this.#slowDown(lane, sentAt);
+    this.#traffic.heard(task, attempt, () => {
+      task.attempts -= task.suspect;
+      task.suspect = 0;
+    });
+    const history: History = {attempts: task.attempts, ambiguous: task.ambiguous};
+    const step = nextStep(task.operation, attempt, history, policy, outage || this.#traffic.inOutage);
+    const settled = step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined;
+    if (step.next === 'retry' && step.counts) {
+      task.attempts += 1;
+      task.suspect += 1;
+    }
+    task.ambiguous ||= attempt.kind === 'ambiguous';
+    const charge = task.ask.cost === 0 ? 'free' : chargeOf(attempt, policy);
+    await ledger.record({
+      ...reservation(task),
+      attempt,
+      charge,
+      retry: task.sends > 1 || task.ask.ambiguous,
+      settled,
+    });
+    if (settled !== undefined) this.#options.events.settled(task.ask, settled);
+    else if (step.next === 'retry')
+      this.#retry(
+        task,
+        attempt.kind === 'throttled' || outage ? 0 : backoffMs(task.attempts, this.#options.random()),
+      );
+    this.#pump();
+  }
+
+  #retry(task: Task, delayMs: number): void {
+    if (this.#stopped) return;
+    if (delayMs === 0) {
+      this.#enqueue(task);
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#backoffs.delete(timer);
+      this.#enqueue(task);
+    }, delayMs);
+    this.#backoffs.add(timer);
+  }
+
+  #noteSend(lane: Lane, now: number): void {
+    lane.recent.push(now);
+    while (lane.recent.length > 0 && (lane.recent[0] as number) < now - 1_000) lane.recent.shift();
+  }
+
+  #slowDown(lane: Lane, sentAt: number): void {
+    const now = this.#options.now();
+    const resumes = Math.max(now, this.#traffic.pause?.untilMs ?? 0);
+    lane.controller.throttled(sentAt, resumes, lane.recent.length);
+  }
+
+  #pump(): void {
+    for (const lane of this.#lanes.values()) if (lane.waiting.length > 0) lane.pacer.request();
+  }
+}
+
+function reservation({key, operation, ask, sends}: Task) {
+  return {key, operation, cost: ask.cost, known: ask.known || sends > 0};
+}

@@ -1,0 +1,160 @@
+import {z} from 'zod';
+import {type Operation, wire} from '../client/wire.ts';
+import {UsageError} from '../job/errors.ts';
+import type {Result} from '../lookup/lookup.ts';
+import {closest, type Target} from '../lookup/targets.ts';
+
+/** One field of an operation's answer as a column: where it stands in the answer, and how it is written. */
+export interface Field {
+  /** Joined by `_`: `verdict.can_pass` is `can_pass`, `device.os` is `device_os`. */
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly kind: 'scalar' | 'json';
+}
+
+/** The fields of each operation's answer, from the interface's tables, in their order. */
+export function fieldsOf(operation: Operation): Field[] {
+  return flatten(wire[operation].data, []);
+}
+
+function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {
+  return Object.entries(schema.shape).flatMap(([name, optional]): Field[] => {
+    const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
+    const here = [...path, name];
+    if (inner instanceof z.ZodObject) return flatten(inner, here);
+    // `verdict` is what the whole answer is about, so its two flags go without its name.
+    const named = here[0] === 'verdict' ? here.slice(1) : here;
+    return [{name: named.join('_'), path: here, kind: inner instanceof z.ZodArray ? 'json' : 'scalar'}];
+  });
+}
+
+/** What one target adds to the output. */
+export interface TargetColumns {
+  readonly target: Target;
+  readonly fields: readonly Field[];
+  /** Whether all fields are wanted, those that the interface doesn't know included. */
+  readonly whole: boolean;
+  /** Its key under `enrichment` in NDJSON. */
+  readonly key: string;
+}
+
+/** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
+export function planColumns(
+  targets: readonly Target[],
+  only: readonly string[] | undefined,
+): TargetColumns[] {
+  const chosen = only === undefined ? undefined : new Set(only);
+  const used = new Set<string>();
+  const planned = targets.map(target => {
+    const several = targets.filter(other => other.operation === target.operation).length > 1;
+    const fields = fieldsOf(target.operation).filter(field => {
+      if (chosen === undefined) return true;
+      const names = [
+        field.name,
+        field.path.join('.'),
+        `${target.operation}.${field.name}`,
+        `${target.operation}.${field.path.join('.')}`,
+      ];
+      const name = names.find(candidate => chosen.has(candidate));
+      if (name !== undefined) used.add(name);
+      return name !== undefined;
+    });
+    return {
+      target,
+      fields,
+      whole: chosen === undefined,
+      key: several ? target.prefix.replace(/_$/, '') : target.operation,
+    };
+  });
+  for (const name of chosen ?? []) if (!used.has(name)) throw unknownField(name, targets);
+  return planned;
+}
+
+function unknownField(name: string, targets: readonly Target[]): UsageError {
+  const known = [...new Set(targets.map(target => target.operation))].flatMap(operation =>
+    fieldsOf(operation).map(field => `${operation}.${field.name}`),
+  );
+  const near =
+    closest(name, known) ??
+    closest(
+      name,
+      known.map(field => field.slice(field.indexOf('.') + 1)),
+    );
+  const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
+  return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
+}
+
+/** The names of all columns that are added, in order. */
+export function addedNames(columns: readonly TargetColumns[]): string[] {
+  return columns.flatMap(({target, fields}) =>
+    ['status', 'error', ...fields.map(field => field.name)].map(name => target.prefix + name),
+  );
+}
+
+/** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
+export function refuseClashes(inputColumns: readonly string[], added: readonly string[]): void {
+  const taken = new Set(inputColumns);
+  for (const name of added) {
+    if (taken.has(name)) {
+      throw new UsageError(
+        'column_clash',
+        `The output would have two columns "${name}". Give the looked-up column a prefix of its own, such as --ip COLUMN=checked_, or rename the input's column.`,
+      );
+    }
+    taken.add(name);
+  }
+}
+
+/** The cells that a result fills: status, error, and one for each field. */
+export function resultCells(
+  result: Result,
+  fields: readonly Field[],
+  safe: (text: string) => string,
+): string[] {
+  const cells = [result.status, 'error' in result ? result.error : ''];
+  const data =
+    'data' in result && result.data !== undefined ? (JSON.parse(result.data) as unknown) : undefined;
+  for (const field of fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
+  return cells;
+}
+
+/** An answer cut down to these fields, nested as it came. */
+export function pickedJson(text: string, fields: readonly Field[]): string {
+  const data: unknown = JSON.parse(text);
+  const picked: Record<string, unknown> = {};
+  for (const {path} of fields) {
+    const value = valueAt(data, path);
+    if (value === undefined) continue;
+    let inner = picked;
+    for (const key of path.slice(0, -1)) {
+      inner[key] ??= {};
+      inner = inner[key] as Record<string, unknown>;
+    }
+    inner[path.at(-1) as string] = value;
+  }
+  return JSON.stringify(picked);
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function cellText(data: unknown, {path, kind}: Field, safe: (text: string) => string): string {
+  const value = valueAt(data, path);
+  if (value === undefined || value === null) return '';
+  if (kind === 'json') return JSON.stringify(value);
+  return typeof value === 'string' ? safe(value) : String(value);
+}
+
+/**
+ * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV injection"). Signs before
+ * nothing but digits and their punctuation are phone numbers and coordinates, which stay as they are.
+ */
+export function formulaSafe(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;
+}
