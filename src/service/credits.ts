@@ -75,6 +75,11 @@ export class Credits {
     this.#record({op, rejected: code});
   }
 
+  /** Takes the sums of an earlier time over from the journal, at start. */
+  restore(operations: Ledger['operations']): void {
+    Object.assign(this.#operations, operations);
+  }
+
   /** Takes an event over from the journal, at start. */
   replay(event: LedgerEvent): void {
     const ledger = this.#operations[event.op];
@@ -97,7 +102,7 @@ export class Credits {
   }
 
   #record(event: LedgerEvent): void {
-    this.replay(event);
     this.#keep(event);
+    this.replay(event);
   }
 }

@@ -6,6 +6,14 @@ import {type ErrorCode, ServiceError} from './errors.ts';
 /** A request's body: a JSON object. */
 export type Body = Record<string, unknown>;
 
+/** What a call comes to, once its body was checked. */
+export interface Call {
+  /** Test action ids make it free. */
+  free: boolean;
+  /** Makes the success body, and with it whatever the call changes. */
+  answer(): object;
+}
+
 /**
  * Reads a body that must be a JSON object.
  * @throws ServiceError `unsupported_media_type` or `malformed_body`

@@ -1,20 +1,29 @@
 import {randomBytes} from 'node:crypto';
-import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {getRequestListener} from '@hono/node-server';
 import type {ZodType} from 'zod';
 import {type Operation, wire} from '../client/wire.ts';
-import {type Call, createApp} from './app.ts';
-import {Credits} from './credits.ts';
+import {createApp, type Parts} from './app.ts';
+import {Credits, type Ledger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
-import {ServiceError} from './errors.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
-import {type Body, checkBody, KeyCheck} from './request.ts';
+import {Practice, type PracticeOptions} from './practice.ts';
+import {type Body, type Call, checkBody, KeyCheck} from './request.ts';
+import {closeServer, listen, makeServer} from './server.ts';
+import {describeSources} from './sources.ts';
+import {addSession, State} from './state.ts';
+import {Throttle} from './throttle.ts';
+import {Accounts} from './verdict/accounts.ts';
+import {loadRules} from './verdict/rules.ts';
+import {checkSessions, readSessions, Sessions} from './verdict/session.ts';
+import {verifyCall} from './verdict/verdicts.ts';
+
+export type {Ledger} from './credits.ts';
+export {ServiceSetupError} from './setup-error.ts';
 
 /** How to run the embedded service. */
-export interface ServiceOptions {
+export interface ServiceOptions extends PracticeOptions {
   /** 0, the default, takes any free port. */
   port?: number;
   /** The address to listen on: this machine alone, unless told otherwise. */
@@ -25,6 +34,14 @@ export interface ServiceOptions {
   credits?: number;
   /** Credits a call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
+  /** NDJSON file of the sessions that `/verify` knows. */
+  sessionsFile?: string;
+  /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
+  rulesFile?: string;
+  /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
+  stateDir?: string;
+  /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
+  requestTimeoutMs?: number;
   /** Told what happens; never told a key or a value that was asked about. */
   log?: (event: string, fields: Record<string, unknown>) => void;
 }
@@ -34,63 +51,74 @@ export interface Service {
   /** Its base URL, without a slash at the end. */
   url: string;
   apiKey: string;
-  /** Stops it: open connections are cut. */
+  /** What was asked and what it cost, as `GET /_ledger` has it. */
+  ledger(): Ledger;
+  /** Stops it: open connections are cut, state is written. */
   close(): Promise<void>;
 }
 
-/** Starts the embedded service and resolves once it accepts calls. */
+/**
+ * Starts the embedded service and resolves once it accepts calls.
+ * @throws ServiceSetupError where a file or the state is not as it should be
+ */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
+  const state = new State(options.stateDir);
+  try {
+    const parts = makeParts(options, apiKey, state);
+    const server = makeServer(createApp(parts).fetch, options.requestTimeoutMs);
+    await listen(server, port, host);
+    return {
+      url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+      apiKey,
+      ledger: () => parts.credits.ledger(),
+      close: () => closeServer(server).then(() => state.close()),
+    };
+  } catch (error) {
+    state.close();
+    throw error;
+  }
+}
+
+function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts {
   const data = new OpenData();
-  const credits = new Credits(
-    {ip: 1, phone: 1, email: 1, verify: 1, ...options.costs},
-    options.credits,
-    () => {},
-  );
-  const app = createApp({
+  const rules = loadRules(options.rulesFile);
+  const costs = {ip: 1, phone: 1, email: 1, verify: 1, ...options.costs};
+  const credits = new Credits(costs, options.credits, event => state.keep({ledger: event}));
+  const sessions = new Sessions();
+  const accounts = new Accounts();
+  const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
+  for (const session of known) addSession(session, {sessions, accounts});
+  state.restore({credits, sessions, accounts});
+  const verdictParts = {data, sessions, accounts, rules, keep: state.keep.bind(state)};
+  return {
     key: new KeyCheck(apiKey),
     credits,
+    practice: new Practice(options),
+    throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
-      ip: paid(wire.ip.request, ({ip}) => ipIntelligence(data, ip)),
-      phone: paid(wire.phone.request, ({phone}) => phoneIntelligence(data, phone)),
-      email: paid(wire.email.request, ({email}) => emailIntelligence(data, email)),
-      verify: () => {
-        throw new ServiceError('unknown_session');
-      },
+      ip: lookup(wire.ip.request, ({ip}) => ipIntelligence(data, ip)),
+      phone: lookup(wire.phone.request, ({phone}) => phoneIntelligence(data, phone)),
+      email: lookup(wire.email.request, ({email}) => emailIntelligence(data, email)),
+      verify: body => verifyCall(verdictParts, body),
     },
-    sources: () => ({}),
+    addSessions: body => {
+      const added = checkSessions(body);
+      for (const session of added) {
+        state.keep({session});
+        addSession(session, {sessions, accounts});
+      }
+      return added.length;
+    },
+    sources: () => describeSources(data),
     log: options.log ?? (() => {}),
-  });
-  const server = createServer(getRequestListener(app.fetch, {overrideGlobalObjects: false}));
-  await listen(server, port, host);
-  return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    apiKey,
-    close: () => closeServer(server),
   };
 }
 
-/** An intelligence operation: its body is checked, its answer wrapped in `data`, its cost taken. */
-function paid<T>(schema: ZodType<T>, lookup: (request: T) => object): (body: Body) => Call {
+/** An intelligence operation: its body is checked, its answer wrapped in `data`. */
+function lookup<T>(schema: ZodType<T>, answer: (request: T) => object): (body: Body) => Call {
   return body => {
     const request = checkBody(schema, body);
-    return {free: false, answer: () => ({success: true, data: lookup(request)})};
+    return {free: false, answer: () => ({success: true, data: answer(request)})};
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise(resolve => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

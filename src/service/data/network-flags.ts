@@ -3,12 +3,13 @@ import type {AutonomousSystem} from './ip-tables.ts';
 import {torNetworks} from './tor-networks.ts';
 import {vpnNetworks} from './vpn-networks.ts';
 
-/** A network on one of the lists that this project keeps. */
+/** An operator on one of the lists that this project keeps. */
 export interface ListedNetwork {
-  asn: number;
   /** Its operator, by the name that it trades under. */
   operator: string;
-  /** Why it is on the list. */
+  /** The operator's AS numbers. */
+  asns: readonly number[];
+  /** Why its networks are on the list. */
   reason: string;
   /** Where that can be read. */
   source: string;
@@ -21,14 +22,11 @@ export interface NetworkFlags {
   tor: boolean;
 }
 
-/** Words by which holders say that they rent out servers. */
-const hostingWords =
-  /\b(?:hosting|web ?host|vps|data ?cent(?:er|re)s?|colo(?:cation)?|cloud|dedicated servers?|virtual servers?|server farm)\b/i;
+/** Words by which holders say that they rent out servers or the rooms for them. */
+const hostingWords = /\b(?:hosting|hosts?|vps|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
 
-/** Words by which holders say that they sell VPNs. */
-const vpnWords = /\bvpn\b/i;
-
-const numbers = (list: readonly ListedNetwork[]): ReadonlySet<number> => new Set(list.map(({asn}) => asn));
+const numbers = (list: readonly ListedNetwork[]): ReadonlySet<number> =>
+  new Set(list.flatMap(({asns}) => asns));
 
 const hosting = numbers(hostingNetworks);
 const vpn = numbers(vpnNetworks);
@@ -36,7 +34,7 @@ const tor = numbers(torNetworks);
 
 /** VPN and Tor networks stand in data centres, so they count as such too. */
 export function networkFlags({number, holder}: AutonomousSystem): NetworkFlags {
-  const isVpn = vpn.has(number) || vpnWords.test(holder);
+  const isVpn = vpn.has(number);
   const isTor = tor.has(number);
   return {
     datacenter: isVpn || isTor || hosting.has(number) || hostingWords.test(holder),

@@ -1,23 +1,21 @@
 import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {buildOpenApi} from '../openapi.ts';
 import {files} from './data-dir.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
+import {packageVersion} from './package-version.ts';
 
 // The build's second step: turns the open data sets, which users need not install, into small files beside this one.
 
-const require = createRequire(import.meta.url);
 const out = dirname(fileURLToPath(import.meta.url));
 
-/** The installed version, read from the package's own folder, since some packages export nothing else. */
 function versionOf(name: string): string {
-  const folder = require.resolve.paths(name)?.find(each => existsSync(join(each, name, 'package.json')));
-  if (folder === undefined) throw new Error(`packing the service's data needs ${name}: run \`npm install\``);
-  return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).version;
+  const version = packageVersion(name);
+  if (version === undefined) throw new Error(`packing the service's data needs ${name}: run \`npm install\``);
+  return version;
 }
 
 function fingerprint(): string {

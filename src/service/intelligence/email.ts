@@ -65,6 +65,12 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
 }
 
+/** The one spelling of the mailbox that an address leads to, or undefined where it can't be one. */
+export function mailboxOf(email: string): {written: string; normalized: string} | undefined {
+  const parsed = parseMailAddress(email);
+  return parsed && {written: email, normalized: normalize(parsed).address};
+}
+
 function typeOf(data: OpenData, {domain, registrable}: MailAddress, relay: boolean): DomainType {
   if (reservedDomains.has(registrable)) return 'reserved';
   return relay ? 'relay' : data.mailDomains().kindOf(domain, registrable);

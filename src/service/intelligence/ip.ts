@@ -10,21 +10,24 @@ import type {OpenData} from '../data/open-data.ts';
  */
 const reachable = new Set(['unicast', 'as112', 'amt']);
 
-/** Whether an IPv4 or IPv6 address belongs to no public network. */
-export function isBogon(address: string): boolean {
-  return !reachable.has(ipaddr.parse(address).range());
-}
-
 /** An IPv4 address as a number. */
-export const toNumber = (address: string): number =>
+const toNumber = (address: string): number =>
   address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 
 /** What open data says about an IPv4 address; fields without a source are left out. */
 export function ipIntelligence(data: OpenData, address: string): IpData {
-  const bogon = isBogon(address);
-  if (bogon) return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
+  const isBogon = !reachable.has(ipaddr.IPv4.parse(address).range());
+  if (isBogon) return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
   const system = data.asn().find(toNumber(address));
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
+}
+
+/** The same for a session's address, which may be of IPv6: there, open data at hand says only whether it is a bogon. */
+export function sessionIp(data: OpenData, address: string): IpData {
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4'
+    ? ipIntelligence(data, parsed.toString())
+    : {is_bogon: !reachable.has(parsed.range())};
 }
 
 /** An address that no known network announces has no flags: nothing is known about it. */

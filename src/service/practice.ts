@@ -1,0 +1,79 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {type ErrorCode, ServiceError} from './errors.ts';
+
+/** How to rehearse a bad night. Everything is off unless asked for. */
+export interface PracticeOptions {
+  /** Mean time that an answer takes, in milliseconds; each takes between half and one and a half of it. */
+  latencyMs?: number;
+  /** Calls a second that are let through; more get 429. */
+  rateLimit?: number;
+  /** The share of calls that go wrong, 0 to 1. */
+  errorRate?: number;
+  /** The same seed makes the same faults, for calls in the same order. */
+  seed?: number;
+}
+
+/**
+ * What goes wrong with a call: it is refused, and nothing is charged; or it is charged and its answer lost, for the
+ * connection is closed, or cut off in the middle of the body, or says nothing more.
+ */
+export type Fault = {refusal: ServiceError} | {loss: LosingFault};
+
+export type LosingFault = 'reset' | 'cut-off' | 'stall';
+
+const refusal = (code: ErrorCode, headers: Record<string, string> = {}): Fault => ({
+  refusal: new ServiceError(code, headers),
+});
+
+/** Each fault with its share of all faults, in percent. */
+const faults: readonly [Fault, number][] = [
+  [refusal('practice_error'), 25],
+  [refusal('practice_unavailable', {'Retry-After': '1'}), 25],
+  [refusal('practice_bad_gateway'), 15],
+  [{loss: 'reset'}, 15],
+  [{loss: 'cut-off'}, 15],
+  [{loss: 'stall'}, 5],
+];
+
+/** How long a stalled answer holds its connection, in milliseconds: longer than a client should wait. */
+export const STALL_MS = 120_000;
+
+/** Draws the faults and delays of one service. */
+export class Practice {
+  readonly #latencyMs: number;
+  readonly #errorRate: number;
+  readonly #random: () => number;
+
+  constructor({latencyMs = 0, errorRate = 0, seed = 1}: PracticeOptions) {
+    this.#latencyMs = latencyMs;
+    this.#errorRate = errorRate;
+    this.#random = randomFrom(seed);
+  }
+
+  /** What goes wrong with the next call, if anything. */
+  fault(): Fault | undefined {
+    if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
+    let rest = this.#random() * 100;
+    for (const [fault, share] of faults) {
+      rest -= share;
+      if (rest < 0) return fault;
+    }
+    return undefined;
+  }
+
+  /** Holds the next answer back. */
+  async wait(): Promise<void> {
+    if (this.#latencyMs > 0) await sleep(this.#latencyMs * (0.5 + this.#random()));
+  }
+}
+
+/** Mulberry32: a small seeded generator of numbers from 0 to below 1. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,81 @@
+import {createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES} from 'node:http';
+import type {Duplex} from 'node:stream';
+import {getRequestListener} from '@hono/node-server';
+import type {Hono} from 'hono';
+import {fail} from './answers.ts';
+import {type ErrorCode, errorBody, errorStatus} from './errors.ts';
+
+/** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** How long an idle connection is kept, in milliseconds: longer than clients keep theirs, so that they close first. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Connections beyond these are closed at once, so that file descriptors last. */
+const MAX_CONNECTIONS = 4096;
+
+/** An HTTP server that answers every malformed request with the interface's error body, and outlives slow clients. */
+export function makeServer(
+  fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
+  requestTimeoutMs: number = REQUEST_TIMEOUT_MS,
+): Server {
+  const listener = getRequestListener((request, env) => fetch(request, env as never), {
+    overrideGlobalObjects: false,
+    errorHandler: () => fail('malformed_request'),
+  });
+  const server = createServer(
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(5000, Math.ceil(requestTimeoutMs / 4)),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requireHostHeader: false,
+    },
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('clientError', (error, socket) => rejectClient(error, socket));
+  return server;
+}
+
+/** What the HTTP parser refuses never becomes a request, so its answer is written by hand. */
+function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const code = codeOf(error);
+  const status = errorStatus[code];
+  const body = JSON.stringify(errorBody(code));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function codeOf({code}: NodeJS.ErrnoException): ErrorCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
+}
+
+/** Resolves once the server listens. */
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Stops accepting and cuts what is open. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,83 @@
+import {cityPackage, findCityFile} from './data/city-table.ts';
+import {hostingNetworks} from './data/hosting-networks.ts';
+import {type DataSet, readManifest} from './data/manifest.ts';
+import type {ListedNetwork} from './data/network-flags.ts';
+import type {OpenData} from './data/open-data.ts';
+import {packageVersion} from './data/package-version.ts';
+import {torNetworks} from './data/tor-networks.ts';
+import {vpnNetworks} from './data/vpn-networks.ts';
+
+/** `GET /_sources`: where the answers come from. */
+export interface Sources {
+  data_sets: DataSet[];
+  /** Libraries that carry their own data. */
+  libraries: {name: string; version: string; licence: string; fields: string[]}[];
+  /** The lists that this project keeps. */
+  lists: {name: string; operators: number; networks: number; fields: string[]}[];
+  /** Fields that no answer has, and why. */
+  left_out: {fields: string[]; reason: string}[];
+}
+
+const cityFields = ['city', 'latitude', 'longitude', 'country (of an IP address)'];
+
+const libraries = [
+  {
+    name: 'libphonenumber-js',
+    licence: 'MIT, its data Apache-2.0',
+    fields: ['is_valid', 'is_virtual', 'number_type'],
+  },
+  {name: 'tldts', licence: 'MIT, the Public Suffix List MPL-2.0', fields: ['is_valid', 'domain']},
+  {name: 'ipaddr.js', licence: 'MIT', fields: ['is_bogon']},
+  {name: 'bowser', licence: 'MIT', fields: ['device.browser', 'device.os', 'device.is_mobile']},
+  {name: 'isbot', licence: 'Unlicense', fields: ['score']},
+];
+
+const noSource = {
+  fields: ['is_residential_proxy', 'is_threat', 'is_spam', 'is_proxy', 'postal_code'],
+  reason: 'no open data answers it',
+};
+
+export function describeSources(data: OpenData): Sources {
+  const city = describeCity(data);
+  return {
+    data_sets: [...readManifest(data.directory).dataSets, ...(city ? [city] : [])],
+    libraries: libraries.map(each => ({...each, version: packageVersion(each.name) ?? ''})),
+    lists: [
+      describeList('hosting networks', hostingNetworks, 'is_datacenter_proxy'),
+      describeList('VPN networks', vpnNetworks, 'is_vpn'),
+      describeList('Tor networks', torNetworks, 'is_tor_node'),
+    ],
+    left_out: city ? [noSource] : [noSource, withoutCity],
+  };
+}
+
+const withoutCity = {
+  fields: cityFields.slice(0, 3),
+  reason: `${cityPackage} is not installed`,
+};
+
+function describeCity(data: OpenData): DataSet | undefined {
+  const table = findCityFile() === undefined ? undefined : data.city();
+  if (table === undefined) return undefined;
+  return {
+    name: cityPackage,
+    version: packageVersion(cityPackage) ?? '',
+    licence: 'CC-BY-4.0',
+    attribution: 'IP Geolocation by DB-IP',
+    link: 'https://db-ip.com',
+    date: table.date,
+    entries: table.nodes,
+    fields: cityFields,
+  };
+}
+
+const describeList = (
+  name: string,
+  list: readonly ListedNetwork[],
+  field: string,
+): Sources['lists'][number] => ({
+  name,
+  operators: list.length,
+  networks: list.reduce((sum, {asns}) => sum + asns.length, 0),
+  fields: [field],
+});

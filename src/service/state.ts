@@ -1,0 +1,85 @@
+import type {Credits, Ledger, LedgerEvent} from './credits.ts';
+import {mailboxOf} from './intelligence/email.ts';
+import {Journal} from './journal.ts';
+import type {Accounts} from './verdict/accounts.ts';
+import type {Session, Sessions} from './verdict/session.ts';
+
+/** What the service's state changes by, as its journal keeps it. */
+export type StateEvent =
+  | {totals: Ledger['operations']}
+  | {ledger: LedgerEvent}
+  | {redeemed: string}
+  | {session: Session}
+  | {sighting: KeptSighting};
+
+/** An account seen with a session or an e-mail address. */
+export interface KeptSighting {
+  userId: string;
+  token?: string;
+  email?: {written: string; normalized: string};
+}
+
+/** What the events are replayed into. */
+interface Parts {
+  credits: Credits;
+  sessions: Sessions;
+  accounts: Accounts;
+}
+
+/** Keeps events where there is a folder for them; else they live as long as the process. */
+export class State {
+  readonly #journal: Journal<StateEvent> | undefined;
+
+  constructor(folder: string | undefined) {
+    this.#journal = folder === undefined ? undefined : new Journal(folder);
+  }
+
+  /** Brings back what was kept, and goes on from there. */
+  restore(parts: Parts): void {
+    if (this.#journal === undefined) return;
+    const kept = new Map<string, StateEvent>();
+    for (const event of this.#journal.read()) {
+      replay(event, parts);
+      const key = keyOf(event);
+      if (key !== undefined) kept.set(key, event);
+    }
+    this.#journal.begin([{totals: parts.credits.ledger().operations}, ...kept.values()]);
+  }
+
+  keep(event: StateEvent): void {
+    this.#journal?.append(event);
+  }
+
+  close(): void {
+    this.#journal?.close();
+  }
+}
+
+/** Events with one key say the same; those without are summed up in the totals. */
+function keyOf(event: StateEvent): string | undefined {
+  if ('session' in event) return `session ${event.session.token}`;
+  return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
+}
+
+function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
+  if ('totals' in event) credits.restore(event.totals);
+  else if ('ledger' in event) credits.replay(event.ledger);
+  else if ('redeemed' in event) sessions.restoreRedeemed(event.redeemed);
+  else if ('session' in event) addSession(event.session, {sessions, accounts});
+  else {
+    const {userId, token, email} = event.sighting;
+    const session = token === undefined ? undefined : sessions.find(token);
+    accounts.note({userId, session, ...(email && {email})});
+  }
+}
+
+/** A session that says whose it is counts as a sighting of that account. */
+export function addSession(
+  session: Session,
+  {sessions, accounts}: Pick<Parts, 'sessions' | 'accounts'>,
+): void {
+  sessions.add(session);
+  const {user_id: userId, email} = session;
+  const mailbox = email === undefined ? undefined : mailboxOf(email);
+  if (userId !== undefined) accounts.note({userId, session, ...(mailbox && {email: mailbox})});
+}

@@ -1,0 +1,51 @@
+import {ServiceError} from './errors.ts';
+
+/**
+ * Lets a number of calls a second through: a bucket of one second's calls that fills at the rate. Its headers are
+ * those of the IETF's draft on rate limit header fields (draft-ietf-httpapi-ratelimit-headers-07).
+ */
+export class Throttle {
+  readonly #perSecond: number;
+  readonly #size: number;
+  readonly #now: () => number;
+  #level: number;
+  #filledAt: number;
+
+  /**
+   * @param perSecond calls a second; below 1, the bucket holds one call
+   * @param now a clock in milliseconds
+   */
+  constructor(perSecond: number, now: () => number = () => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#size = Math.max(1, Math.floor(perSecond));
+    this.#now = now;
+    this.#level = this.#size;
+    this.#filledAt = now();
+  }
+
+  /**
+   * Takes a call's place.
+   * @throws ServiceError `throttled`, with `Retry-After`
+   */
+  take(): void {
+    const now = this.#now();
+    this.#level = Math.min(this.#size, this.#level + ((now - this.#filledAt) / 1000) * this.#perSecond);
+    this.#filledAt = now;
+    if (this.#level < 1) {
+      const wait = Math.ceil((1 - this.#level) / this.#perSecond);
+      throw new ServiceError('throttled', {...this.headers(), 'Retry-After': String(wait)});
+    }
+    this.#level--;
+  }
+
+  /** The limit, what is left of it, and the seconds until it is whole again. */
+  headers(): Record<string, string> {
+    const window = this.#size / this.#perSecond;
+    return {
+      'RateLimit-Limit': String(this.#size),
+      'RateLimit-Remaining': String(Math.floor(this.#level)),
+      'RateLimit-Reset': String(Math.ceil((this.#size - this.#level) / this.#perSecond)),
+      'RateLimit-Policy': `${this.#size};w=${Math.ceil(window)}`,
+    };
+  }
+}

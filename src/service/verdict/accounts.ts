@@ -1,0 +1,141 @@
+import type {VerifyData} from '../../client/wire.ts';
+import type {Session} from './session.ts';
+
+type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
+
+/** What two accounts can share, and how sure it makes us that one person has both: our own estimates. */
+const confidenceOf = {
+  /** One mailbox, in whatever spelling. */
+  same_email: 0.9,
+  /** One device, as far as fingerprints can tell devices apart. */
+  same_fingerprint: 0.8,
+  /** Households, offices and carriers share addresses. */
+  same_ip: 0.3,
+} as const;
+
+type Signal = keyof typeof confidenceOf;
+
+/** From this confidence on, an account counts as the same person's. */
+const DETECTED_FROM = 0.5;
+
+/** Accounts shown at most, the surest first: thousands can share a carrier's address. */
+const MAX_ACCOUNTS = 50;
+
+/** Accounts looked at for one shared trait: keeps a call short where a whole network shares an address. */
+const MAX_HOLDERS = 1000;
+
+/** What is seen of an account at one verification. */
+export interface Sighting {
+  userId: string;
+  /** Undefined where a test action id was used with a token that nobody knows. */
+  session: Session | undefined;
+  /** As it was sent, and as its mailbox is known. */
+  email?: {written: string; normalized: string};
+}
+
+interface Account {
+  userId: string;
+  email: string | undefined;
+  sessions: Set<string>;
+  lastActivity: string | undefined;
+}
+
+/** The accounts that verifications were asked for, found by what they share. */
+export class Accounts {
+  readonly #accounts = new Map<string, Account>();
+  readonly #holders = new Map<string, Set<string>>();
+
+  note({userId, session, email}: Sighting): void {
+    const account = this.#account(userId);
+    if (email !== undefined) account.email = email.written;
+    if (session !== undefined) {
+      account.sessions.add(session.token);
+      const time = session.finished_at ?? session.started_at;
+      if (time !== undefined && !(Date.parse(account.lastActivity ?? '') > Date.parse(time))) {
+        account.lastActivity = time;
+      }
+    }
+    for (const [, key] of traits({userId, session, ...(email && {email})})) this.#holdersOf(key).add(userId);
+  }
+
+  /** The other accounts that share something with what was just seen. */
+  linkedWith(sighting: Sighting): MultiAccounting {
+    const signals = new Map<string, Signal[]>();
+    for (const [signal, key] of traits(sighting)) {
+      for (const other of take(this.#holders.get(key) ?? [], MAX_HOLDERS)) {
+        if (other !== sighting.userId) signals.set(other, [...(signals.get(other) ?? []), signal]);
+      }
+    }
+    const accounts = [...signals]
+      .map(([userId, shared]) => ({account: this.#account(userId), shared, confidence: combine(shared)}))
+      .sort((a, b) => b.confidence - a.confidence || (a.account.userId < b.account.userId ? -1 : 1))
+      .slice(0, MAX_ACCOUNTS);
+    const highest = accounts[0]?.confidence ?? 0;
+    return {
+      detected: highest >= DETECTED_FROM,
+      risk: riskOf(highest),
+      score: Math.round(highest * 100),
+      accounts: accounts.map(({account, shared, confidence}) => show(account, shared, confidence)),
+    };
+  }
+
+  #account(userId: string): Account {
+    let account = this.#accounts.get(userId);
+    if (account === undefined) {
+      account = {userId, email: undefined, sessions: new Set(), lastActivity: undefined};
+      this.#accounts.set(userId, account);
+    }
+    return account;
+  }
+
+  #holdersOf(key: string): Set<string> {
+    const holders = this.#holders.get(key) ?? new Set();
+    this.#holders.set(key, holders);
+    return holders;
+  }
+}
+
+function traits({session, email}: Sighting): [Signal, string][] {
+  const found: [Signal, string | undefined][] = [
+    ['same_email', email?.normalized],
+    ['same_fingerprint', session?.fingerprint],
+    ['same_ip', session?.ip],
+  ];
+  return found.flatMap(([signal, value]) => (value ? [[signal, `${signal} ${value}`]] : []));
+}
+
+function* take<T>(values: Iterable<T>, most: number): Iterable<T> {
+  let taken = 0;
+  for (const value of values) {
+    if (taken++ === most) return;
+    yield value;
+  }
+}
+
+/** Independent signals: the chance that not all of them are mistaken. */
+function combine(signals: Signal[]): number {
+  const mistaken = signals.reduce((product, signal) => product * (1 - confidenceOf[signal]), 1);
+  return Math.round((1 - mistaken) * 1000) / 1000;
+}
+
+function riskOf(confidence: number): string {
+  if (confidence === 0) return 'none';
+  if (confidence < DETECTED_FROM) return 'low';
+  return confidence < 0.9 ? 'medium' : 'high';
+}
+
+function show(
+  account: Account,
+  signals: Signal[],
+  confidence: number,
+): NonNullable<MultiAccounting['accounts']>[number] {
+  const {userId, email, sessions, lastActivity} = account;
+  return {
+    user_id: userId,
+    ...(email !== undefined && {email}),
+    signals,
+    confidence,
+    session_count: sessions.size,
+    ...(lastActivity !== undefined && {last_activity: new Date(lastActivity).toISOString()}),
+  };
+}

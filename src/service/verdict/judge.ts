@@ -1,0 +1,32 @@
+import type {VerifyData} from '../../client/wire.ts';
+import type {Facts} from './facts.ts';
+import type {ReadyRule} from './rules.ts';
+
+/** What the rules come to. */
+export interface Judgement {
+  /** 0 for a bot, 100 for a human. */
+  score: number;
+  canPass: boolean;
+  /** Every rule that matched, shadow ones included. */
+  matched: NonNullable<VerifyData['rules']>;
+}
+
+/** From this score on, a session passes unless a rule says otherwise: our own choice, the middle of the scale. */
+const PASS_FROM = 50;
+
+/**
+ * The score is 100 less the weights of the bot rules that matched. A matching `allow` lets pass, else a matching
+ * `block` does not, else the score decides. Shadow rules are shown, and change nothing.
+ */
+export function judge(rules: readonly ReadyRule[], facts: Facts): Judgement {
+  const matched = rules.filter(rule => rule.matches(facts));
+  const effective = matched.filter(({shadow}) => !shadow);
+  const weights = effective.filter(({source}) => source === 'bot').map(({weight}) => weight);
+  const score = Math.max(0, 100 - weights.reduce((sum, weight) => sum + weight, 0));
+  const has = (action: string): boolean => effective.some(rule => rule.action === action);
+  return {
+    score,
+    canPass: has('allow') || (!has('block') && score >= PASS_FROM),
+    matched: matched.map(({action, name, id, source, shadow}) => ({action, name, id, source, shadow})),
+  };
+}

@@ -1,0 +1,104 @@
+import {createHash} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {z} from 'zod';
+import {type Body, checkBody} from '../request.ts';
+import {ServiceSetupError} from '../setup-error.ts';
+
+const line = (max: number): z.ZodString => z.string().max(max);
+
+/** What a protected page's script would have gathered about a visitor, and the token that stands for it. */
+export const sessionSchema = z
+  .strictObject({
+    token: line(4096).min(1).describe('The user session token that /verify is asked with.'),
+    ip: z.union([z.ipv4(), z.ipv6()]).describe("The visitor's address."),
+    user_agent: line(2048).optional().describe("The browser's User-Agent header."),
+    languages: line(256).optional().describe('As in Accept-Language: `en-GB,en`.'),
+    timezone: line(64).optional().describe('IANA name: `Europe/Berlin`.'),
+    fingerprint: line(256).optional().describe("A hash of the device's traits."),
+    started_at: z.iso.datetime({offset: true}).optional().describe('RFC 3339.'),
+    finished_at: z.iso.datetime({offset: true}).optional().describe('RFC 3339.'),
+    user_id: line(256).min(1).optional().describe('The account it belonged to, where that is known already.'),
+    email: line(320).min(1).optional().describe("That account's e-mail address."),
+  })
+  .describe('A session that /verify can be asked about; in a file, one JSON object a line.');
+
+const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
+
+export type Session = z.infer<typeof sessionSchema>;
+
+/**
+ * Reads a file of sessions, one JSON object a line; blank lines are skipped.
+ * @throws ServiceSetupError that names file, line and field, never a value
+ */
+export function readSessions(path: string): Session[] {
+  return readText(path)
+    .split('\n')
+    .map((text, index) => ({text: text.trim(), place: `${path}:${index + 1}`}))
+    .filter(({text}) => text !== '')
+    .map(({text, place}) => parseSession(text, place));
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new ServiceSetupError(`the sessions file can't be read: ${(error as Error).message}`);
+  }
+}
+
+function parseSession(text: string, place: string): Session {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ServiceSetupError(`${place} is not a JSON object`);
+  }
+  const result = sessionSchema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join('.') || 'the line';
+  throw new ServiceSetupError(`${place}: ${field}: ${issue?.message ?? 'not a session'}`);
+}
+
+/**
+ * The sessions in the body of `POST /_sessions`.
+ * @throws ServiceError `missing_field` or `invalid_field`
+ */
+export function checkSessions(body: Body): Session[] {
+  return checkBody(sessionsRequest, body).sessions;
+}
+
+/** Tokens are kept as digests: whoever reads the state can't verify with what he finds. */
+const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
+
+/** The sessions that the service knows, and which tokens were verified already. */
+export class Sessions {
+  readonly #byToken = new Map<string, Session>();
+  readonly #redeemed = new Set<string>();
+
+  /** A session with a known token replaces that one; a redeemed token stays redeemed. */
+  add(session: Session): void {
+    this.#byToken.set(session.token, session);
+  }
+
+  find(token: string): Session | undefined {
+    return this.#byToken.get(token);
+  }
+
+  /** @returns whether the token had been verified before */
+  redeem(token: string, keep: (digest: string) => void): boolean {
+    const key = digest(token);
+    if (this.#redeemed.has(key)) return true;
+    keep(key);
+    this.#redeemed.add(key);
+    return false;
+  }
+
+  restoreRedeemed(key: string): void {
+    this.#redeemed.add(key);
+  }
+
+  redeemed(): Iterable<string> {
+    return this.#redeemed;
+  }
+}

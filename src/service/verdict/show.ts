@@ -1,0 +1,75 @@
+import {isIPv4} from 'node:net';
+import type {IpData, PhoneData, VerifyData} from '../../client/wire.ts';
+import type {MailAssessment} from '../intelligence/email.ts';
+import type {Session} from './session.ts';
+
+type Part<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
+
+/** The fields that have a value, under the names of another part of the interface. */
+function rename<From extends object, To extends string>(
+  from: From,
+  names: Record<To, keyof From>,
+): Partial<Record<To, From[keyof From]>> {
+  const pairs = Object.entries(names) as [To, keyof From][];
+  const known = pairs.filter(([, old]) => from[old] !== undefined).map(([name, old]) => [name, from[old]]);
+  return Object.fromEntries(known);
+}
+
+/** `type` is the address's version; `is_proxy` and `is_threat` have no source. */
+export function ipPart(address: string, ip: IpData): Part<'ip'> {
+  const {asn_number} = ip;
+  return {
+    address,
+    type: isIPv4(address) ? 'ipv4' : 'ipv6',
+    ...rename(ip, {
+      is_datacenter: 'is_datacenter_proxy',
+      is_tor: 'is_tor_node',
+      is_vpn: 'is_vpn',
+      is_bogon: 'is_bogon',
+    }),
+    ...(asn_number !== undefined && {asn: `AS${asn_number}`, asn_number}),
+  } as Part<'ip'>;
+}
+
+export function locationPart(ip: IpData): Part<'location'> {
+  return rename(ip, {
+    city: 'city',
+    country: 'country',
+    continent: 'continent',
+    latitude: 'latitude',
+    longitude: 'longitude',
+  }) as Part<'location'>;
+}
+
+/** @param mail what is known of the address, or undefined where it can't be one */
+export function mailPart(address: string, mail: MailAssessment | undefined): Part<'email'> {
+  if (mail === undefined) return {address, valid: false, trust_score: 0, flags: ['malformed']};
+  const {normalized, parsed, trust, domainType, flags} = mail;
+  return {
+    address,
+    normalized: normalized.address,
+    valid: true,
+    trust_score: trust,
+    domain_name: parsed.domain,
+    domain_type: domainType,
+    flags,
+  };
+}
+
+export function phonePart(phone: PhoneData): Part<'phone'> {
+  return rename(phone, {
+    valid: 'is_valid',
+    country_code: 'country_code',
+    country_name: 'country_name',
+    carrier: 'carrier',
+    line_type: 'line_type',
+  }) as Part<'phone'>;
+}
+
+/** Times in UTC, as the interface has them. */
+export function sessionPart({started_at, finished_at}: Session): Part<'session'> {
+  return {
+    ...(started_at !== undefined && {started_at: new Date(started_at).toISOString()}),
+    ...(finished_at !== undefined && {finished_at: new Date(finished_at).toISOString()}),
+  };
+}
