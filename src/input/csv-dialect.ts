@@ -28,7 +28,7 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
  * The delimiter which cuts the most records into as many fields as the first has; where several do that as well,
  * the one with more fields. A comma where none occurs in the first record: a file of one column.
  */
-export function sniffDelimiter(text: string): string {
+function sniffDelimiter(text: string): string {
   let best = {delimiter: ',', agreeing: 0, fields: 0};
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter);
@@ -73,7 +73,7 @@ function countFields(text: string, delimiter: string): number[] {
  * The first line end that stands in no quoted field. A lone `\r` is a line end only where a text has no `\n` outside
  * quotes; where quotes don't pair, nowhere.
  */
-export function detectEol(sample: string): CsvDialect['eol'] {
+function detectEol(sample: string): CsvDialect['eol'] {
   let quoted = false;
   let sawReturn = false;
   for (let i = 0; i < sample.length; i++) {

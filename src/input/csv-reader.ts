@@ -157,7 +157,7 @@ export class CsvReader implements RecordReader {
       parse(text, {...this.#options, skip_empty_lines: !singleColumn, on_record: take});
     } catch (error) {
       const stop = stopOf(error);
-      if (singleColumn || stop === 'layout') return [cursor, stop];
+      if (stop === 'layout') return [cursor, stop];
       return [this.#skipBlanks(bytes, cursor, bytes.length), stop];
     }
     this.#skipBlanks(bytes, cursor, bytes.length);

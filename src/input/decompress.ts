@@ -6,7 +6,7 @@ import {peek} from './peek.ts';
 type Compression = 'gzip' | 'zstd' | 'none';
 
 /** What the first bytes say, whatever the file is called. */
-export function detectCompression(head: Buffer): Compression {
+function detectCompression(head: Buffer): Compression {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
   if (head.length >= 4 && head.readUInt32LE(0) === 0xfd2fb528) return 'zstd';
   return 'none';

@@ -82,7 +82,7 @@ async function* readGroups(
   let left = skip;
   for await (const chunk of chunks) {
     yield reader.push(chunk.subarray(left));
-    left = Math.max(0, left - chunk.length);
+    left = 0;
   }
   yield reader.end();
 }

@@ -41,7 +41,7 @@ export interface Source {
   readonly blankLines: number;
   /** Delivers the records, once. Throws InputError. */
   batches(): AsyncIterableIterator<Batch>;
-  /** Lets go of the files; may be called at any time, and again. */
+  /** Lets go of the files; may be called at any time, and again. Then batches() ends without an error. */
   close(): Promise<void>;
 }
 
@@ -77,6 +77,7 @@ class Reading implements Source {
   #file: OpenFile | undefined;
   #first: NamedFormatOf | undefined;
   #bytesTotal: number | undefined;
+  #closed = false;
 
   constructor(settings: FileSettings, paths: readonly string[], resume: ResumePoint | undefined) {
     this.#settings = settings;
@@ -130,12 +131,20 @@ class Reading implements Source {
         held = [];
       }
       yield* held;
+    } catch (error) {
+      // Whoever closed the source has no use for what became of its reading.
+      if (!this.#closed) throw error;
     } finally {
       await this.close();
     }
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
+    await this.#closeFile();
+  }
+
+  async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
     await file?.close();
@@ -152,7 +161,7 @@ class Reading implements Source {
       for await (const records of this.#readFile(this.#file)) {
         yield {records, position: this.#meter.position};
       }
-      await this.close();
+      await this.#closeFile();
     }
     this.#meter.end();
   }

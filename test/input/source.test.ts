@@ -69,9 +69,13 @@ describe('a source', () => {
       maxRecordBytes: 1024,
       stdin,
     });
+    const batches = source.batches();
+    await batches.next();
+    const waiting = batches.next();
     await source.close();
     await source.close();
     expect(stdin.destroyed).toBe(true);
+    expect((await waiting).done).toBe(true);
   });
 });
 

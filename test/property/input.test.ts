@@ -52,6 +52,11 @@ const soup = fc
       '"',
       ',',
       '\n',
+      'plain,\n',
+      'p,q\n',
+      '",z\n',
+      '""',
+      'z"\n',
       'é',
       '\xff',
       'x'.repeat(45),
@@ -62,6 +67,10 @@ const soup = fc
   .map(parts =>
     Buffer.concat(parts.map(part => (part === '\xff' ? Buffer.from([0xff]) : Buffer.from(part)))),
   );
+
+const headed = fc
+  .tuple(fc.constantFrom('', 'a\n', 'a,b\n', 'a,b\n', 'a,b\n'), soup)
+  .map(([header, bytes]) => Buffer.concat([Buffer.from(header), bytes]));
 
 /** What a reading comes to, be it records or an error, without what may depend on the chunks. */
 async function outcomeOf(reading: Promise<Reading>): Promise<unknown> {
@@ -133,14 +142,14 @@ describe('a table written as CSV', () => {
 
 describe('whatever the bytes', () => {
   const settings = fc.record({
-    maxRecordBytes: fc.constantFrom(20, 100, 100_000),
+    maxRecordBytes: fc.constantFrom(10, 20, 100, 100_000),
     noHeader: fc.boolean(),
-    inputFormat: fc.constantFrom(undefined, 'csv', 'tsv', 'ndjson'),
+    inputFormat: fc.constantFrom(undefined, 'csv', 'csv', 'csv', 'tsv', 'ndjson'),
   } satisfies {[K in keyof SourceSettings]?: unknown});
 
   it('the chunks change nothing', async () => {
     await fc.assert(
-      fc.asyncProperty(soup, settings, pieceSizes, async (bytes, options, sizes) => {
+      fc.asyncProperty(headed, settings, pieceSizes, async (bytes, options, sizes) => {
         const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
         const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
         expect(pieces).toEqual(whole);
