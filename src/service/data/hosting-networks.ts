@@ -1,11 +1,10 @@
+import {cloudNetworks} from './cloud-networks.ts';
 import type {ListedNetwork} from './network-flags.ts';
 
 /** Why a network of servers is no place for a person's browser. */
 const reasons = {
-  cloud: 'rents out computing by the hour, on its own network',
   servers: 'rents out servers and virtual servers',
   sites: 'hosts web sites and shared servers',
-  cdn: 'delivers content and relays requests from its own servers',
 };
 
 /**
@@ -14,55 +13,7 @@ const reasons = {
  * complete, and a network that sells access lines beside its servers is left out.
  */
 export const hostingNetworks: readonly ListedNetwork[] = [
-  {
-    operator: 'Amazon Web Services',
-    asns: [16509, 14618, 8987],
-    reason: reasons.cloud,
-    source: 'aws.amazon.com; ranges at ip-ranges.amazonaws.com/ip-ranges.json',
-  },
-  {
-    operator: "Google Cloud and Google's own servers",
-    asns: [15169, 396982, 19527, 36384, 36385, 43515, 214609, 214611, 139070, 139190],
-    reason: reasons.cloud,
-    source: 'cloud.google.com; ranges at gstatic.com/ipranges/cloud.json and goog.json',
-  },
-  {
-    operator: 'Microsoft Azure and Microsoft 365',
-    asns: [8075, 8068, 8069, 8070, 12076, 200517],
-    reason: reasons.cloud,
-    source: 'azure.microsoft.com; service tags in the Microsoft download centre',
-  },
-  {
-    operator: 'Oracle Cloud',
-    asns: [31898, 54253],
-    reason: reasons.cloud,
-    source: 'oracle.com/cloud; docs.oracle.com public_ip_ranges.json',
-  },
-  {operator: 'IBM Cloud (SoftLayer)', asns: [36351], reason: reasons.cloud, source: 'ibm.com/cloud'},
-  {
-    operator: 'Alibaba Cloud',
-    asns: [37963, 45102, 134963],
-    reason: reasons.cloud,
-    source: 'alibabacloud.com',
-  },
-  {
-    operator: 'Tencent Cloud',
-    asns: [45090, 132203, 133478],
-    reason: reasons.cloud,
-    source: 'tencentcloud.com',
-  },
-  {operator: 'Huawei Cloud', asns: [55990, 136907], reason: reasons.cloud, source: 'huaweicloud.com'},
-  {operator: 'Baidu AI Cloud', asns: [38365, 55967], reason: reasons.cloud, source: 'cloud.baidu.com'},
-  {
-    operator: 'Volcano Engine and BytePlus (ByteDance)',
-    asns: [137718, 150436],
-    reason: reasons.cloud,
-    source: 'volcengine.com, byteplus.com',
-  },
-  {operator: 'UCloud', asns: [135377, 59077], reason: reasons.cloud, source: 'ucloud-global.com'},
-  {operator: 'Kingsoft Cloud', asns: [59019, 137280], reason: reasons.cloud, source: 'ksyun.com'},
-  {operator: 'Naver Cloud', asns: [23576, 135354], reason: reasons.cloud, source: 'ncloud.com'},
-  {operator: 'Yandex Cloud', asns: [200350, 210656, 215013], reason: reasons.cloud, source: 'yandex.cloud'},
+  ...cloudNetworks,
   {operator: 'OVHcloud', asns: [16276, 35540], reason: reasons.servers, source: 'ovhcloud.com'},
   {
     operator: 'Hetzner',
@@ -141,10 +92,7 @@ export const hostingNetworks: readonly ListedNetwork[] = [
   },
   {operator: 'Seeweb', asns: [12637], reason: reasons.servers, source: 'seeweb.it'},
   {operator: 'Infomaniak', asns: [29222], reason: reasons.servers, source: 'infomaniak.com'},
-  {operator: 'Exoscale (Akenes)', asns: [61098], reason: reasons.cloud, source: 'exoscale.com'},
-  {operator: 'UpCloud', asns: [202053, 25697], reason: reasons.cloud, source: 'upcloud.com'},
   {operator: 'GleSYS', asns: [42708, 49282], reason: reasons.servers, source: 'glesys.com'},
-  {operator: 'Binero', asns: [35041], reason: reasons.cloud, source: 'binero.com'},
   {operator: 'PlusServer', asns: [61157, 6659], reason: reasons.servers, source: 'plusserver.com'},
   {operator: 'velia.net', asns: [29066, 30083], reason: reasons.servers, source: 'velia.net'},
   {
@@ -212,12 +160,6 @@ export const hostingNetworks: readonly ListedNetwork[] = [
     source: 'inap.com',
   },
   {operator: 'Interserver', asns: [19318, 26666], reason: reasons.servers, source: 'interserver.net'},
-  {
-    operator: 'Kamatera',
-    asns: [36007, 210329, 215728, 41436, 204548],
-    reason: reasons.cloud,
-    source: 'kamatera.com',
-  },
   {operator: 'Limestone Networks', asns: [46475], reason: reasons.servers, source: 'limestonenetworks.com'},
   {operator: 'tzulo', asns: [11878], reason: reasons.servers, source: 'tzulo.com'},
   {
@@ -230,7 +172,6 @@ export const hostingNetworks: readonly ListedNetwork[] = [
   {operator: 'GigeNET', asns: [32181], reason: reasons.servers, source: 'gigenet.com'},
   {operator: 'ReliableSite', asns: [23470], reason: reasons.servers, source: 'reliablesite.net'},
   {operator: 'Nexeon', asns: [20278], reason: reasons.servers, source: 'nexeontech.com'},
-  {operator: 'Joyent', asns: [26464], reason: reasons.cloud, source: 'joyent.com'},
   {
     operator: 'FranTech (BuyVM)',
     asns: [53667],
@@ -241,24 +182,6 @@ export const hostingNetworks: readonly ListedNetwork[] = [
   {operator: 'Performive', asns: [46562], reason: reasons.servers, source: 'performive.com'},
   {operator: 'QuadraNet', asns: [8100], reason: reasons.servers, source: 'quadranet.com'},
   {operator: 'HostDime', asns: [33182], reason: reasons.servers, source: 'hostdime.com'},
-  {operator: 'Fly.io', asns: [40509], reason: reasons.cloud, source: 'fly.io'},
-  {operator: 'Render', asns: [397273], reason: reasons.cloud, source: 'render.com'},
-  {
-    operator: "Salesforce (with Heroku's own range)",
-    asns: [14340],
-    reason: reasons.cloud,
-    source: 'salesforce.com',
-  },
-  {
-    operator: 'Cloudflare',
-    asns: [13335, 209242, 14789, 132892, 202623],
-    reason: reasons.cdn,
-    source: 'cloudflare.com/ips; users of WARP leave through it as well',
-  },
-  {operator: 'Fastly', asns: [54113], reason: reasons.cdn, source: 'api.fastly.com/public-ip-list'},
-  {operator: 'Akamai', asns: [20940, 16625, 36183, 35994, 32787], reason: reasons.cdn, source: 'akamai.com'},
-  {operator: 'Imperva Incapsula', asns: [19551], reason: reasons.cdn, source: 'imperva.com'},
-  {operator: 'G-Core', asns: [199524, 202422], reason: reasons.cdn, source: 'gcore.com'},
   {operator: 'Selectel', asns: [49505, 50340, 61976], reason: reasons.servers, source: 'selectel.ru'},
   {operator: 'Timeweb', asns: [9123, 210976], reason: reasons.servers, source: 'timeweb.com'},
   {operator: 'REG.RU', asns: [197695], reason: reasons.sites, source: 'reg.ru'},
@@ -290,7 +213,6 @@ export const hostingNetworks: readonly ListedNetwork[] = [
   {operator: 'Gabia', asns: [17589], reason: reasons.sites, source: 'gabia.com'},
   {operator: 'CtrlS', asns: [18229], reason: reasons.servers, source: 'ctrls.in'},
   {operator: 'Web Werks', asns: [133296, 33480], reason: reasons.servers, source: 'webwerks.in'},
-  {operator: 'E2E Networks', asns: [132420], reason: reasons.cloud, source: 'e2enetworks.com'},
   {operator: 'IP ServerOne', asns: [45352], reason: reasons.servers, source: 'ipserverone.com'},
   {operator: 'Shinjiru', asns: [45839], reason: reasons.servers, source: 'shinjiru.com'},
   {operator: 'Exabytes', asns: [38532], reason: reasons.sites, source: 'exabytes.com'},

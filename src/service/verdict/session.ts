@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {hash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {z} from 'zod';
 import {type Body, checkBody} from '../request.ts';
@@ -69,7 +69,7 @@ export function checkSessions(body: Body): Session[] {
 }
 
 /** Tokens are kept as digests: whoever reads the state can't verify with what he finds. */
-const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
+const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /** The sessions that the service knows, and which tokens were verified already. */
 export class Sessions {
