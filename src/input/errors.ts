@@ -1,3 +1,5 @@
+import {BulkEnrichError, exitCodes} from '../job/errors.ts';
+
 /** What can be wrong with an input as a whole. */
 export type InputErrorCode =
   /** There is no such file. */
@@ -25,12 +27,10 @@ export type InputErrorCode =
  * The input can't be read, or is not the input that the run began with.
  * Effect: the run stops with exit code 8; what was done so far stays saved.
  */
-export class InputError extends Error {
-  override readonly name = 'InputError';
-  readonly code: InputErrorCode;
+export class InputError extends BulkEnrichError {
+  declare readonly code: InputErrorCode;
 
   constructor(code: InputErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
+    super(code, exitCodes.input, message, options);
   }
 }

@@ -1,0 +1,38 @@
+import {run} from '../../run/run.ts';
+import {Stopper} from '../../run/stop.ts';
+import {watchSignals} from '../signals.ts';
+import {renderOutcome} from '../terminal/outcome.ts';
+import {startProgress} from '../terminal/progress.ts';
+import {type JobFlags, jobFrom} from './settings.ts';
+
+/** `bulk-enrich run`. */
+export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {
+  const {job, console} = jobFrom(inputs, flags);
+  if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
+    console.say(
+      'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
+    );
+  }
+  const stopper = new Stopper();
+  const unwatch = watchSignals(stopper, console);
+  try {
+    const outcome = await run(
+      job,
+      {
+        env: process.env,
+        stdin: process.stdin,
+        stdout: process.stdout,
+        now: Date.now,
+        random: Math.random,
+        log: console.log,
+        warn: console.warn,
+        watch: session => startProgress(session, console),
+      },
+      stopper,
+    );
+    renderOutcome(job, outcome, console);
+    return outcome.exitCode;
+  } finally {
+    unwatch();
+  }
+}

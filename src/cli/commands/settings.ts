@@ -1,0 +1,34 @@
+import type {Job} from '../../job/job.ts';
+import {resolveJob} from '../../job/job.ts';
+import {checkSettings, type RawSettings, readJobFile} from '../../job/parse.ts';
+import {type Console, createConsole, isInteractive} from '../console.ts';
+
+/** The flags of a command that takes a job, as commander hands them over. */
+export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
+
+/** Job file and flags → a checked job, and the console that it asks for. */
+export function jobFrom(
+  inputs: readonly string[],
+  flags: JobFlags,
+): {readonly job: Job; readonly console: Console} {
+  const {output, job: path, json: _, ...given} = flags as Record<string, unknown> & JobFlags;
+  const file = path === undefined ? undefined : readJobFile(path);
+  const raw = cleaned(given);
+  const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
+  const {name, input, output: jobOutput, ...rest} = settings;
+  const job = resolveJob(
+    {name, inputs: input, output: output ?? jobOutput, settings: rest, fromFile: file !== undefined},
+    process.env,
+    isInteractive(),
+  );
+  return {job, console: createConsole(rest)};
+}
+
+/** Commander gives every `--no-…` a default of true; those must not stand over a job file's. */
+export function cleaned(flags: RawSettings): RawSettings {
+  return Object.fromEntries(
+    Object.entries(flags).filter(
+      ([name, value]) => value !== undefined && !(value === true && (name === 'header' || name === 'cache')),
+    ),
+  );
+}

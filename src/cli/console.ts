@@ -1,0 +1,48 @@
+import {type Logger, pino} from 'pino';
+import {BulkEnrichError} from '../job/errors.ts';
+import type {Settings} from '../job/settings.ts';
+
+/** What the command writes for a person; data alone goes to stdout. */
+export interface Console {
+  readonly quiet: boolean;
+  /** Whether somebody sits there. */
+  readonly interactive: boolean;
+  say(sentence: string): void;
+  warn(sentence: string): void;
+  readonly log: Logger;
+}
+
+export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): Console {
+  const {quiet} = settings;
+  const line = (text: string) => process.stderr.write(`${text}\n`);
+  return {
+    quiet,
+    interactive: isInteractive(),
+    say: sentence => {
+      if (!quiet) line(sentence);
+    },
+    warn: sentence => {
+      if (!quiet) line(`Warning: ${sentence}`);
+    },
+    log: createLog(settings.logLevel),
+  };
+}
+
+/** A person at a terminal, and no automaton that happens to have one. */
+export function isInteractive(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
+}
+
+/** What of an error may be logged: never its options or its request, which hold the key. */
+const errorFields = (error: unknown) => ({
+  name: error instanceof Error ? error.name : typeof error,
+  code: (error as {code?: unknown} | undefined)?.code,
+  message: error instanceof BulkEnrichError ? error.message : undefined,
+});
+
+function createLog(level: Settings['logLevel']): Logger {
+  return pino(
+    {level, base: undefined, serializers: {err: errorFields, error: errorFields}},
+    pino.destination({dest: 2, sync: true}),
+  );
+}

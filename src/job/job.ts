@@ -1,0 +1,86 @@
+import {basename, dirname, join} from 'node:path';
+import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
+import {UsageError} from './errors.ts';
+import type {Settings} from './settings.ts';
+
+/** Everything a run needs to know, with all defaults in place. */
+export interface Job {
+  readonly name: string | undefined;
+  readonly inputs: readonly string[];
+  readonly paths: JobPaths;
+  readonly endpoint: Endpoint;
+  readonly settings: Settings;
+  /** A job file names its columns and goes on by itself from state that no longer fits. */
+  readonly fromFile: boolean;
+}
+
+export interface JobPaths {
+  /** The output file; undefined where the output is streamed to stdout. */
+  readonly output: string | undefined;
+  readonly summary: string | undefined;
+  readonly rejects: string | undefined;
+  /** The state's directory; undefined for a stream without `--state`, which gets a temporary one. */
+  readonly state: string | undefined;
+}
+
+export interface JobSource {
+  readonly name?: string | undefined;
+  readonly inputs: readonly string[];
+  readonly output?: string | undefined;
+  readonly settings: Settings;
+  readonly fromFile: boolean;
+}
+
+/** @throws {UsageError} when inputs, output or endpoint are not clear. */
+export function resolveJob(source: JobSource, env: Env, interactive: boolean): Job {
+  const {inputs, settings} = source;
+  if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
+  if (inputs.filter(path => path === '-').length > 1)
+    throw new UsageError('stdin_twice', 'stdin (-) can be read only once.');
+  if (source.fromFile && source.settings.endpoint === undefined) {
+    throw new UsageError(
+      'job_endpoint',
+      'A job file names its endpoint: embedded, live (from the environment), or a base URL. Add a line such as "endpoint: live".',
+    );
+  }
+  const output = source.output ?? defaultOutput(inputs, settings);
+  return {
+    name: source.name,
+    inputs,
+    paths: resolvePaths(output, settings),
+    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
+    settings,
+    fromFile: source.fromFile,
+  };
+}
+
+function resolvePaths(output: string, settings: Settings): JobPaths {
+  const {summary, rejects, state} = settings;
+  if (output === '-' || output === '/dev/stdout') return {output: undefined, summary, rejects, state};
+  const stem = output.replace(/\.[^./]+$/, '');
+  return {
+    output,
+    summary: summary ?? `${stem}.summary.json`,
+    rejects: rejects ?? `${stem}.rejects.ndjson`,
+    state: state ?? `${output}.run`,
+  };
+}
+
+/** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
+function defaultOutput(inputs: readonly string[], settings: Settings): string {
+  const [input] = inputs;
+  if (input === undefined || input === '-' || inputs.length > 1) {
+    throw new UsageError(
+      'no_output',
+      `-o OUT is needed ${inputs.length > 1 ? 'with several inputs' : 'when stdin is read'}; - is stdout.`,
+    );
+  }
+  const name = basename(input).replace(/\.(gz|zst|zstd)$/i, '');
+  const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl)$/i.exec(name)?.[0] ?? '';
+  const kept = extension === '' ? '.csv' : extension;
+  const stem = name.slice(0, name.length - extension.length);
+  return join(
+    dirname(input),
+    `${stem}.enriched${settings.outputFormat === undefined ? kept : `.${settings.outputFormat}`}`,
+  );
+}

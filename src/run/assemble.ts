@@ -1,0 +1,118 @@
+import {existsSync} from 'node:fs';
+import {type Operation, operationNames} from '../client/wire.ts';
+import type {Source} from '../input/source.ts';
+import type {Job} from '../job/job.ts';
+import type {Rate} from '../job/values.ts';
+import type {Ledger} from '../ledger/ledger.ts';
+import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
+import type {LaneSettings} from '../lookup/local-executor.ts';
+import {addedNames, planColumns, refuseClashes, type TargetColumns} from '../output/columns.ts';
+import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../output/encoder.ts';
+import type {Connection} from './connect.ts';
+import {type Mapping, resolveMapping} from './mapping.ts';
+import type {RunIo} from './run.ts';
+import type {RunIdentity} from './state.ts';
+
+/** How rows become output: all of it is known before the first call. */
+export interface Layout {
+  readonly mapping: Mapping;
+  readonly columns: readonly TargetColumns[];
+  readonly format: OutputFormat;
+  readonly encoder: Encoder;
+}
+
+/** @throws {UsageError} when columns are missing, unsure, clash, or fields are unknown. */
+export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Layout {
+  const mapping = resolveMapping(job, source.format, source.sample);
+  const columns = planColumns(mapping.targets, job.settings.fields);
+  const format = outputFormat(job, source);
+  refuseClashes(
+    ownNames(source.format, format),
+    format.kind === 'csv' ? addedNames(columns) : ['enrichment'],
+  );
+  return {mapping, columns, format, encoder: createEncoder(source.format, columns, format)};
+}
+
+function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): OutputFormat {
+  const named = settings.outputFormat;
+  const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
+  const own = format.kind === 'csv' ? format.delimiter : ',';
+  return {
+    kind,
+    delimiter: named === 'tsv' ? '\t' : (settings.delimiter ?? (named === 'csv' && own === '\t' ? ',' : own)),
+    eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
+    bom: settings.bom ?? format.bom,
+    escapeInput: settings.escapeFormulas === 'all',
+    escapeAnswers: settings.escapeFormulas !== 'none',
+  };
+}
+
+/** The settings that shape the output: a run goes on only with the same. */
+export function shapeOf(job: Job, {mapping, columns, format}: Layout, scope: string): RunIdentity['shape'] {
+  const {settings} = job;
+  return {
+    input: job.inputs,
+    endpoint: scope,
+    account: settings.account,
+    columns: mapping.targets.map(({operation, column, prefix}) => [operation, column, prefix]),
+    fields: columns.map(({fields}) => fields.map(field => field.name).join()),
+    country: mapping.country ?? null,
+    default_country: settings.defaultCountry ?? null,
+    action_id: job.endpoint.actionId ?? null,
+    beside_token: [settings.verdictId, settings.verdictEmail, settings.verdictPhone].map(
+      name => name ?? null,
+    ),
+    output_format: format,
+    header: settings.header,
+    encoding: settings.encoding,
+    max_record_size: settings.maxRecordSize,
+  };
+}
+
+/** Stored answers from before this are too old for a run that was first started then. */
+export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
+  const since = (name: Operation) =>
+    startedAt - (settings.maxAge[name] ?? settings.maxAge.all ?? Number.POSITIVE_INFINITY);
+  const oldest = (name: Operation) => (Number.isFinite(since(name)) ? since(name) : 0);
+  return Object.fromEntries(operationNames.map(name => [name, oldest(name)])) as Record<Operation, number>;
+}
+
+export function openAnswerStore(
+  job: Job,
+  connection: Connection,
+  fresh: Record<Operation, number>,
+  io: RunIo,
+): AnswerStore {
+  const {cache, account} = job.settings;
+  if (cache === false) return noStore;
+  const directory = typeof cache === 'string' ? cache : defaultStoreDirectory(io.env);
+  return openStore(directory, {
+    scope: {endpoint: connection.scope, account},
+    notBefore: fresh,
+    now: io.now,
+    onTrouble: io.warn,
+  });
+}
+
+/** A live service's limits are unknown, so it is asked gently unless told otherwise. */
+const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
+
+/** One lane for all operations, or one each where they have rates of their own; the slots are shared out. */
+export function lanesOf({settings, endpoint}: Job, operations: readonly Operation[]): LaneSettings[] {
+  const fallback = endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE;
+  const {rate, concurrency} = settings;
+  const own = operations.filter(name => rate?.[name] !== undefined);
+  const shared = operations.filter(name => rate?.[name] === undefined);
+  const lanes = own.map(name => ({operations: [name], rate: rate?.[name] ?? fallback}));
+  const all = shared.length === 0 ? lanes : [...lanes, {operations: shared, rate: rate?.all ?? fallback}];
+  const slots = Math.max(1, Math.floor(concurrency / Math.max(1, all.length)));
+  return all.map(lane => ({...lane, concurrency: slots}));
+}
+
+/** Used by the budget check of unsaved ledgers. */
+export function outputExists(job: Job): boolean {
+  return job.paths.output !== undefined && existsSync(job.paths.output);
+}
+
+/** The ledger as far as the executor needs it. */
+export type ExecutorLedger = Pick<Ledger, 'reserve' | 'record' | 'affords'>;

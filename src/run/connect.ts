@@ -1,0 +1,31 @@
+import {type Client, createClient} from '../client/client.ts';
+import type {Job} from '../job/job.ts';
+
+/** A client for the job's endpoint, and what has to be closed after it. */
+export interface Connection {
+  readonly client: Client;
+  /** What answers are kept under: the embedded service's are never taken for another's. */
+  readonly scope: string;
+  close(): Promise<void>;
+}
+
+/** The embedded service is started in this process and asked over HTTP like any other. */
+export async function connect(job: Job): Promise<Connection> {
+  const {endpoint, settings} = job;
+  const options = {timeoutMs: settings.timeout, maxConnections: settings.concurrency};
+  if (endpoint.kind === 'live') {
+    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    return {client, scope: client.baseUrl, close: async () => client.close()};
+  }
+  const {startService} = await import('../service/start.ts');
+  const service = await startService();
+  const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
+  return {
+    client,
+    scope: 'embedded',
+    async close() {
+      client.close();
+      await service.close();
+    },
+  };
+}

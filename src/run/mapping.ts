@@ -1,0 +1,202 @@
+import type {Operation} from '../client/wire.ts';
+import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../client/wire.ts';
+import type {InputFormat, InputRecord, Row} from '../input/row.ts';
+import {UsageError} from '../job/errors.ts';
+import type {Job} from '../job/job.ts';
+import type {ColumnChoice} from '../job/values.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.ts';
+import {detectColumns, type Guess} from '../lookup/detect.ts';
+import type {Lookup} from '../lookup/lookup.ts';
+import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
+import {cellReader, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+
+/** Which columns are looked up, how that was found out, and the plan that follows. */
+export interface Mapping {
+  readonly targets: readonly Target[];
+  readonly guesses: readonly Guess[];
+  readonly country: string | undefined;
+  readonly planRow: PlanRow;
+}
+
+/** Judging a column by fewer values than this would be judging single rows. */
+const FEW_VALUES = 20;
+const MOSTLY_INVALID = 0.9;
+
+/** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
+export function resolveMapping(job: Job, format: InputFormat, sample: readonly InputRecord[]): Mapping {
+  const {settings} = job;
+  const rows = sample.filter((record): record is Row => record.type !== 'reject');
+  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header);
+  const named = namedColumns(job);
+  for (const [setting, column] of named.mentioned)
+    requireColumn(column, format.columns, format.kind, setting);
+  const detect = !job.fromFile && named.choices.size === 0;
+  const guesses = detect
+    ? detectColumns(format.columns, rows, {column: settings.country, fallback: settings.defaultCountry})
+    : [];
+  if (detect && rows.length > 0) demandSure(guesses, settings.only, format.columns);
+  const choices = detect ? guessedChoices(guesses) : named.choices;
+  const only = settings.only === undefined ? undefined : new Set<Operation>(settings.only);
+  const targets = [...choices]
+    .filter(([operation]) => only?.has(operation) !== false)
+    .flatMap(([operation, some]) => targetsOf(operation, some, format.columns));
+  const country =
+    settings.country ??
+    guesses.find(guess => guess.operation === 'country' && guess.confidence === 'sure')?.column;
+  const planRow = createPlan(targets, planCells(job, format, country));
+  refuseMostlyInvalid(targets, rows, planRow);
+  return {targets, guesses, country, planRow};
+}
+
+interface Named {
+  readonly choices: Map<Operation, readonly ColumnChoice[]>;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: readonly (readonly [string, string])[];
+}
+
+function namedColumns({settings, fromFile, endpoint}: Job): Named {
+  const choices = new Map<Operation, readonly ColumnChoice[]>();
+  const mentioned: [string, string][] = [];
+  for (const operation of ['ip', 'phone', 'email'] as const) {
+    const some = settings[operation];
+    if (some === undefined) continue;
+    choices.set(operation, some);
+    for (const {column} of some) mentioned.push([`--${operation}`, column]);
+  }
+  if (settings.token !== undefined) {
+    if (endpoint.actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        '--token needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
+      );
+    choices.set('verify', [{column: settings.token}]);
+    mentioned.push(['--token', settings.token]);
+  }
+  const beside = {
+    '--country': settings.country,
+    '--verdict-id': settings.verdictId,
+    '--verdict-email': settings.verdictEmail,
+    '--verdict-phone': settings.verdictPhone,
+  };
+  for (const [setting, column] of Object.entries(beside))
+    if (column !== undefined) mentioned.push([setting, column]);
+  if (fromFile && choices.size === 0)
+    throw new UsageError(
+      'job_columns',
+      'A job file names its columns: add at least one of ip, phone, email or token.',
+    );
+  return {choices, mentioned};
+}
+
+function planCells({settings, endpoint}: Job, format: InputFormat, country: string | undefined): PlanCells {
+  const cell = (name: string | undefined) =>
+    name === undefined ? undefined : cellReader(name, format.columns);
+  return {
+    country: cell(country),
+    defaultCountry: settings.defaultCountry,
+    verdict:
+      settings.token === undefined
+        ? undefined
+        : {
+            actionId: endpoint.actionId ?? '',
+            id: cell(settings.verdictId),
+            email: cell(settings.verdictEmail),
+            phone: cell(settings.verdictPhone),
+          },
+  };
+}
+
+function guessedChoices(guesses: readonly Guess[]): Map<Operation, readonly ColumnChoice[]> {
+  const choices = new Map<Operation, ColumnChoice[]>();
+  for (const operation of ['ip', 'phone', 'email'] as const) {
+    const columns = guesses.filter(guess => guess.operation === operation && guess.confidence === 'sure');
+    if (columns.length > 0)
+      choices.set(
+        operation,
+        columns.map(({column}) => ({column})),
+      );
+  }
+  return choices;
+}
+
+function demandSure(
+  guesses: readonly Guess[],
+  only: readonly Operation[] | undefined,
+  columns: readonly string[],
+): void {
+  const relevant = guesses.filter(
+    ({operation}) => operation !== 'country' && (only?.includes(operation) ?? true),
+  );
+  const unsure = relevant.find(guess => guess.confidence === 'unsure');
+  if (unsure !== undefined) {
+    const share = unsure.share === undefined ? 'no' : `${Math.round(unsure.share * 100)}%`;
+    throw new UsageError(
+      'column_unsure',
+      `Column "${unsure.column}" may hold ${plural[unsure.operation as 'ip']} (${share} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${unsure.operation} "${unsure.column}", or leave it out with --only.`,
+    );
+  }
+  if (relevant.length === 0) {
+    throw new UsageError(
+      'no_columns',
+      `No column looks like IPs, phone numbers or e-mail addresses. Name them with --ip, --phone or --email (columns: ${columns.join(', ')}).`,
+    );
+  }
+}
+
+const plural = {
+  ip: 'IP addresses',
+  phone: 'phone numbers',
+  email: 'e-mail addresses',
+  verify: 'session tokens',
+} as const;
+
+function refuseValuesAsHeader(header: readonly string[]): void {
+  const value = header.findIndex(
+    cell =>
+      canonicalIp(cell).state === 'value' ||
+      canonicalEmail(cell).state === 'value' ||
+      (cell.trim().startsWith('+') && canonicalPhone(cell, undefined).state === 'value'),
+  );
+  if (value >= 0) {
+    throw new UsageError(
+      'header_is_value',
+      `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….`,
+    );
+  }
+}
+
+function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], planRow: PlanRow): void {
+  const counts = targets.map(() => ({values: 0, invalid: 0, codes: new Map<string, number>()}));
+  for (const row of rows) {
+    for (const [index, planned] of planRow(row).entries()) {
+      const count = counts[index];
+      if (count === undefined || planned.status === 'empty' || planned.status === 'skipped') continue;
+      count.values += 1;
+      if (planned.status !== 'invalid') continue;
+      count.invalid += 1;
+      count.codes.set(planned.error, (count.codes.get(planned.error) ?? 0) + 1);
+    }
+  }
+  for (const [index, {values, invalid, codes}] of counts.entries()) {
+    const target = targets[index];
+    if (target === undefined || values < FEW_VALUES || invalid <= MOSTLY_INVALID * values) continue;
+    const [code] = [...codes].sort((a, b) => b[1] - a[1])[0] ?? ['invalid'];
+    const hint =
+      code === 'country_unknown'
+        ? ' Say where the numbers belong: --country COLUMN or --default-country CC.'
+        : '';
+    throw new UsageError(
+      'column_invalid',
+      `${invalid} of the first ${values} values in column "${target.column}" can't be ${plural[target.operation]} (most often: ${code}). Nothing was sent.${hint}`,
+    );
+  }
+}
+
+/** Credits of one call; verdicts with a test action id are free. */
+export function costOf({settings}: Job): (lookup: Pick<Lookup, 'operation' | 'params'>) => number {
+  return ({operation, params}) => {
+    const action = params.action_id;
+    if (action === TEST_ACTION_ALWAYS_PASS || action === TEST_ACTION_NEVER_PASS) return 0;
+    return settings.cost[operation] ?? settings.cost.all ?? 1;
+  };
+}

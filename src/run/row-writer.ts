@@ -1,0 +1,97 @@
+import type {Reject} from '../input/row.ts';
+import type {Job} from '../job/job.ts';
+import type {EnrichedRow} from '../output/encoder.ts';
+import type {Layout} from './assemble.ts';
+import {type Counters, countEntry, emptyCounters} from './counters.ts';
+import type {ReadyEntry} from './in-order.ts';
+import {FileSink, type Sink, StreamSink} from './sink.ts';
+import {type Checkpoint, partialPath, type RunState} from './state.ts';
+
+/** Writes rows and rejects to the partial files, counts them, and says what is durable. */
+export class RowWriter {
+  readonly counters: Counters;
+  /** Where the output and the rejects are until they are published; undefined for a stream, or where there are none. */
+  readonly partial: {readonly output: string | undefined; readonly rejects: string | undefined};
+  readonly #layout: Layout;
+  readonly #output: Sink;
+  #rejects: Sink | undefined;
+  #last: ReadyEntry | undefined;
+
+  private constructor(layout: Layout, output: Sink, partial: RowWriter['partial'], counters: Counters) {
+    this.#layout = layout;
+    this.#output = output;
+    this.partial = partial;
+    this.counters = counters;
+  }
+
+  /** Opens the partial files, cut back to the checkpoint. Throws StateError, OutputError. */
+  static async open(
+    job: Job,
+    state: RunState,
+    layout: Layout,
+    checkpoint: Checkpoint | undefined,
+    stdout: NodeJS.WritableStream,
+  ): Promise<RowWriter> {
+    const {output, rejects} = job.paths;
+    const partial = {
+      output: output === undefined ? undefined : partialPath(state, output),
+      rejects: rejects === undefined ? undefined : partialPath(state, rejects),
+    };
+    const sink =
+      partial.output === undefined
+        ? new StreamSink(stdout)
+        : await FileSink.open(partial.output, checkpoint?.outputBytes ?? 0);
+    const counters = checkpoint === undefined ? emptyCounters() : structuredClone(checkpoint.counters);
+    const writer = new RowWriter(layout, sink, partial, counters);
+    if (checkpoint === undefined) await sink.write(layout.encoder.head);
+    else if (checkpoint.rejectsBytes > 0) await writer.#openRejects(checkpoint.rejectsBytes);
+    return writer;
+  }
+
+  async write(entries: readonly ReadyEntry[]): Promise<void> {
+    const rows: EnrichedRow[] = [];
+    const rejects: Reject[] = [];
+    for (const entry of entries) {
+      countEntry(this.counters, entry, this.#layout.mapping.targets);
+      if (entry.record.type === 'reject') rejects.push(entry.record);
+      else rows.push({row: entry.record, results: entry.results});
+    }
+    if (rows.length > 0) await this.#output.write(this.#layout.encoder.encode(rows));
+    if (rejects.length > 0) {
+      const sink = await this.#openRejects(0);
+      await sink?.write(rejects.map(rejectLine).join(''));
+    }
+    this.#last = entries.at(-1) ?? this.#last;
+  }
+
+  /** Makes all that was written durable. Undefined before the first row. */
+  async flush(activeMs: number): Promise<Checkpoint | undefined> {
+    const outputBytes = await this.#output.flush();
+    const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
+    const last = this.#last;
+    if (last === undefined) return undefined;
+    return {
+      record: last.record.record,
+      ...last.position,
+      outputBytes,
+      rejectsBytes,
+      counters: this.counters,
+      activeMs,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#output.close();
+    await this.#rejects?.close();
+  }
+
+  async #openRejects(bytes: number): Promise<Sink | undefined> {
+    if (this.partial.rejects === undefined) return undefined;
+    this.#rejects ??= await FileSink.open(this.partial.rejects, bytes);
+    return this.#rejects;
+  }
+}
+
+function rejectLine({file, line, record, reason, detail, raw, raw_base64, raw_truncated}: Reject): string {
+  return `${JSON.stringify({file, line, row: record, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+}

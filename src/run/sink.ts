@@ -1,0 +1,135 @@
+import {type FileHandle, open} from 'node:fs/promises';
+import {OutputError, StateError, systemCode} from '../job/errors.ts';
+
+/** Where text goes. `flush` makes all of it durable, and says how many bytes that is. */
+export interface Sink {
+  write(text: string): Promise<void>;
+  flush(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const WRITE_BYTES = 262_144;
+
+/** A file that grows, and can be cut back to where a checkpoint left it. A failed write or fsync is final. */
+export class FileSink implements Sink {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  #waiting: string[] = [];
+  #waitingLength = 0;
+  #bytes: number;
+  #failed = false;
+
+  private constructor(path: string, file: FileHandle, bytes: number) {
+    this.#path = path;
+    this.#file = file;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Opens `path` and keeps its first `bytes`.
+   *
+   * @throws {StateError} when the file is shorter than that; {@link OutputError} when it can't be opened or written.
+   */
+  static async open(path: string, bytes: number): Promise<FileSink> {
+    const file = await open(path, bytes === 0 ? 'w' : 'r+', 0o600).catch(error => {
+      throw bytes > 0 && systemCode(error) === 'ENOENT' ? shorter(path, 0, bytes) : unwritable(path, error);
+    });
+    try {
+      const {size} = await file.stat();
+      if (size < bytes) throw shorter(path, size, bytes);
+      if (size > bytes) await file.truncate(bytes);
+      return new FileSink(path, file, bytes);
+    } catch (error) {
+      await file.close();
+      throw error instanceof StateError ? error : unwritable(path, error);
+    }
+  }
+
+  async write(text: string): Promise<void> {
+    this.#waiting.push(text);
+    this.#waitingLength += text.length;
+    if (this.#waitingLength >= WRITE_BYTES) await this.#drain();
+  }
+
+  async flush(): Promise<number> {
+    await this.#drain();
+    await this.#guard(() => this.#file.datasync());
+    return this.#bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #drain(): Promise<void> {
+    const buffer = Buffer.from(this.#waiting.join(''));
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    let written = 0;
+    while (written < buffer.length) {
+      const result = await this.#guard(() =>
+        this.#file.write(buffer, written, buffer.length - written, this.#bytes + written),
+      );
+      written += result.bytesWritten;
+    }
+    this.#bytes += written;
+  }
+
+  /** After a failed fsync the kernel may have dropped the pages: trying again would report success for lost data. */
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
+    try {
+      return await work();
+    } catch (error) {
+      this.#failed = true;
+      throw unwritable(this.#path, error);
+    }
+  }
+}
+
+/** A stream, such as stdout: what is written is gone, so there is nothing to go on from. */
+export class StreamSink implements Sink {
+  readonly #stream: NodeJS.WritableStream;
+  #error: unknown;
+
+  constructor(stream: NodeJS.WritableStream) {
+    this.#stream = stream;
+    stream.on('error', error => {
+      this.#error = error;
+    });
+  }
+
+  async write(text: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      if (this.#error !== undefined) {
+        reject(unwritable('the output stream', this.#error));
+        return;
+      }
+      this.#stream.write(text, error => {
+        if (error) reject(unwritable('the output stream', error));
+        else resolve();
+      });
+    });
+  }
+
+  async flush(): Promise<number> {
+    return 0;
+  }
+
+  async close(): Promise<void> {}
+}
+
+function unwritable(path: string, error: unknown): OutputError {
+  return new OutputError(
+    'output_unwritable',
+    `${path} can't be written (${systemCode(error)}). Free the cause (disk space, permissions), then run the same command again: it goes on from the last checkpoint.`,
+    {cause: error},
+  );
+}
+
+function shorter(path: string, size: number, bytes: number): StateError {
+  return new StateError(
+    'partial_short',
+    `${path} has ${size} bytes, but the checkpoint says that ${bytes} were written: somebody has changed it. Start over with --restart; answers already paid for are kept.`,
+  );
+}

@@ -1,0 +1,145 @@
+import {exitCodeOf, explain} from '../client/errors.ts';
+import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import type {ExecutorStop} from '../lookup/executor.ts';
+import {policyNumbers} from '../lookup/policy.ts';
+
+/** Why a run ends before its input does. */
+export interface Stop {
+  readonly status: 'interrupted' | 'failed';
+  /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
+  readonly reason: string;
+  readonly exitCode: ExitCode;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** When it makes sense to come back, in milliseconds since the epoch. */
+  readonly comeBackMs?: number | undefined;
+  /** The error behind it, where there was one. */
+  readonly error?: unknown;
+}
+
+/** The first reason to stop wins; everybody who waits is told. */
+export class Stopper {
+  readonly #listeners: (() => void)[] = [];
+  #stop: Stop | undefined;
+  readonly stopped: Promise<void>;
+  #resolve: () => void = () => {};
+
+  constructor() {
+    this.stopped = new Promise(resolve => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get reason(): Stop | undefined {
+    return this.#stop;
+  }
+
+  stop(stop: Stop): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = stop;
+    this.#resolve();
+    for (const listener of this.#listeners) listener();
+  }
+
+  onStop(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+}
+
+/** What it means for the run that its executor stopped. */
+export function stopOf(reason: ExecutorStop): Stop {
+  switch (reason.kind) {
+    case 'fatal':
+      return {
+        status: reason.attempt.reason === 'credits' ? 'interrupted' : 'failed',
+        reason: reason.attempt.reason,
+        exitCode: exitCodeOf(reason.attempt),
+        message: `${sentence(explain(reason.attempt))} Nothing more was sent.`,
+      };
+    case 'refused':
+      return refused(reason);
+    case 'outage':
+      return {
+        status: 'interrupted',
+        reason: 'outage',
+        exitCode: exitCodes.temporary,
+        message: outageMessage(reason),
+        comeBackMs: reason.comeBackMs,
+      };
+    case 'budget':
+      return {
+        status: 'interrupted',
+        reason: 'budget',
+        exitCode: exitCodes.credits,
+        message: 'The credit limit (--max-credits) is reached: nothing more was sent.',
+      };
+    case 'error':
+      return stopFor(reason.error);
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** What it means for the run that an error was thrown. */
+export function stopFor(error: unknown): Stop {
+  if (error instanceof BulkEnrichError)
+    return {status: 'failed', reason: error.code, exitCode: error.exitCode, message: error.message, error};
+  const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
+  return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
+}
+
+function refused({operation, code, credentials}: Extract<ExecutorStop, {kind: 'refused'}>): Stop {
+  const all = `All of the first ${policyNumbers.canaryValues} ${operation} calls were rejected with "${code}", so the run stopped before it spent more.`;
+  if (credentials)
+    return {
+      status: 'failed',
+      reason: 'credentials',
+      exitCode: exitCodes.credentials,
+      message: `${all} Check BULK_ENRICH_API_KEY and what it may do.`,
+    };
+  return {
+    status: 'failed',
+    reason: 'refused',
+    exitCode: exitCodes.usage,
+    message: `${all} Check BULK_ENRICH_BASE_URL and the columns.`,
+  };
+}
+
+function outageMessage({cause, sinceMs, comeBackMs}: Extract<ExecutorStop, {kind: 'outage'}>): string {
+  if (comeBackMs !== undefined)
+    return `The service asks to come back at ${new Date(comeBackMs).toISOString()} (${cause}), which is beyond --max-outage.`;
+  return `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause}), which is longer than --max-outage.`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** A limit of the user's own was reached. */
+export function limitStop(limit: 'max-errors' | 'max-rejects' | 'max-duration', value: number): Stop {
+  switch (limit) {
+    case 'max-errors':
+      return {
+        status: 'failed',
+        reason: 'max_errors',
+        exitCode: exitCodes.limit,
+        message: `${value} lookups failed, more than --max-errors allows.`,
+      };
+    case 'max-rejects':
+      return {
+        status: 'failed',
+        reason: 'max_rejects',
+        exitCode: exitCodes.input,
+        message: `${value} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
+      };
+    case 'max-duration':
+      return {
+        status: 'interrupted',
+        reason: 'deadline',
+        exitCode: exitCodes.temporary,
+        message: `The time limit (--max-duration, ${Math.round(value / 1_000)} s) is reached.`,
+      };
+    default:
+      return limit satisfies never;
+  }
+}

@@ -1,0 +1,157 @@
+import {operationNames} from '../client/wire.ts';
+import type {Job} from '../job/job.ts';
+import {latencyPercentile, type Tally} from '../ledger/tally.ts';
+import type {PaceReport} from '../lookup/executor.ts';
+import type {Counters} from './counters.ts';
+import type {FileDigest} from './publish.ts';
+
+/** What a run knows when its summary is written. */
+export interface SummaryFacts {
+  readonly job: Job;
+  readonly baseUrl: string;
+  readonly runId: string;
+  readonly status: 'completed' | 'partial' | 'interrupted' | 'failed';
+  readonly reason: string;
+  readonly exitCode: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly comeBackMs?: number | undefined;
+  readonly input: {readonly bytes: number; readonly sha256: string};
+  readonly output: FileDigest | undefined;
+  readonly rowsRead: number;
+  readonly blankLines: number;
+  readonly counters: Counters;
+  readonly tally: Tally;
+  readonly pace: PaceReport | undefined;
+  readonly resumed: {readonly times: number; readonly fromRow: number | null};
+  readonly costOf: (operation: (typeof operationNames)[number]) => number;
+}
+
+export type Summary = ReturnType<typeof buildSummary>;
+
+/** The summary as the contract has it; `schema_version` changes when a name does. */
+export function buildSummary(facts: SummaryFacts) {
+  const {job, tally, counters} = facts;
+  const durationMs = facts.finishedAt - facts.startedAt;
+  const lookups = Object.fromEntries(mapped(facts).map(name => [name, lookupSummary(facts, name)]));
+  const calls = sum(name => tally.operations[name].calls);
+  return {
+    schema_version: 1,
+    run_id: facts.runId,
+    job: job.name ?? null,
+    status: facts.status,
+    reason: facts.reason,
+    exit_code: facts.exitCode,
+    started_at: new Date(facts.startedAt).toISOString(),
+    finished_at: new Date(facts.finishedAt).toISOString(),
+    duration_ms: durationMs,
+    ...(facts.comeBackMs === undefined ? {} : {come_back_at: new Date(facts.comeBackMs).toISOString()}),
+    endpoint: {kind: job.endpoint.kind, base_url: withoutUserinfo(facts.baseUrl)},
+    input: {paths: job.inputs, ...facts.input},
+    output: {
+      path: job.paths.output ?? '-',
+      bytes: facts.output?.bytes ?? null,
+      sha256: facts.output?.sha256 ?? null,
+    },
+    rows: {
+      read: facts.rowsRead,
+      written: counters.rows.written,
+      rejected: counters.rows.rejected,
+      ok: counters.rows.ok,
+      with_errors: counters.rows.with_errors,
+      blank_lines: facts.blankLines,
+    },
+    lookups,
+    calls: {
+      total: calls,
+      unsent: tally.unsent,
+      by_status: tally.byStatus,
+      by_error: tally.byError,
+      retries: sum(name => tally.operations[name].retries),
+      latency_ms: {
+        p50: latencyPercentile(tally, 0.5),
+        p95: latencyPercentile(tally, 0.95),
+        p99: latencyPercentile(tally, 0.99),
+        max: tally.latencyMaxMs === 0 ? null : Math.ceil(tally.latencyMaxMs),
+      },
+      unknown_fields: tally.unknownFields,
+      wrong_types: tally.wrongTypes,
+    },
+    credits: creditSummary(facts),
+    pace: {
+      rate_limit: facts.pace?.limit ?? null,
+      achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
+      pauses: facts.pace?.pauses ?? 0,
+      paused_ms: facts.pace?.pausedMs ?? 0,
+    },
+    errors: Object.entries(counters.errors)
+      .map(([code, {count, rows}]) => ({code, count, rows}))
+      .sort((a, b) => b.count - a.count),
+    resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
+  };
+}
+
+type Name = (typeof operationNames)[number];
+
+/** The operations that this run looked at; the others would only be zeros. */
+function mapped({counters}: SummaryFacts): Name[] {
+  return operationNames.filter(name => Object.values(counters.lookups[name]).some(count => count > 0));
+}
+
+function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
+  const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
+  const {distinct, fromCache, calls, retries} = tally.operations[name];
+  return {
+    values: ok + empty + invalid + failed + unknown + skipped,
+    empty,
+    invalid,
+    distinct,
+    answered: ok,
+    failed,
+    unknown,
+    skipped,
+    from_cache: fromCache,
+    deduplicated: Math.max(0, ok + failed + unknown - distinct),
+    calls,
+    retries,
+  };
+}
+
+function creditSummary(facts: SummaryFacts) {
+  const {tally, counters, costOf, job} = facts;
+  const names = mapped(facts);
+  const saved = (count: (name: Name) => number) =>
+    round(names.reduce((total, name) => total + count(name) * costOf(name), 0));
+  return {
+    spent: round(sum(name => tally.operations[name].spent)),
+    maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
+    limit: job.settings.maxCredits ?? null,
+    saved: {
+      dedupe: saved(name => lookupSummary(facts, name).deduplicated),
+      cache: saved(name => tally.operations[name].fromCache),
+      prefilter: saved(name => counters.lookups[name].invalid + counters.lookups[name].skipped),
+    },
+    by_operation: Object.fromEntries(
+      names.map(name => [
+        name,
+        {spent: round(tally.operations[name].spent), maybe_spent: round(tally.operations[name].maybeSpent)},
+      ]),
+    ),
+  };
+}
+
+function sum(of: (name: Name) => number): number {
+  return operationNames.reduce((total, name) => total + of(name), 0);
+}
+
+/** Sums of costs such as 0.1 without their floating-point tails. */
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+function withoutUserinfo(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href.replace(/\/$/, '');
+}
