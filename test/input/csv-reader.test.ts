@@ -15,6 +15,18 @@ describe('dialects', () => {
     expect(fieldsOf(records)).toEqual([[text.split(delimiter)[1]?.split('\n')[1], '2']]);
   });
 
+  it.each([
+    ['one that cuts all records alike', ';', 'a,x;b,y;c\n1;2,5;3\n4;5,5;6,5\n'],
+    ['the one with more fields, of two that do', ';', 'a,x;b;c\n1,5;2;3\n'],
+    ['the one with more fields, whichever comes first', ',', 'a,b,c;x\n1,2,3;4\n'],
+    ['past blank lines', ';', '\n\na;b\n1;2\n'],
+    ['past a quote inside a field', ';', 'a;b,c\n5" pipe;1\n7;2\n8;3\n'],
+    ['past delimiters in quotes', ';', '"a,x";b\n"1,5,6";2\n'],
+    ['a comma where there is none', ',', 'a\nb;c\n'],
+  ])('guesses %s: %j', async (_, delimiter, text) => {
+    expect((await readBytes(text)).format).toMatchObject({delimiter});
+  });
+
   it('takes the delimiter it is told', async () => {
     const {records} = await readBytes('a;b,c\n1;2,3\n', {delimiter: ';'});
     expect(fieldsOf(records)).toEqual([['1', '2,3']]);

@@ -84,7 +84,7 @@ describe('formats', () => {
     ['a.csv', '{a,b}\n', 'csv'],
     ['a.txt', '{a,b}\n', 'csv'],
     ['a.jsonl', 'oops\n{"a":1}\n', 'ndjson'],
-    ['a.ndjson.gz', '\n{"a":1}\n', 'ndjson'],
+    ['a.jsonl.gz', 'oops\n{"a":1}\n', 'ndjson'],
     ['a.txt', '{"a":1}\n', 'ndjson'],
     ['a.json', ' {"a":1}\n', 'ndjson'],
     ['a', 'x,y\n', 'csv'],

@@ -62,7 +62,7 @@ const soup = fc
       'x'.repeat(45),
       '{"a":1}\n',
     ),
-    {maxLength: 40},
+    {maxLength: 40, size: 'max'},
   )
   .map(parts =>
     Buffer.concat(parts.map(part => (part === '\xff' ? Buffer.from([0xff]) : Buffer.from(part)))),
@@ -71,6 +71,26 @@ const soup = fc
 const headed = fc
   .tuple(fc.constantFrom('', 'a\n', 'a,b\n', 'a,b\n', 'a,b\n'), soup)
   .map(([header, bytes]) => Buffer.concat([Buffer.from(header), bytes]));
+
+/** Mostly quotes that open and close somewhere: what a limit on records makes hard. */
+const quotes = fc
+  .array(
+    fc.constantFrom(
+      '1,"x\n',
+      'y\n',
+      'long line\n',
+      'p,q\n',
+      '",z\n',
+      'z"\n',
+      '""',
+      '"\n',
+      '","',
+      'w"w\n',
+      'v',
+    ),
+    {minLength: 5, maxLength: 30, size: 'max'},
+  )
+  .map(parts => Buffer.from(`a,b\n${parts.join('')}`));
 
 /** What a reading comes to, be it records or an error, without what may depend on the chunks. */
 async function outcomeOf(reading: Promise<Reading>): Promise<unknown> {
@@ -155,6 +175,23 @@ describe('whatever the bytes', () => {
         expect(pieces).toEqual(whole);
       }),
       {...runs, numRuns: 1_500},
+    );
+  });
+
+  it('the chunks change nothing where quotes meet the limit', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        quotes,
+        fc.integer({min: 8, max: 40}),
+        pieceSizes,
+        async (bytes, maxRecordBytes, sizes) => {
+          const options = {maxRecordBytes, delimiter: ','};
+          const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
+          const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
+          expect(pieces).toEqual(whole);
+        },
+      ),
+      {...runs, numRuns: 2_000},
     );
   });
 
