@@ -42,7 +42,7 @@ const errorFields = (error: unknown) => ({
 
 function createLog(level: Settings['logLevel']): Logger {
   return pino(
-    {level, base: undefined, serializers: {err: errorFields, error: errorFields}},
+    {level, base: null, serializers: {err: errorFields, error: errorFields}},
     pino.destination({dest: 2, sync: true}),
   );
 }

@@ -8,7 +8,7 @@ import type {Lookup} from '../lookup/lookup.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 const VERSION = 1;
-const FILE = 'answers.db';
+export const STORE_FILE = 'answers.db';
 
 const SCHEMA = `
   CREATE TABLE answer (
@@ -75,7 +75,7 @@ export function openStoreFile(directory: string): Sqlite {
   mkdirSync(directory, {recursive: true, mode: 0o700});
   if (isNetworkFileSystem(directory))
     throw new Error('it is on a network file system, where its locks do not hold');
-  const path = join(directory, FILE);
+  const path = join(directory, STORE_FILE);
   const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);

@@ -1,16 +1,14 @@
 import {existsSync} from 'node:fs';
 import {type Operation, operationNames} from '../client/wire.ts';
 import type {Source} from '../input/source.ts';
+import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
-import type {Ledger} from '../ledger/ledger.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/local-executor.ts';
 import {addedNames, planColumns, refuseClashes, type TargetColumns} from '../output/columns.ts';
 import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../output/encoder.ts';
-import type {Connection} from './connect.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
-import type {RunIo} from './run.ts';
 import type {RunIdentity} from './state.ts';
 
 /** How rows become output: all of it is known before the first call. */
@@ -77,17 +75,23 @@ export function notBefore({settings}: Job, startedAt: number): Record<Operation,
   return Object.fromEntries(operationNames.map(name => [name, oldest(name)])) as Record<Operation, number>;
 }
 
+interface StoreIo {
+  readonly env: Env;
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+}
+
 export function openAnswerStore(
   job: Job,
-  connection: Connection,
+  scope: string,
   fresh: Record<Operation, number>,
-  io: RunIo,
+  io: StoreIo,
 ): AnswerStore {
   const {cache, account} = job.settings;
   if (cache === false) return noStore;
   const directory = typeof cache === 'string' ? cache : defaultStoreDirectory(io.env);
   return openStore(directory, {
-    scope: {endpoint: connection.scope, account},
+    scope: {endpoint: scope, account},
     notBefore: fresh,
     now: io.now,
     onTrouble: io.warn,
@@ -109,10 +113,7 @@ export function lanesOf({settings, endpoint}: Job, operations: readonly Operatio
   return all.map(lane => ({...lane, concurrency: slots}));
 }
 
-/** Used by the budget check of unsaved ledgers. */
+/** Whether something is where the output would go. */
 export function outputExists(job: Job): boolean {
   return job.paths.output !== undefined && existsSync(job.paths.output);
 }
-
-/** The ledger as far as the executor needs it. */
-export type ExecutorLedger = Pick<Ledger, 'reserve' | 'record' | 'affords'>;

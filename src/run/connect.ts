@@ -1,7 +1,7 @@
-import {type Client, createClient} from '../client/client.ts';
-import type {Job} from '../job/job.ts';
+import {type Client, type ClientOptions, createClient} from '../client/client.ts';
+import type {Endpoint} from '../job/endpoint.ts';
 
-/** A client for the job's endpoint, and what has to be closed after it. */
+/** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
   readonly client: Client;
   /** What answers are kept under: the embedded service's are never taken for another's. */
@@ -10,9 +10,10 @@ export interface Connection {
 }
 
 /** The embedded service is started in this process and asked over HTTP like any other. */
-export async function connect(job: Job): Promise<Connection> {
-  const {endpoint, settings} = job;
-  const options = {timeoutMs: settings.timeout, maxConnections: settings.concurrency};
+export async function connectTo(
+  endpoint: Endpoint,
+  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections'>,
+): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
     return {client, scope: client.baseUrl, close: async () => client.close()};

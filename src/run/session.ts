@@ -8,7 +8,7 @@ import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {LocalExecutor} from '../lookup/local-executor.ts';
 import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, outputExists, shapeOf} from './assemble.ts';
-import {type Connection, connect} from './connect.ts';
+import {type Connection, connectTo} from './connect.ts';
 import {InOrder} from './in-order.ts';
 import {costOf} from './mapping.ts';
 import {RowWriter} from './row-writer.ts';
@@ -59,7 +59,10 @@ export async function openSession(job: Job, io: RunIo, state: RunState, stopper:
       `${job.paths.output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
     );
   }
-  const connection = await connect(job);
+  const connection = await connectTo(job.endpoint, {
+    timeoutMs: job.settings.timeout,
+    maxConnections: job.settings.concurrency,
+  });
   let ledger: Ledger | undefined;
   try {
     ledger = openLedger(state, job, io.now, io.warn);
@@ -125,7 +128,12 @@ async function restart(
   return openInput(job, io, ledger, scope);
 }
 
-function sourceSettings({settings, inputs}: Job, {stdin}: RunIo, resume: Checkpoint | undefined) {
+/** How the job's input is read. */
+export function sourceSettings(
+  {settings, inputs}: Job,
+  {stdin}: Pick<RunIo, 'stdin'>,
+  resume: Checkpoint | undefined,
+) {
   return {
     paths: inputs,
     inputFormat: settings.inputFormat,
@@ -150,7 +158,7 @@ async function join(
   const {layout, identity, checkpoint, source} = input;
   const fresh = notBefore(job, identity.startedAt);
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
-  const store = openAnswerStore(job, connection, fresh, io);
+  const store = openAnswerStore(job, connection.scope, fresh, io);
   const executor = createExecutor(job, io, connection, ledger, layout, stopper, (ask, settled) =>
     answers.settled(ask, settled),
   );

@@ -1,0 +1,102 @@
+import {statSync} from 'node:fs';
+import {join} from 'node:path';
+import {operationNames} from '../../client/wire.ts';
+import {OutputError, systemCode, UsageError} from '../../job/errors.ts';
+import {ages} from '../../job/values.ts';
+import {defaultStoreDirectory} from '../../ledger/store.ts';
+import {StoreAdmin} from '../../ledger/store-admin.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone} from '../../lookup/canonical.ts';
+import {intelligenceLookup} from '../../lookup/lookup.ts';
+import {count, table} from '../terminal/format.ts';
+
+interface CacheFlags {
+  readonly cache?: string;
+}
+
+/** `bulk-enrich cache stats`. */
+export async function cacheStats(flags: CacheFlags): Promise<number> {
+  const directory = flags.cache ?? defaultStoreDirectory(process.env);
+  return withStore(directory, store => {
+    const rows = store
+      .stats()
+      .map(({operation, answers, oldest, newest}) => [operation, count(answers), day(oldest), day(newest)]);
+    const bytes = statSync(join(directory, 'answers.db')).size;
+    process.stdout.write(
+      `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`,
+    );
+  });
+}
+
+/** `bulk-enrich cache prune`. */
+export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}): Promise<number> {
+  const parsed = ages.safeParse(flags.maxAge);
+  if (!parsed.success)
+    throw new UsageError('settings', `--max-age: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
+  return withStore(flags.cache ?? defaultStoreDirectory(process.env), store => {
+    const now = Date.now();
+    let removed = 0;
+    for (const operation of operationNames) {
+      const age = parsed.data[operation] ?? parsed.data.all;
+      if (age !== undefined) removed += store.prune(operation, now - age);
+    }
+    store.compact();
+    process.stdout.write(`${count(removed)} answers removed.\n`);
+  });
+}
+
+/** `bulk-enrich cache purge VALUE`: for erasure requests. */
+export async function cachePurge(
+  value: string,
+  flags: CacheFlags & {readonly defaultCountry?: string},
+): Promise<number> {
+  const keys = keysOf(value, flags.defaultCountry);
+  if (keys.length === 0)
+    throw new UsageError(
+      'not_a_value',
+      'That is no IP address, phone number or e-mail address. A phone number in national form needs --default-country.',
+    );
+  return withStore(flags.cache ?? defaultStoreDirectory(process.env), store => {
+    const removed = store.purge(keys);
+    store.compact();
+    process.stdout.write(
+      removed === 0
+        ? 'Nothing is known of that value.\n'
+        : `${count(removed)} answers removed; the file was rewritten.\n`,
+    );
+  });
+}
+
+/** The keys that a value may be kept under: what it is need not be said. */
+function keysOf(value: string, country: string | undefined): string[] {
+  const readings = [
+    ['ip', canonicalIp(value)],
+    ['phone', canonicalPhone(value, country)],
+    ['email', canonicalEmail(value)],
+  ] as const;
+  return readings.flatMap(([operation, canonical]) =>
+    canonical.state === 'value' ? [intelligenceLookup(operation, canonical.value).key] : [],
+  );
+}
+
+function withStore(directory: string, work: (store: StoreAdmin) => void): number {
+  let store: StoreAdmin | undefined;
+  try {
+    store = StoreAdmin.open(directory);
+    if (store === undefined) process.stdout.write(`${directory}: no answers are kept there.\n`);
+    else work(store);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new OutputError(
+      'store_unusable',
+      `The answer store in ${directory} can't be used (${systemCode(error)}).`,
+      {cause: error},
+    );
+  } finally {
+    store?.close();
+  }
+}
+
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

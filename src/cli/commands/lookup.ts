@@ -1,0 +1,52 @@
+import type {createClient} from '../../client/client.ts';
+import {operationNames} from '../../client/wire.ts';
+import {resolveEndpoint} from '../../job/endpoint.ts';
+import {UsageError} from '../../job/errors.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone} from '../../lookup/canonical.ts';
+import {connectTo} from '../../run/connect.ts';
+import {createConsole, isInteractive} from '../console.ts';
+import {cleaned} from './settings.ts';
+
+/** `bulk-enrich lookup ip|phone|email VALUE`: the answer as JSON on stdout. */
+export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {
+  const settings = checkSettings(undefined, cleaned(flags));
+  if (operation !== 'ip' && operation !== 'phone' && operation !== 'email') {
+    throw new UsageError(
+      'unknown_operation',
+      `lookup: expected ip, phone or email, not "${operation}"${(operationNames as readonly string[]).includes(operation) ? ' (bulk-enrich verify has its own command)' : ''}.`,
+    );
+  }
+  const canonical = {
+    ip: canonicalIp,
+    email: canonicalEmail,
+    phone: (text: string) => canonicalPhone(text, settings.defaultCountry),
+  }[operation](value);
+  if (canonical.state !== 'value') {
+    const code = canonical.state === 'empty' ? 'empty' : canonical.code;
+    throw new UsageError(
+      code,
+      `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
+    );
+  }
+  return ask(settings, client => client[operation](canonical.value));
+}
+
+/** Asks once and prints the answer; a failure is thrown, with the exit code of its kind. */
+export async function ask(
+  settings: ReturnType<typeof checkSettings>,
+  call: (client: ReturnType<typeof createClient>, actionId: string | undefined) => Promise<unknown>,
+): Promise<number> {
+  const console = createConsole(settings);
+  const endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive());
+  if (endpoint.kind === 'embedded' && endpoint.byDefault)
+    console.say('No service is configured, so the embedded service answers, from open data.');
+  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
+  try {
+    const answer = await call(connection.client, endpoint.actionId);
+    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,46 @@
+import {makePlan, type PlanReport} from '../../run/plan.ts';
+import {count, duration, table} from '../terminal/format.ts';
+import {type JobFlags, jobFrom} from './settings.ts';
+
+/** `bulk-enrich plan`: what `run` would do with the same arguments. */
+export async function planCommand(
+  inputs: readonly string[],
+  flags: JobFlags & {readonly json?: boolean},
+): Promise<number> {
+  const {job, console} = jobFrom(inputs, flags);
+  const report = await makePlan(job, {
+    env: process.env,
+    stdin: process.stdin,
+    now: Date.now,
+    warn: console.warn,
+  });
+  process.stdout.write(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report));
+  return 0;
+}
+
+function render(report: PlanReport): string {
+  const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
+  const lookups = Object.entries(report.lookups).map(([name, found]) => [
+    `  ${name}`,
+    ...[found.values, found.empty, found.invalid, found.distinct, found.known, found.calls].map(count),
+  ]);
+  const left = report.left_out.map(({operation, column, how}) => [`  ${operation}?`, `"${column}"`, how]);
+  return `Columns (${report.format}):
+${leftTable([...columns, ...left])}
+
+${count(report.rows)} rows${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
+
+${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls'], ...lookups])}
+
+Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again)
+Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
+Nothing was sent.
+`;
+}
+
+function leftTable(rows: readonly (readonly string[])[]): string {
+  const width = (index: number) => Math.max(0, ...rows.map(row => row[index]?.length ?? 0));
+  return rows
+    .map(([a = '', b = '', c = '']) => `${a.padEnd(width(0))}  ${b.padEnd(width(1))}  ${c}`)
+    .join('\n');
+}

@@ -1,0 +1,80 @@
+import {readKey} from '../../job/endpoint.ts';
+import {UsageError} from '../../job/errors.ts';
+import {countOrShare, duration, rates} from '../../job/values.ts';
+import type {ServiceOptions} from '../../service/start.ts';
+
+interface ServeFlags {
+  readonly port: string;
+  readonly host: string;
+  readonly sessions?: string;
+  readonly rules?: string;
+  readonly state?: string;
+  readonly credits?: string;
+  readonly latency?: string;
+  readonly rateLimit?: string;
+  readonly errorRate?: string;
+  readonly seed?: string;
+}
+
+/** `bulk-enrich serve`: runs until a signal ends it. */
+export async function serveCommand(flags: ServeFlags): Promise<number> {
+  const {startService} = await import('../../service/start.ts');
+  const key = readKey(process.env);
+  const service = await startService({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
+  process.stdout.write(`Listening on ${service.url}\n`);
+  if (key === undefined)
+    process.stdout.write(
+      `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
+    );
+  await new Promise<void>(resolve => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  await service.close();
+  return 0;
+}
+
+function serviceOptions(flags: ServeFlags): ServiceOptions {
+  const port = number('--port', flags.port);
+  return {
+    port,
+    host: flags.host,
+    ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
+    ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
+    ...(flags.state === undefined ? {} : {stateDir: flags.state}),
+    ...(flags.credits === undefined ? {} : {credits: number('--credits', flags.credits)}),
+    ...(flags.latency === undefined ? {} : {latencyMs: read('--latency', duration.safeParse(flags.latency))}),
+    ...(flags.rateLimit === undefined ? {} : {rateLimit: rateOf(flags.rateLimit)}),
+    ...(flags.errorRate === undefined ? {} : {errorRate: shareOf(flags.errorRate)}),
+    ...(flags.seed === undefined ? {} : {seed: number('--seed', flags.seed)}),
+  };
+}
+
+function rateOf(text: string): number {
+  const {all} = read('--rate-limit', rates.safeParse(text));
+  if (all === undefined || all === 'unlimited')
+    throw new UsageError('settings', '--rate-limit: expected a rate such as 20/s.');
+  return (all.count * 1_000) / all.perMs;
+}
+
+function shareOf(text: string): number {
+  const parsed = read('--error-rate', countOrShare.safeParse(text));
+  const share = 'share' in parsed ? parsed.share : parsed.count;
+  if (share > 1) throw new UsageError('settings', '--error-rate: expected a share such as 5% or 0.05.');
+  return share;
+}
+
+function read<T>(
+  flag: string,
+  result: {success: true; data: T} | {success: false; error: {issues: readonly {message: string}[]}},
+): T {
+  if (result.success) return result.data;
+  throw new UsageError('settings', `${flag}: ${result.error.issues[0]?.message ?? 'not valid'}.`);
+}
+
+function number(flag: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0)
+    throw new UsageError('settings', `${flag}: expected a whole number, 0 or more.`);
+  return value;
+}

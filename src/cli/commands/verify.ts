@@ -1,0 +1,30 @@
+import {UsageError} from '../../job/errors.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {ask} from './lookup.ts';
+import {cleaned} from './settings.ts';
+
+interface VerifyFlags extends RawSettings {
+  readonly token: string;
+  readonly id?: string;
+  readonly email?: string;
+  readonly phone?: string;
+}
+
+/** `bulk-enrich verify`: the verdict as JSON on stdout. */
+export async function verifyCommand({token, id, email, phone, ...flags}: VerifyFlags): Promise<number> {
+  const settings = checkSettings(undefined, cleaned(flags));
+  return ask(settings, (client, actionId) => {
+    if (actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        'A verdict needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
+      );
+    return client.verify({
+      token,
+      actionId,
+      ...(id === undefined ? {} : {id}),
+      ...(email === undefined ? {} : {email}),
+      ...(phone === undefined ? {} : {phoneNumber: phone}),
+    });
+  });
+}

@@ -1,0 +1,172 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {type Operation, operationNames} from '../client/wire.ts';
+import {openSource} from '../input/source.ts';
+import type {Env} from '../job/endpoint.ts';
+import type {Job} from '../job/job.ts';
+import {DistinctKeys} from '../ledger/distinct-keys.ts';
+import type {AnswerStore} from '../ledger/store.ts';
+import type {Lookup} from '../lookup/lookup.ts';
+import {perSecond} from '../lookup/rate-controller.ts';
+import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
+import {costOf, type Mapping} from './mapping.ts';
+import {sourceSettings} from './session.ts';
+
+interface Found {
+  values: number;
+  empty: number;
+  invalid: number;
+  distinct: number;
+  /** Distinct values that the store has a fresh answer for. */
+  known: number;
+  calls: number;
+}
+
+/** What a run would do. */
+export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
+
+export interface PlanIo {
+  readonly env: Env;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+}
+
+/** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
+export async function makePlan(job: Job, io: PlanIo) {
+  const source = await openSource(sourceSettings(job, io, undefined));
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-plan-'));
+  const store = openAnswerStore(
+    job,
+    job.endpoint.kind === 'live' ? job.endpoint.baseUrl.replace(/\/+$/, '') : 'embedded',
+    notBefore(job, io.now()),
+    io,
+  );
+  const seen = new DistinctKeys(join(directory, 'keys.db'));
+  try {
+    const {mapping, format} = layOut(job, source);
+    const found = new Map<Operation, Found>();
+    for (const {operation} of mapping.targets)
+      found.set(operation, {values: 0, empty: 0, invalid: 0, distinct: 0, known: 0, calls: 0});
+    const cost = costOf(job);
+    let credits = 0;
+    let rows = 0;
+    let rejected = 0;
+    for await (const {records} of source.batches()) {
+      const asked: Lookup[] = [];
+      for (const record of records) {
+        if (record.type === 'reject') rejected += 1;
+        else {
+          rows += 1;
+          countRow(mapping, mapping.planRow(record), found, asked);
+        }
+      }
+      credits += countDistinct(seen.fresh(asked), store, found, cost);
+    }
+    return {
+      format: format.kind,
+      columns: mapping.targets.map(({operation, column}) => ({
+        operation,
+        column,
+        how: howFound(mapping, operation, column),
+      })),
+      left_out: mapping.guesses
+        .filter(guess => !mapping.targets.some(target => target.column === guess.column))
+        .map(guess => ({
+          operation: guess.operation,
+          column: guess.column,
+          how:
+            guess.operation === 'country'
+              ? 'countries of the phone numbers'
+              : howFound(mapping, guess.operation, guess.column),
+        })),
+      rows,
+      rejected,
+      lookups: Object.fromEntries([...found].sort(byOperation)),
+      credits: {
+        at_least: credits,
+        at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
+      },
+      ...timeAt(job, found),
+    };
+  } finally {
+    seen.close();
+    store.close();
+    await source.close();
+    rmSync(directory, {recursive: true, force: true});
+  }
+}
+
+function countRow(
+  mapping: Mapping,
+  planned: ReturnType<Mapping['planRow']>,
+  found: ReadonlyMap<Operation, Found>,
+  asked: Lookup[],
+): void {
+  for (const [index, plan] of planned.entries()) {
+    const counts = found.get(mapping.targets[index]?.operation as Operation);
+    if (counts === undefined) continue;
+    counts.values += 1;
+    if (plan.status === 'ask') asked.push(plan.lookup);
+    else if (plan.status === 'empty' || plan.status === 'invalid') counts[plan.status] += 1;
+  }
+}
+
+/** Returns the credits that the new ones among these would cost. */
+function countDistinct(
+  fresh: readonly Lookup[],
+  store: AnswerStore,
+  found: ReadonlyMap<Operation, Found>,
+  cost: (lookup: Lookup) => number,
+): number {
+  let credits = 0;
+  for (const operation of operationNames) {
+    const some = fresh.filter(lookup => lookup.operation === operation);
+    const counts = found.get(operation);
+    if (some.length === 0 || counts === undefined) continue;
+    const known =
+      operation === 'verify'
+        ? new Map()
+        : store.find(
+            some.map(lookup => lookup.key),
+            operation,
+          );
+    counts.distinct += some.length;
+    counts.known += known.size;
+    counts.calls += some.length - known.size;
+    for (const lookup of some) if (!known.has(lookup.key)) credits += cost(lookup);
+  }
+  return credits;
+}
+
+function howFound({guesses}: Mapping, operation: string, column: string): string {
+  const guess = guesses.find(candidate => candidate.column === column && candidate.operation === operation);
+  if (guess === undefined) return 'named';
+  const share =
+    guess.share === undefined
+      ? 'no values in the sample'
+      : `${Math.round(guess.share * 100)}% of its values fit`;
+  return `${guess.confidence}: ${guess.byHeader ? 'by its header, ' : ''}${share}`;
+}
+
+function timeAt(
+  job: Job,
+  found: ReadonlyMap<Operation, Found>,
+): {time_ms: number | null; rate_per_second: number | null} {
+  const lanes = lanesOf(job, [...found.keys()]);
+  const times = lanes.map(
+    ({operations, rate}) =>
+      operations.reduce((sum, name) => sum + (found.get(name)?.calls ?? 0), 0) / perSecond(rate),
+  );
+  const rates = lanes.map(({rate}) => perSecond(rate)).filter(rate => Number.isFinite(rate));
+  if (rates.length === 0) return {time_ms: null, rate_per_second: null};
+  return {
+    time_ms: Math.round(Math.max(...times) * 1_000),
+    rate_per_second: rates.reduce((sum, rate) => sum + rate, 0),
+  };
+}
+
+function byOperation([a]: [Operation, Found], [b]: [Operation, Found]): number {
+  return operationNames.indexOf(a) - operationNames.indexOf(b);
+}
