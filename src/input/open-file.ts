@@ -82,7 +82,7 @@ async function* readGroups(
   let left = skip;
   for await (const chunk of chunks) {
     yield reader.push(chunk.subarray(left));
-    left = 0;
+    left = Math.max(0, left - chunk.length);
   }
   yield reader.end();
 }

@@ -19,11 +19,10 @@ export async function peek(chunks: AsyncGenerator<Buffer>, size: number): Promis
     seen.push(value);
     length += value.length;
   }
-  const bytes = Buffer.concat(seen);
-  return {head: bytes.subarray(0, size), chunks: resume(bytes, chunks)};
+  return {head: Buffer.concat(seen).subarray(0, size), chunks: resume(seen, chunks)};
 }
 
-async function* resume(seen: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  if (seen.length > 0) yield seen;
+async function* resume(seen: Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  for (let chunk = seen.shift(); chunk !== undefined; chunk = seen.shift()) yield chunk;
   yield* rest;
 }

@@ -22,7 +22,7 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
 }
 
 /**
- * Turns chunks into UTF-8 bytes; the first chunk must hold the whole byte order mark. What is no text in UTF-16 (a lone surrogate, half a unit at the end) becomes bytes
+ * Turns chunks into UTF-8 bytes. What is no text in UTF-16 (a lone surrogate, half a unit at the end) becomes bytes
  * that are no UTF-8 either, so that its record is rejected instead of being changed silently. UTF-8 is passed as it
  * is, sound or not.
  */
@@ -31,7 +31,7 @@ export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encodi
   let mark = encoding.bomBytes as number;
   for await (const chunk of chunks) {
     const text = chunk.subarray(mark);
-    mark = 0;
+    mark = Math.max(0, mark - chunk.length);
     const bytes = convert(text, false);
     if (bytes.length > 0) yield bytes;
   }

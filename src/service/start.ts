@@ -1,14 +1,15 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
 import type {ZodType} from 'zod';
-import {type Operation, wire} from '../client/wire.ts';
+import {wire} from '../client/wire.ts';
 import {createApp, type Parts} from './app.ts';
 import {Credits, type Ledger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
-import {Practice, type PracticeOptions} from './practice.ts';
+import {checkOptions, type ServiceOptions} from './options.ts';
+import {Practice} from './practice.ts';
 import {type Body, type Call, checkBody, KeyCheck} from './request.ts';
 import {closeServer, listen, makeServer} from './server.ts';
 import {describeSources} from './sources.ts';
@@ -20,31 +21,8 @@ import {checkSessions, readSessions, Sessions} from './verdict/session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {Ledger} from './credits.ts';
+export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
-
-/** How to run the embedded service. */
-export interface ServiceOptions extends PracticeOptions {
-  /** 0, the default, takes any free port. */
-  port?: number;
-  /** The address to listen on: this machine alone, unless told otherwise. */
-  host?: string;
-  /** The key it accepts; made up if left out. */
-  apiKey?: string;
-  /** Credits to begin with; no limit if left out. */
-  credits?: number;
-  /** Credits a call; 1 each if left out. */
-  costs?: Partial<Record<Operation, number>>;
-  /** NDJSON file of the sessions that `/verify` knows. */
-  sessionsFile?: string;
-  /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
-  rulesFile?: string;
-  /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
-  stateDir?: string;
-  /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
-  requestTimeoutMs?: number;
-  /** Told what happens; never told a key or a value that was asked about. */
-  log?: (event: string, fields: Record<string, unknown>) => void;
-}
 
 /** A running service. */
 export interface Service {
@@ -63,6 +41,7 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
+  checkOptions(options);
   const state = new State(options.stateDir);
   try {
     const parts = makeParts(options, apiKey, state);
