@@ -5,6 +5,9 @@ export type Block =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
+/** More than a reject keeps, so that it can tell that there is more. */
+const HEAD_BYTES = RAW_LIMIT + 4;
+
 /**
  * Cuts a stream of bytes into blocks of whole lines, none longer than `limit` bytes without its line end; only the
  * last one may have none. Of a longer line the beginning is kept for the reject and the rest is dropped as it comes.
@@ -43,13 +46,13 @@ export class LineBlocks {
     const first = piece.indexOf(this.#eol);
     const lineLength = first === -1 ? piece.length : first;
     if (this.#dropping !== undefined) {
-      this.#dropping.length += lineLength;
+      this.#drop(piece.subarray(0, lineLength));
       if (first === -1) return;
       this.#endLongLine(piece, first, blocks);
     } else if (this.#tailLength + lineLength > this.#limit) {
       const line = this.#takeTail(piece.subarray(0, lineLength));
-      // A copy, so that the line itself can go.
-      this.#dropping = {head: Buffer.from(line.subarray(0, RAW_LIMIT + 4)), length: line.length};
+      this.#dropping = {head: Buffer.alloc(0), length: 0};
+      this.#drop(line);
       if (first !== -1) this.#endLongLine(piece, first, blocks);
     } else if (first === -1) {
       this.#tail.push(piece);
@@ -59,6 +62,15 @@ export class LineBlocks {
       blocks.push({kind: 'lines', bytes: this.#takeTail(piece.subarray(0, end))});
       if (end < piece.length) this.#piece(piece.subarray(end), blocks);
     }
+  }
+
+  /** Keeps so much of a long line as a reject shows, in a copy, so that the line itself can go. */
+  #drop(part: Buffer): void {
+    if (this.#dropping === undefined) return;
+    const {head} = this.#dropping;
+    const missing = HEAD_BYTES - head.length;
+    if (missing > 0) this.#dropping.head = Buffer.concat([head, part.subarray(0, missing)]);
+    this.#dropping.length += part.length;
   }
 
   #endLongLine(piece: Buffer, eolAt: number, blocks: Block[]): void {
