@@ -1,0 +1,50 @@
+import type {Operation} from '../client/wire.ts';
+import type {PracticeOptions} from './practice.ts';
+import {ServiceSetupError} from './setup-error.ts';
+
+/** How to run the embedded service. */
+export interface ServiceOptions extends PracticeOptions {
+  /** 0, the default, takes any free port. */
+  port?: number;
+  /** The address to listen on: this machine alone, unless told otherwise. */
+  host?: string;
+  /** The key it accepts; made up if left out. */
+  apiKey?: string;
+  /** Credits to begin with; no limit if left out. */
+  credits?: number;
+  /** Credits a call; 1 each if left out. */
+  costs?: Partial<Record<Operation, number>>;
+  /** NDJSON file of the sessions that `/verify` knows. */
+  sessionsFile?: string;
+  /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
+  rulesFile?: string;
+  /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
+  stateDir?: string;
+  /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
+  requestTimeoutMs?: number;
+  /** Told what happens; never told a key or a value that was asked about. */
+  log?: (event: string, fields: Record<string, unknown>) => void;
+}
+
+/** The numbers among the options, with their bounds. */
+const bounds = {
+  port: [0, 65_535],
+  credits: [0, Number.MAX_SAFE_INTEGER],
+  latencyMs: [0, 600_000],
+  rateLimit: [0.001, 1_000_000],
+  errorRate: [0, 1],
+  requestTimeoutMs: [1, 3_600_000],
+} as const;
+
+/** @throws ServiceSetupError for a number out of its bounds, or an empty key */
+export function checkOptions(options: ServiceOptions): void {
+  for (const [name, [least, most]] of Object.entries(bounds) as [
+    keyof typeof bounds,
+    readonly [number, number],
+  ][]) {
+    const value = options[name];
+    if (value === undefined || (value >= least && value <= most)) continue;
+    throw new ServiceSetupError(`the service's ${name} is ${value}; it has to be from ${least} to ${most}`);
+  }
+  if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
+}
