@@ -1,0 +1,137 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join, relative} from 'node:path';
+import {Readable} from 'node:stream';
+import {fileURLToPath} from 'node:url';
+import type {Summary} from '../../src/run/summary.ts';
+
+/** The built command. */
+export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+
+export interface CommandOptions {
+  /** Added to an environment that is otherwise empty but for PATH, HOME and the XDG directories. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What stdin holds; empty by default. */
+  readonly stdin?: string | Uint8Array | Readable;
+}
+
+export interface CommandOutcome {
+  /** The exit code; undefined where a signal ended the process. */
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command under way. */
+export interface RunningCommand {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** What it has written to stderr so far. */
+  readonly stderr: string;
+  kill(signal?: NodeJS.Signals): void;
+  readonly outcome: Promise<CommandOutcome>;
+}
+
+/** A directory of its own, with a home of its own, in which commands run and leave their files. */
+export interface Sandbox extends Disposable {
+  /** Where commands run. */
+  readonly directory: string;
+  /** The home directory with the answer store, beside `directory`. */
+  readonly home: string;
+  /** The absolute path of a file in `directory`. */
+  path(name: string): string;
+  write(name: string, content: string | Uint8Array): string;
+  read(name: string): string;
+  summary(name: string): Summary;
+  /** All files under `directory`, sorted, by their relative paths. */
+  files(): string[];
+  /** Runs the built command to its end. */
+  run(args: readonly string[], options?: CommandOptions): Promise<CommandOutcome>;
+  start(args: readonly string[], options?: CommandOptions): RunningCommand;
+}
+
+export function createSandbox(): Sandbox {
+  const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
+  const directory = join(root, 'work');
+  const home = join(root, 'home');
+  for (const folder of [directory, home]) mkdirSync(folder);
+  const path = (name: string) => join(directory, name);
+  const read = (name: string) => readFileSync(path(name), 'utf8');
+  const start = (args: readonly string[], options: CommandOptions = {}) =>
+    startCommand(args, options, directory, home);
+  return {
+    directory,
+    home,
+    path,
+    write(name, content) {
+      mkdirSync(dirname(path(name)), {recursive: true});
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+    read,
+    summary: name => JSON.parse(read(name)) as Summary,
+    files: () => filesUnder(directory),
+    run: (args, options) => start(args, options).outcome,
+    start,
+    [Symbol.dispose]: () => rmSync(root, {recursive: true, force: true}),
+  };
+}
+
+/** All files under a directory, sorted, by their paths relative to it. */
+export function filesUnder(directory: string): string[] {
+  return readdirSync(directory, {recursive: true, withFileTypes: true})
+    .filter(entry => !entry.isDirectory())
+    .map(entry => relative(directory, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function startCommand(
+  args: readonly string[],
+  {env, stdin = ''}: CommandOptions,
+  cwd: string,
+  home: string,
+): RunningCommand {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      XDG_CACHE_HOME: join(home, 'cache'),
+      XDG_STATE_HOME: join(home, 'state'),
+      XDG_CONFIG_HOME: join(home, 'config'),
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+  // A command that ends before it has read its stdin breaks the pipe, which is its right.
+  child.stdin.on('error', () => {});
+  if (stdin instanceof Readable) stdin.pipe(child.stdin);
+  else child.stdin.end(stdin);
+  const stderr = () => Buffer.concat(err).toString();
+  const outcome = new Promise<CommandOutcome>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) =>
+      resolve({
+        code: code ?? undefined,
+        signal: signal ?? undefined,
+        stdout: Buffer.concat(out).toString(),
+        stderr: stderr(),
+      }),
+    );
+  });
+  return {
+    pid: child.pid ?? 0,
+    child,
+    get stderr() {
+      return stderr();
+    },
+    kill: signal => child.kill(signal),
+    outcome,
+  };
+}
