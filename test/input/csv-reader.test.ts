@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {CsvReader} from '../../src/input/csv-reader.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);
@@ -203,6 +204,57 @@ describe('rejects', () => {
         detail: expect.stringContaining('--encoding windows-1252'),
       },
     ]);
+  });
+});
+
+describe('an open quote', () => {
+  const reader = (maxRecordBytes: number) =>
+    new CsvReader({
+      file: 'a.csv',
+      maxRecordBytes,
+      tally: {record: 0, blankLines: 0},
+      dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
+      noHeader: false,
+    });
+
+  it('holds rows back no longer than the record lasts', () => {
+    const csv = reader(100_000);
+    expect(csv.push(Buffer.from('a,b\n1,"x\n'))).toEqual([]);
+    expect(csv.push(Buffer.from('y\n'))).toEqual([]);
+    expect(csv.push(Buffer.from('z"\n2,3\n'))).toMatchObject([
+      {line: 2, fields: ['1', 'x\ny\nz']},
+      {line: 5},
+    ]);
+  });
+
+  it('holds no more than the limit', () => {
+    const csv = reader(1_000);
+    csv.push(Buffer.from('a,b\n1,"x\n'));
+    const records = Array.from({length: 200}, () => csv.push(Buffer.from('2,plain\n'))).flat();
+    expect(records.length).toBeGreaterThan(70);
+    expect(records[0]).toMatchObject({line: 2, reason: 'unclosed_quote'});
+  });
+
+  it('before a line that is too long: both are rejected, in their order', async () => {
+    const {records} = await readBytes(`a,b\n1,"x\n${'y'.repeat(50)}\n3,4\n`, {maxRecordBytes: 20});
+    expect(records.map(record => [record.line, record.type === 'reject' && record.reason])).toEqual([
+      [2, 'unclosed_quote'],
+      [3, 'too_large'],
+      [4, false],
+    ]);
+  });
+
+  it('is called the same where an escaped quote lies on the limit', () => {
+    const text = 'aa,b\n1,"\nxxx""\nyy"z\n';
+    const reasons = [1, 100].map(size => {
+      const csv = reader(7);
+      const records = [];
+      for (let at = 0; at < text.length; at += size)
+        records.push(...csv.push(Buffer.from(text.slice(at, at + size))));
+      return [...records, ...csv.end()].map(record => record.type === 'reject' && record.reason);
+    });
+    expect(reasons[0]).toEqual(reasons[1]);
+    expect(reasons[0]?.[0]).toBe('unclosed_quote');
   });
 });
 
