@@ -31,6 +31,7 @@ export interface RunIo {
 /** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
 const GRACE_MS = 5_000;
 const CHECKPOINT_EVERY_MS = 1_000;
+const ADMIT_AT_ONCE = 256;
 
 /**
  * One run, from its inputs to its published output, or to saved state that the same command goes on from.
@@ -82,7 +83,7 @@ async function read(session: Session): Promise<void> {
   while (stopper.reason === undefined) {
     const next = await Promise.race([batches.next(), stopper.stopped]);
     if (next === undefined || next.done === true) break;
-    await Promise.race([admit(session, next.value), stopper.stopped]);
+    await Promise.race([admitAll(session, next.value), stopper.stopped]);
   }
   if (stopper.reason === undefined) {
     window.end();
@@ -90,6 +91,13 @@ async function read(session: Session): Promise<void> {
   }
   await executor.drained(GRACE_MS);
   window.abort();
+}
+
+/** In small groups, so that no more rows are in memory than wait for an answer. */
+async function admitAll(session: Session, {records, position}: Batch): Promise<void> {
+  for (let from = 0; from < records.length && session.stopper.reason === undefined; from += ADMIT_AT_ONCE) {
+    await admit(session, {records: records.slice(from, from + ADMIT_AT_ONCE), position});
+  }
 }
 
 async function admit({layout, window, answers}: Session, {records, position}: Batch): Promise<void> {
