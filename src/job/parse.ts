@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
-import {closest} from '../lookup/targets.ts';
+import {closest} from './closest.ts';
 import {systemCode, UsageError} from './errors.ts';
 import {type JobSettings, jobSchema, type SettingsInput, spelled} from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type {Lookup} from '../lookup/lookup.ts';
+import type {Lookup} from './lookup.ts';
 import {Sqlite, type Statement} from './sqlite.ts';
 
 /** Tells new values from repeated ones, with memory that does not grow with their number. */

@@ -1,8 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
 import {OutputError, StateError} from '../job/errors.ts';
-import type {Settled} from '../lookup/lookup.ts';
-import type {Charge} from '../lookup/policy.ts';
+import type {Charge, Settled} from './lookup.ts';
 import {Sqlite, type SqlRow, type Statement, sqliteCode} from './sqlite.ts';
 import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
 

@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
 import {systemCode} from '../job/errors.ts';
-import type {Lookup} from '../lookup/lookup.ts';
+import type {Lookup} from './lookup.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 const VERSION = 1;

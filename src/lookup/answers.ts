@@ -1,8 +1,8 @@
 import type {Operation} from '../client/wire.ts';
 import type {Entry, Ledger} from '../ledger/ledger.ts';
+import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import type {Ask, Executor} from './executor.ts';
-import type {Lookup, Settled} from './lookup.ts';
 
 /** One cell's question, and whom to tell the answer. */
 export interface Question {

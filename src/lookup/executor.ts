@@ -1,5 +1,5 @@
 import type {Operation} from '../client/wire.ts';
-import type {Lookup, Settled} from './lookup.ts';
+import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {Pause, StopReason} from './traffic.ts';
 
 /** A value that has to be asked about, and what it has been through in this run. */

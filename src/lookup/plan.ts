@@ -1,8 +1,24 @@
 import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
+import {
+  intelligenceLookup,
+  type Lookup,
+  type Settled,
+  type SkipCode,
+  verdictLookup,
+} from '../ledger/lookup.ts';
 import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone, canonicalToken} from './canonical.ts';
-import {intelligenceLookup, type Planned, verdictLookup} from './lookup.ts';
 import type {Cell, Target} from './targets.ts';
+
+/** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
+export type Planned =
+  | {readonly status: 'ask'; readonly lookup: Lookup}
+  | {readonly status: 'empty'}
+  | {readonly status: 'invalid'; readonly error: string}
+  | {readonly status: 'skipped'; readonly error: SkipCode};
+
+/** What a row's columns say of one lookup. */
+export type Result = Settled | Exclude<Planned, {status: 'ask'}>;
 
 /** The cells beside a target's own that its lookup depends on. */
 export interface PlanCells {

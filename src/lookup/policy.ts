@@ -1,6 +1,6 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
-import type {Settled} from './lookup.ts';
+import type {Charge, Settled} from '../ledger/lookup.ts';
 import {retryAfterMs} from './pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */
@@ -27,9 +27,6 @@ export interface PolicySettings {
   readonly throttledCharge: Charge;
   readonly rejectedCharge: Charge;
 }
-
-/** What a call cost: nothing, its credits for sure, or perhaps. */
-export type Charge = 'free' | 'maybe' | 'spent';
 
 /** What a value has been through; attempts that count against nothing are not in here. */
 export interface History {

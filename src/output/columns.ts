@@ -1,8 +1,9 @@
 import {z} from 'zod';
 import {type Operation, wire} from '../client/wire.ts';
+import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
-import type {Result} from '../lookup/lookup.ts';
-import {closest, type Target} from '../lookup/targets.ts';
+import type {Result} from '../lookup/plan.ts';
+import type {Target} from '../lookup/targets.ts';
 
 /** One field of an operation's answer as a column: where it stands in the answer, and how it is written. */
 export interface Field {

@@ -1,6 +1,6 @@
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Row} from '../input/row.ts';
-import type {Result} from '../lookup/lookup.ts';
+import type {Result} from '../lookup/plan.ts';
 import {addedNames, formulaSafe, pickedJson, resultCells, type TargetColumns} from './columns.ts';
 
 /** How the output is written. */

@@ -1,5 +1,5 @@
 import {type Operation, operationNames} from '../client/wire.ts';
-import type {Result} from '../lookup/lookup.ts';
+import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {ReadyEntry} from './in-order.ts';
 

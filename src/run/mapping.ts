@@ -4,9 +4,9 @@ import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
+import type {Lookup} from '../ledger/lookup.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.ts';
 import {detectColumns, type Guess} from '../lookup/detect.ts';
-import type {Lookup} from '../lookup/lookup.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 

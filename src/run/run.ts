@@ -3,7 +3,7 @@ import type {Batch} from '../input/row.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Question} from '../lookup/answers.ts';
-import type {Planned} from '../lookup/lookup.ts';
+import type {Planned} from '../lookup/plan.ts';
 import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {alreadyPublished, finish, type RunOutcome} from './finish.ts';

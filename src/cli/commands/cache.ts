@@ -3,10 +3,10 @@ import {join} from 'node:path';
 import {operationNames} from '../../client/wire.ts';
 import {OutputError, systemCode, UsageError} from '../../job/errors.ts';
 import {ages} from '../../job/values.ts';
+import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone} from '../../lookup/canonical.ts';
-import {intelligenceLookup} from '../../lookup/lookup.ts';
 import {count, table} from '../terminal/format.ts';
 
 interface CacheFlags {

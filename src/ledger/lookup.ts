@@ -18,15 +18,8 @@ export type Settled =
   | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string}
   | {readonly status: 'skipped'; readonly error: SkipCode};
 
-/** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
-export type Planned =
-  | {readonly status: 'ask'; readonly lookup: Lookup}
-  | {readonly status: 'empty'}
-  | {readonly status: 'invalid'; readonly error: string}
-  | {readonly status: 'skipped'; readonly error: SkipCode};
-
-/** What a row's columns say of one lookup. */
-export type Result = Settled | Exclude<Planned, {status: 'ask'}>;
+/** What a call cost: nothing, its credits for sure, or perhaps. */
+export type Charge = 'free' | 'maybe' | 'spent';
 
 const KEY_LENGTH = 22;
 

@@ -1,0 +1,25 @@
+/** The candidate nearest in spelling, where one is near: for "did you mean". */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  let best: {name: string; distance: number} | undefined;
+  for (const name of candidates) {
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
+    if (best === undefined || distance < best.distance) best = {name, distance};
+  }
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3))
+    ? best.name
+    : undefined;
+}
+
+/** Levenshtein's distance. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({length: b.length + 1}, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
