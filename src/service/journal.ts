@@ -84,7 +84,9 @@ export class Journal<Event> {
   #lock(): void {
     const holder = existsSync(this.#lockPath) ? Number(readFileSync(this.#lockPath, 'utf8')) : undefined;
     if (holder !== undefined && isRunning(holder)) {
-      throw new ServiceSetupError(`${this.#folder} is in use by the service of process ${holder}`);
+      throw new ServiceSetupError(
+        `${this.#folder} is in use by process ${holder}; if that is no such service, remove ${this.#lockPath}`,
+      );
     }
     rmSync(this.#lockPath, {force: true});
     writeFileSync(this.#lockPath, String(process.pid), {flag: 'wx', mode: 0o600});

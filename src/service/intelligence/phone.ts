@@ -47,7 +47,8 @@ const DISPOSABLE_RISK = 95;
 const INVALID_RISK = 100;
 
 /** What open data says about a phone number; fields without a source are left out. */
-export function phoneIntelligence(data: OpenData, phone: string): PhoneData {
+export function phoneIntelligence(data: OpenData, written: string): PhoneData {
+  const phone = written.trim();
   const number = parsePhoneNumberFromString(phone, {extract: false});
   if (number === undefined || !number.isValid()) return invalid(data, phone, number);
   const type = number.getType();

@@ -1,0 +1,140 @@
+import {describe, expect, it} from 'vitest';
+import type {ServiceError} from '../../src/service/errors.ts';
+import {type Fault, Practice} from '../../src/service/practice.ts';
+import {Throttle} from '../../src/service/throttle.ts';
+import {askService, running} from './running.ts';
+
+const nameOf = (fault: Fault | undefined): string =>
+  fault === undefined ? 'none' : 'loss' in fault ? fault.loss : fault.refusal.code;
+
+const draw = (seed: number, errorRate: number, count: number): string[] => {
+  const practice = new Practice({seed, errorRate});
+  return Array.from({length: count}, () => nameOf(practice.fault()));
+};
+
+describe('faults', () => {
+  it('are the same for the same seed, others for another', () => {
+    expect(draw(7, 0.5, 100)).toEqual(draw(7, 0.5, 100));
+    expect(draw(7, 0.5, 100)).not.toEqual(draw(8, 0.5, 100));
+  });
+
+  it.each([0, 0.1, 0.5, 1])('come at the rate %f, within four standard errors', rate => {
+    const count = draw(1, rate, 20_000).filter(each => each !== 'none').length;
+    expect(Math.abs(count / 20_000 - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / 20_000));
+  });
+
+  it('are of every kind', () => {
+    expect(new Set(draw(1, 1, 1000))).toEqual(
+      new Set([
+        'practice_error',
+        'practice_unavailable',
+        'practice_bad_gateway',
+        'reset',
+        'cut-off',
+        'stall',
+      ]),
+    );
+  });
+
+  it('over HTTP: what is refused is free, what is lost was charged, and the ledger has it all', async () => {
+    const service = await running({errorRate: 1, seed: 3});
+    const seen = {refused: 0, lost: 0};
+    for (const kind of draw(3, 1, 60)) {
+      const asked = new AbortController();
+      if (kind === 'stall') setTimeout(() => asked.abort(), 100);
+      const response = await fetch(`${service.url}/intelligence/ip`, {
+        method: 'POST',
+        headers: {'Content-Type': 'application/json'},
+        body: JSON.stringify({api_key: service.apiKey, ip: '8.8.8.8'}),
+        signal: asked.signal,
+      }).catch(() => undefined);
+      const text = await response?.text().catch(() => undefined);
+      if (['reset', 'cut-off', 'stall'].includes(kind)) {
+        expect(text, kind).toBeUndefined();
+        seen.lost++;
+      } else {
+        expect(response?.status, kind).toBe(
+          {practice_error: 500, practice_unavailable: 503, practice_bad_gateway: 502}[kind],
+        );
+        expect(text).toContain(kind === 'practice_bad_gateway' ? '<html>' : kind);
+        expect(response?.headers.get('retry-after')).toBe(kind === 'practice_unavailable' ? '1' : null);
+        seen.refused++;
+      }
+    }
+    const {spent, operations} = service.ledger();
+    expect(spent).toBe(seen.lost);
+    expect(operations.ip).toMatchObject({calls: seen.lost, unanswered: seen.lost, credits: seen.lost});
+    expect(Object.values(operations.ip.rejected).reduce((sum, each) => sum + each, 0)).toBe(seen.refused);
+  });
+});
+
+describe('the throttle', () => {
+  const take = (throttle: Throttle): string => {
+    try {
+      throttle.take();
+      return 'ok';
+    } catch (error) {
+      return (error as ServiceError).headers['Retry-After'] ?? '?';
+    }
+  };
+
+  it('lets a second’s calls through at once, then one for each interval', () => {
+    let now = 0;
+    const throttle = new Throttle(4, () => now);
+    expect(Array.from({length: 5}, () => take(throttle))).toEqual(['ok', 'ok', 'ok', 'ok', '1']);
+    now = 249;
+    expect(take(throttle)).toBe('1');
+    now = 251;
+    expect([take(throttle), take(throttle)]).toEqual(['ok', '1']);
+    now = 60_000;
+    expect(Array.from({length: 5}, () => take(throttle))).toEqual(['ok', 'ok', 'ok', 'ok', '1']);
+  });
+
+  it('knows rates below one a second: Retry-After is the whole wait', () => {
+    let now = 0;
+    const throttle = new Throttle(0.1, () => now);
+    expect([take(throttle), take(throttle)]).toEqual(['ok', '10']);
+    now = 9999;
+    expect(take(throttle)).toBe('1');
+    now = 10_001;
+    expect(take(throttle)).toBe('ok');
+  });
+
+  it('tells the limit, the rest and the time', () => {
+    const throttle = new Throttle(4, () => 0);
+    throttle.take();
+    expect(throttle.headers()).toEqual({
+      'RateLimit-Limit': '4',
+      'RateLimit-Remaining': '3',
+      'RateLimit-Reset': '1',
+      'RateLimit-Policy': '4;w=1',
+    });
+  });
+
+  it('over HTTP: 429 throttled, with Retry-After and RateLimit headers, free of charge', async () => {
+    const service = await running({rateLimit: 0.01});
+    const ask = (): Promise<Response> =>
+      fetch(`${service.url}/intelligence/ip`, {
+        method: 'POST',
+        headers: {'Content-Type': 'application/json'},
+        body: JSON.stringify({api_key: service.apiKey, ip: '8.8.8.8'}),
+      });
+    const [first, second] = [await ask(), await ask()];
+    expect(first.status).toBe(200);
+    expect(first.headers.get('ratelimit-remaining')).toBe('0');
+    expect(second.status).toBe(429);
+    expect(await second.json()).toEqual({success: false, message: 'throttled'});
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(90);
+    expect(second.headers.get('ratelimit-limit')).toBe('1');
+    expect(service.ledger().spent).toBe(1);
+  });
+});
+
+describe('latency', () => {
+  it('holds answers back, by half to one and a half of it', async () => {
+    const service = await running({latencyMs: 60});
+    const start = performance.now();
+    await askService(service, '/intelligence/ip', {ip: '8.8.8.8'});
+    expect(performance.now() - start).toBeGreaterThanOrEqual(29);
+  });
+});
