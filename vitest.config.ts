@@ -9,5 +9,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,
+    ...(process.env.TEST_REPORT === undefined
+      ? {}
+      : {reporters: ['default', ['json', {outputFile: process.env.TEST_REPORT}]]}),
   },
 });

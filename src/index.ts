@@ -1,0 +1,11 @@
+/** The library: a run, the service's client, and the embedded service for other people's tests. */
+export type {Attempt} from './client/attempt.ts';
+export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
+export {ClientError} from './client/errors.ts';
+export type {EmailData, IpData, Operation, PhoneData, VerifyData} from './client/wire.ts';
+export {BulkEnrichError, exitCodes} from './job/errors.ts';
+export type {JobInput} from './job/settings.ts';
+export type {RunOutcome} from './run/finish.ts';
+export {type RunJobOptions, runJob} from './run/run-job.ts';
+export type {Summary} from './run/summary.ts';
+export {type Service, type ServiceOptions, startService} from './service/start.ts';
