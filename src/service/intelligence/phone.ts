@@ -50,8 +50,8 @@ const INVALID_RISK = 100;
 export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   const phone = written.trim();
   const number = parsePhoneNumberFromString(phone, {extract: false});
-  if (number === undefined || !number.isValid()) return invalid(data, phone, number);
-  const type = number.getType();
+  const type = number?.getType();
+  if (number === undefined || !isValid(number, type)) return invalid(data, phone, number);
   const disposable = data.disposablePhones().has(number.number);
   return {
     is_valid: true,
@@ -63,6 +63,9 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
     risk_score: riskScore(type, disposable),
   };
 }
+
+/** What has a type is valid, which spares the second look for the type that `isValid` would take. */
+const isValid = (number: PhoneNumber, type: NumberType): boolean => type !== undefined || number.isValid();
 
 const riskScore = (type: NumberType, disposable: boolean): number =>
   disposable ? DISPOSABLE_RISK : type === undefined ? UNKNOWN_TYPE_RISK : typeRisk[type];
