@@ -26,6 +26,7 @@ function setting<T extends z.ZodType>(schema: T, meta: SettingMeta): T {
   return schema.meta({...meta});
 }
 
+const SERVICE = 'Service';
 const COLUMNS = 'Columns';
 const FORMAT = 'Format';
 const CALLS = 'Calls';
@@ -46,7 +47,7 @@ const shape = {
       ])
       .optional(),
     {
-      group: CALLS,
+      group: SERVICE,
       value: 'NAME|URL',
       description: 'Whom to ask: embedded, live (from the environment), or a base URL.',
       defaultText: 'from the environment',
