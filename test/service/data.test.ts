@@ -1,0 +1,198 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
+import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
+import {hostingNetworks} from '../../src/service/data/hosting-networks.ts';
+import {readManifest} from '../../src/service/data/manifest.ts';
+import {networkFlags} from '../../src/service/data/network-flags.ts';
+import {OpenData} from '../../src/service/data/open-data.ts';
+import {packageVersion} from '../../src/service/data/package-version.ts';
+import {torNetworks} from '../../src/service/data/tor-networks.ts';
+import {vpnNetworks} from '../../src/service/data/vpn-networks.ts';
+import {buildOpenApi} from '../../src/service/openapi.ts';
+import {running} from './running.ts';
+
+const data = new OpenData();
+
+describe('a packed file', () => {
+  it('gives back the columns that were put in, of any kind and length', () => {
+    const columns = {
+      a: Uint8Array.of(1, 2, 255),
+      empty: new Uint32Array(0),
+      b: Uint32Array.of(0, 2 ** 32 - 1, 7),
+      c: Float64Array.of(0.5, 447700900123, -1),
+      ü: Uint8Array.of(9),
+    };
+    const file = encode(columns);
+    for (const shift of [0, 1, 8]) {
+      const packed = new PackedFile(Buffer.concat([Buffer.alloc(shift), file]).subarray(shift));
+      expect(packed.u8('a')).toEqual(columns.a);
+      expect(packed.u32('empty')).toEqual(columns.empty);
+      expect(packed.u32('b')).toEqual(columns.b);
+      expect(packed.f64('c')).toEqual(columns.c);
+      expect(packed.u8('ü')).toEqual(columns.ü);
+    }
+    expect(() => new PackedFile(file).u32('a')).toThrow('no column a of kind u32');
+  });
+
+  it.each([
+    [[], 5, -1],
+    [[5], 4, -1],
+    [[5], 5, 0],
+    [[5], 2 ** 32 - 1, 0],
+    [[0, 5, 9], 8, 1],
+    [[0, 5, 9], 9, 2],
+  ])('in %j, the last not above %i is at %i', (sorted, value, index) => {
+    expect(lastNotAbove(Uint32Array.from(sorted), value)).toBe(index);
+  });
+});
+
+describe('the packed data', () => {
+  it('is small', () => {
+    const bytes = Object.values(files).map(file => readFileSync(join(dataDirectory(), file)).length);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(13_000_000);
+  });
+
+  it('is of the installed packages', () => {
+    for (const {name, version} of readManifest(dataDirectory()).dataSets)
+      expect(packageVersion(name)).toBe(version);
+  });
+
+  it('has the same networks as its source, at both ends of each range', () => {
+    const rows = readFileSync('node_modules/@ip-location-db/asn/asn-ipv4-num.csv', 'utf8')
+      .split('\n')
+      .filter(Boolean);
+    expect(rows.length).toBeGreaterThan(400_000);
+    for (let index = 0; index < rows.length; index += 997) {
+      const [start, end, asn] = (rows[index] ?? '').split(',').map(Number) as [number, number, number];
+      expect(data.asn().find(start)?.number).toBe(asn);
+      expect(data.asn().find(end)?.number).toBe(asn);
+    }
+    expect(data.asn().find(0)).toBeUndefined();
+    expect(data.asn().find(2 ** 32 - 1)).toBeUndefined();
+  });
+
+  it('has holders’ names whole, with commas, quotes and letters of any script', () => {
+    expect(data.asn().holder(13335)).toBe('Cloudflare, Inc.');
+    expect(data.asn().holder(9123)).toBe('JSC "TIMEWEB"');
+    expect(data.asn().holder(4_200_000_000)).toBe('');
+  });
+
+  it('has countries of every address, or none', () => {
+    expect(data.country().find(0x08080808)).toBe('US');
+    expect(data.country().find(0)).toBeUndefined();
+    expect(data.country().find(2 ** 32 - 1)).toBeUndefined();
+  });
+
+  it('is read when it is first asked for, not before', () => {
+    const fresh = new OpenData();
+    expect(fresh.asn()).toBe(fresh.asn());
+    expect(fresh.asn()).not.toBe(data.asn());
+  });
+});
+
+describe('the lists of networks', () => {
+  const lists = {hosting: hostingNetworks, vpn: vpnNetworks, tor: torNetworks};
+
+  it.each(Object.entries(lists))('%s: each entry has operator, numbers, reason and source', (_, list) => {
+    for (const {operator, asns, reason, source} of list) {
+      expect(
+        [operator, reason, source].every(text => text.length > 3),
+        operator,
+      ).toBe(true);
+      expect(asns.length, operator).toBeGreaterThan(0);
+    }
+  });
+
+  it.each(Object.entries(lists))('%s: no number is there twice, and each announces addresses', (_, list) => {
+    const numbers = list.flatMap(({asns}) => asns);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const number of numbers) expect(data.asn().holder(number), `AS${number}`).not.toBe('');
+  });
+
+  it.each([
+    [
+      {number: 14061, holder: 'DigitalOcean, LLC'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'Example Hosting Ltd'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'Hostess Foods'},
+      {datacenter: false, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'A Data Centre Company'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: ''},
+      {datacenter: false, vpn: false, tor: false},
+    ],
+    [
+      {number: 216025, holder: 'Mullvad VPN AB'},
+      {datacenter: true, vpn: true, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'VPN de Mexico'},
+      {datacenter: false, vpn: false, tor: false},
+    ],
+    [
+      {number: 60729, holder: ''},
+      {datacenter: true, vpn: false, tor: true},
+    ],
+  ])('%o is %o', (system, flags) => {
+    expect(networkFlags(system)).toEqual(flags);
+  });
+});
+
+describe('the OpenAPI description', () => {
+  const description = buildOpenApi() as {
+    openapi: string;
+    info: {version: string};
+    paths: Record<string, Record<string, unknown>>;
+    components: {schemas: Record<string, {required?: string[]; properties: Record<string, object>}>};
+  };
+
+  it('is of OpenAPI 3.1 and of the interface’s version', () => {
+    expect(description.openapi).toMatch(/^3\.1\./);
+    expect(description.info.version).toBe('1.0.0');
+  });
+
+  it('has the four operations, all POST', () => {
+    expect(Object.keys(description.paths)).toEqual([
+      '/intelligence/ip',
+      '/intelligence/phone',
+      '/intelligence/email',
+      '/verify',
+    ]);
+    for (const path of Object.values(description.paths)) expect(Object.keys(path)).toEqual(['post']);
+  });
+
+  it('refers to nothing that is not there', () => {
+    const references = [...JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+    expect(references.length).toBeGreaterThan(8);
+    for (const [, name] of references) expect(description.components.schemas).toHaveProperty(name as string);
+  });
+
+  it('requires what the interface requires, and of an error both fields', () => {
+    const {schemas} = description.components;
+    expect(schemas['IpRequest']?.required).toEqual(['api_key', 'ip']);
+    expect(schemas['IpRequest']?.properties['ip']).toMatchObject({type: 'string', format: 'ipv4'});
+    expect(schemas['VerifyRequest']?.required).toEqual(['api_key', 'action_id', 'token']);
+    expect(schemas['Error']?.required).toEqual(['success', 'message']);
+    expect(schemas['VerifyResponse']?.required).toEqual(['success']);
+  });
+
+  it('is served, and shipped as it is served', async () => {
+    const {url} = await running();
+    const served = await (await fetch(`${url}/openapi.json`)).json();
+    expect(served).toEqual(JSON.parse(JSON.stringify(description)));
+    const shipped = join(dataDirectory(), '../openapi.json');
+    expect(existsSync(shipped)).toBe(true);
+    expect(JSON.parse(readFileSync(shipped, 'utf8'))).toEqual(served);
+  });
+});

@@ -1,0 +1,274 @@
+import {connect, type Socket} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
+import fc from 'fast-check';
+import {describe, expect, it} from 'vitest';
+import type {Service} from '../../src/service/start.ts';
+import {askRaw} from '../contract/target.ts';
+import {askService, running} from './running.ts';
+
+const paths = ['/intelligence/ip', '/intelligence/phone', '/intelligence/email', '/verify', '/_sessions'];
+
+const isWell = async (service: Service): Promise<void> => {
+  const {status, json} = await askService(service, '/intelligence/ip', {ip: '8.8.8.8'});
+  expect({status, asn: json.data.asn_number}).toEqual({status: 200, asn: 15169});
+};
+
+/** Sends bytes as they are, and resolves to what came back until the connection ended. */
+function sendRaw({url}: Service, bytes: string | Buffer, waitMs = 3000): Promise<string> {
+  const {hostname, port} = new URL(url);
+  return new Promise(resolve => {
+    let received = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on('data', data => {
+      received += data;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(received));
+    socket.setTimeout(waitMs, () => socket.destroy());
+  });
+}
+
+const unforeseen = (service: Service): number =>
+  Object.values(service.ledger().operations).reduce(
+    (sum, {rejected}) => sum + (rejected['internal_error'] ?? 0),
+    0,
+  );
+
+describe('hostile bodies', () => {
+  it('of random JSON never make an internal error', async () => {
+    const service = await running({sessionsFile: 'samples/sessions.ndjson'});
+    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
+    const field = fc.oneof(
+      fc.string({unit: 'binary', maxLength: 300}),
+      fc.jsonValue(),
+      fc.emailAddress(),
+      fc.ipV4(),
+    );
+    const body = fc.record(
+      {
+        ip: field,
+        phone: field,
+        email: field,
+        phone_number: field,
+        id: field,
+        token: fc.oneof(field, fc.constant('sample-person-1')),
+        action_id: fc.oneof(field, fc.constant('t/FFFFFFFFFFFFF/111111111')),
+        sessions: field,
+        ['__proto__']: field,
+      },
+      {requiredKeys: []},
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), body, async (path, fields) => {
+        const reply = await askRaw(target, path, JSON.stringify({...fields, api_key: service.apiKey}));
+        expect([200, 400]).toContain(reply.status);
+        expect(reply.json.success).toBe(reply.status === 200);
+      }),
+      {numRuns: 600, seed: 5},
+    );
+    expect(unforeseen(service)).toBe(0);
+    await isWell(service);
+  });
+
+  it('of random strings in the one field never make an internal error', async () => {
+    const service = await running();
+    const value = fc.oneof(
+      fc.string({unit: 'binary', maxLength: 2000}),
+      fc.stringMatching(/^\+?[0-9 ()x;=ext.-]{0,40}$/),
+      fc.stringMatching(/^[a-z"+.-]{0,10}@[a-z0-9.\u00fc\u3002-]{0,30}$/),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('phone', 'email'), value, async (field, text) => {
+        const {status, json} = await askService(service, `/intelligence/${field}`, {[field]: text});
+        expect(status).toBe(text === '' ? 400 : 200);
+        if (status === 200) expect(json.data.is_valid).toBeTypeOf('boolean');
+      }),
+      {numRuns: 1000, seed: 6},
+    );
+    expect(unforeseen(service)).toBe(0);
+  });
+
+  it('too large are refused, declared or not, and so is a lie about the length', async () => {
+    const service = await running();
+    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
+    for (const path of paths) {
+      const bytes = path === '/_sessions' ? 9_000_000 : 70_000;
+      const {status, json} = await askRaw(target, path, `"${'x'.repeat(bytes)}"`);
+      expect([path, status, json.message]).toEqual([path, 413, 'body_too_large']);
+    }
+    const chunked = await fetch(`${service.url}/verify`, {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json'},
+      body: new ReadableStream({
+        async pull(controller) {
+          controller.enqueue(new Uint8Array(20_000).fill(32));
+          await sleep(1);
+          if ((this as {sent?: number}).sent === undefined) Object.assign(this as object, {sent: 0});
+          (this as {sent: number}).sent += 20_000;
+          if ((this as {sent: number}).sent > 200_000) controller.close();
+        },
+      }),
+      duplex: 'half',
+    });
+    expect(chunked.status).toBe(413);
+    const head = 'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    expect(await sendRaw(service, `${head}Content-Length: 99999999999\r\n\r\n{`, 500)).toContain('413');
+    await isWell(service);
+  });
+
+  it.each([5000, 50_000])('of arrays %i deep are malformed or not objects, no more', async depth => {
+    const service = await running();
+    const target = {baseUrl: service.url, apiKey: service.apiKey, actionId: 'a'};
+    const nested = '['.repeat(depth / 2) + ']'.repeat(depth / 2);
+    expect((await askRaw(target, '/verify', nested)).json.message).toBe('malformed_body');
+    const body = `{"api_key":"${service.apiKey}","ip":${nested}}`;
+    expect((await askRaw(target, '/intelligence/ip', body)).json.message).toBe('invalid_field');
+  });
+
+  it('of long patterned values take no time worth the name', async () => {
+    const service = await running();
+    const start = process.cpuUsage();
+    for (const text of [
+      `${'a.'.repeat(30_000)}@b.org`,
+      `a@${'b.'.repeat(30_000)}org`,
+      `a@${'-'.repeat(60_000)}`,
+      `"${'\\"'.repeat(8000)}@b.org`,
+      `${'@'.repeat(60_000)}`,
+    ]) {
+      expect((await askService(service, '/intelligence/email', {email: text})).json.data.is_valid).toBe(
+        false,
+      );
+    }
+    for (const text of [
+      `+${'1'.repeat(60_000)}`,
+      `+1${' ('.repeat(30_000)}`,
+      `+1;ext=${'9'.repeat(60_000)}`,
+    ]) {
+      expect((await askService(service, '/intelligence/phone', {phone: text})).json.data.is_valid).toBe(
+        false,
+      );
+    }
+    const {user, system} = process.cpuUsage(start);
+    expect(user + system).toBeLessThan(3_000_000);
+  });
+});
+
+describe('hostile connections', () => {
+  it.each<[string, string, RegExp]>([
+    ['no HTTP', 'hello\r\n\r\n', /400.*"malformed_request"/s],
+    ['binary', '\u0016\u0003\u0001\u0002\u0000\u0001', /400.*"malformed_request"/s],
+    ['no host', 'GET /_ledger HTTP/1.1\r\n\r\n', /400.*"malformed_request"/s],
+    [
+      'a strange host',
+      'GET /_ledger HTTP/1.1\r\nHost: a b/c?d\r\nConnection: close\r\n\r\n',
+      /400.*"malformed_request"/s,
+    ],
+    ['a strange path', 'GET //\\..\\%00%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[04]/],
+    ['an absolute path', 'GET http://x/_ledger HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /200/],
+    ['TRACE', 'TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[045].*success":false/s],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[04].*success":false/s],
+    [
+      'large headers',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(30_000)}\r\n\r\n`,
+      /431.*"headers_too_large"/s,
+    ],
+    [
+      'smuggling',
+      'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      /400.*"malformed_request"/s,
+    ],
+    [
+      'a broken chunk',
+      'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      /400/,
+    ],
+    [
+      'an upgrade',
+      'GET /_ledger HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      /HTTP\/1.1 [24]/,
+    ],
+  ])('%s', async (_, bytes, answer) => {
+    const service = await running();
+    expect(await sendRaw(service, bytes, 700)).toMatch(answer);
+    await isWell(service);
+  });
+
+  it('of random bytes never take it down', async () => {
+    const service = await running();
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({minLength: 1, maxLength: 400}), async bytes => {
+        await sendRaw(
+          service,
+          Buffer.concat([Buffer.from('POST /verify HTTP/1.1\r\n'), bytes, Buffer.from('\r\n\r\n')]),
+          50,
+        );
+      }),
+      {numRuns: 60, seed: 7},
+    );
+    await isWell(service);
+  });
+
+  it('that end in the middle of a body cost nothing', async () => {
+    const service = await running();
+    const {hostname, port} = new URL(service.url);
+    const head =
+      'POST /intelligence/ip HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n';
+    await Promise.all(
+      Array.from({length: 50}, async () => {
+        const socket = connect(Number(port), hostname);
+        socket.write(`${head}{"api_key":`, () => socket.destroy());
+        await new Promise(resolve => socket.on('close', resolve));
+      }),
+    );
+    await isWell(service);
+    expect(service.ledger().spent).toBe(1);
+  });
+
+  it('that send too slowly are answered 408 and closed, while others are served', async () => {
+    const service = await running({requestTimeoutMs: 400});
+    const slow = sendRaw(service, 'POST /intelligence/ip HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n');
+    const slowBody = sendRaw(
+      service,
+      'POST /intelligence/ip HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
+    );
+    await isWell(service);
+    expect(await slow).toMatch(/408.*"request_timeout"/s);
+    expect(await slowBody).toMatch(/408/);
+  });
+
+  it('a thousand at once, idle or halfway, leave it serving; and a thousand calls at once are all answered', async () => {
+    const service = await running();
+    const {hostname, port} = new URL(service.url);
+    const sockets = await Promise.all(
+      Array.from(
+        {length: 1000},
+        (_, index) =>
+          new Promise<Socket>((resolve, reject) => {
+            const socket = connect(Number(port), hostname, () => {
+              if (index % 2 === 0) socket.write('POST /verify HTTP/1.1\r\nHost: x\r\nContent-Le');
+              resolve(socket);
+            });
+            socket.on('error', reject);
+          }),
+      ),
+    );
+    await isWell(service);
+    for (const socket of sockets) socket.destroy();
+    const replies = await Promise.all(
+      Array.from({length: 1000}, () => askService(service, '/intelligence/email', {email: 'a@iana.org'})),
+    );
+    expect(replies.filter(({status}) => status === 200)).toHaveLength(1000);
+    expect(service.ledger().operations.email.calls).toBe(1000);
+  });
+});
+
+describe('the log', () => {
+  it('hears of no key and no value', async () => {
+    const heard: unknown[] = [];
+    const service = await running({apiKey: 'canary-key', log: (...all) => heard.push(all)});
+    for (const path of paths)
+      await askService(service, path, {ip: 'canary', email: 'canary@canary', phone: 'canary'});
+    await askService(service, '/intelligence/ip', {api_key: 'canary-2', ip: '8.8.8.8'});
+    expect(JSON.stringify(heard)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,69 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, it} from 'vitest';
+import type {EmailData, IpData, PhoneData} from '../../src/client/wire.ts';
+import {OpenData} from '../../src/service/data/open-data.ts';
+import {emailIntelligence} from '../../src/service/intelligence/email.ts';
+import {ipIntelligence} from '../../src/service/intelligence/ip.ts';
+import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
+
+const data = new OpenData();
+
+/** What is set, of a list of texts and flags, in words. */
+const words = (...parts: (string | false | undefined)[]): string => parts.filter(Boolean).join(', ');
+
+const network = ({asn_number, asn_organization}: IpData): string | undefined =>
+  asn_number === undefined ? undefined : `AS${asn_number} ${asn_organization}`;
+
+const describeIp = (ip: IpData): string =>
+  words(
+    ip.is_bogon && 'bogon',
+    words(ip.city, ip.country),
+    network(ip),
+    ip.is_datacenter_proxy && 'datacenter',
+    ip.is_vpn && 'VPN',
+    ip.is_tor_node && 'Tor',
+  );
+
+const describePhone = (phone: PhoneData): string =>
+  words(
+    phone.is_valid ? 'valid' : `not valid: ${phone.validation_error}`,
+    phone.country,
+    phone.number_type,
+    phone.carrier,
+    phone.is_virtual && 'virtual',
+    phone.is_disposable && 'disposable',
+    `risk ${phone.risk_score}`,
+  );
+
+const describeEmail = (email: EmailData): string =>
+  words(
+    email.is_valid ? 'valid' : 'not valid',
+    email.has_aliasing && `alias of ${email.normalized_email}`,
+    email.is_trusted && 'trusted',
+    `trust ${email.trust_score}`,
+  );
+
+const answers: Record<string, (value: string) => string> = {
+  ip: value => describeIp(ipIntelligence(data, value)),
+  phone: value => describePhone(phoneIntelligence(data, value)),
+  email: value => describeEmail(emailIntelligence(data, value)),
+};
+
+const docs = readFileSync('docs/service.md', 'utf8');
+const section = docs.slice(
+  docs.indexOf('## Well-known values'),
+  docs.indexOf('## How good the network flags are'),
+);
+const rows = [...section.matchAll(/^\| (ip|phone|email) \| `([^`]+)` \| ([^|]+) \|/gm)].map(
+  ([, operation, value, answer]) => [operation, value, answer] as [string, string, string],
+);
+
+describe('the well-known values in the docs', () => {
+  it('are forty or more', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(40);
+  });
+
+  it.each(rows)('%s %s is answered as the docs say: %s', (operation, value, answer) => {
+    expect(answers[operation]?.(value)).toBe(answer);
+  });
+});
