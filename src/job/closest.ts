@@ -5,9 +5,9 @@ export function closest(word: string, candidates: readonly string[]): string | u
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (best === undefined || distance < best.distance) best = {name, distance};
   }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3))
-    ? best.name
-    : undefined;
+  // Two letters that changed places are a distance of two.
+  const near = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  return best !== undefined && best.distance <= near ? best.name : undefined;
 }
 
 /** Levenshtein's distance. */

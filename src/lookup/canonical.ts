@@ -1,7 +1,12 @@
 import {isIPv4, isIPv6} from 'node:net';
 import {domainToASCII} from 'node:url';
 import ipaddr from 'ipaddr.js';
-import {type CountryCode, isSupportedCountry, parsePhoneNumberFromString} from 'libphonenumber-js/min';
+import {
+  type CountryCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  validatePhoneNumberLength,
+} from 'libphonenumber-js/min';
 
 /**
  * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
@@ -23,6 +28,7 @@ export type InvalidCode =
   | 'phone_malformed'
   | 'phone_too_short'
   | 'phone_too_long'
+  | 'phone_list'
   | 'country_unknown'
   | 'email_malformed'
   | 'email_list'
@@ -34,7 +40,7 @@ const invalid = (code: InvalidCode): Canonical => ({state: 'invalid', code});
 const valid = (value: string): Canonical => ({state: 'value', value});
 
 /** What exports write where they have nothing. */
-const PLACEHOLDER = /^(?:|-{1,3}|null|\\N|n\/?a|none|nil|undefined)$/i;
+const PLACEHOLDER = /^(?:|-{1,3}|\(?null\)?|\\N|#?n\/?a|nan|none|nil|undefined)$/i;
 
 /** Faults that spreadsheets leave in any column. */
 function spreadsheetFault(text: string): InvalidCode | undefined {
@@ -69,30 +75,39 @@ export function canonicalIp(raw: string): Canonical {
  * is assigned is what the service is asked. `country` is where a number in national form belongs.
  */
 export function canonicalPhone(raw: string, country: string | undefined): Canonical {
-  const text = raw.trim();
+  const text = raw.trim().replace(/^tel:/i, '');
   if (PLACEHOLDER.test(text)) return empty;
   const fault = spreadsheetFault(text);
   if (fault !== undefined) return invalid(fault);
-  const code = country?.trim().toUpperCase();
-  const known = code !== undefined && isSupportedCountry(code) ? (code as CountryCode) : undefined;
-  const number = parsePhoneNumberFromString(
-    text,
-    known === undefined ? {extract: false} : {defaultCountry: known, extract: false},
-  );
-  if (number?.isPossible()) return valid(number.number);
-  const digits = text.replace(/\D/g, '').length;
-  if (digits === 0 || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, ''))) return invalid('phone_malformed');
-  if (known === undefined && !text.startsWith('+')) return invalid('country_unknown');
-  return invalid(
-    digits > 15 || (number !== undefined && number.nationalNumber.length > 12)
-      ? 'phone_too_long'
-      : phoneLength(number, digits),
-  );
+  const code = country?.trim().toUpperCase() ?? '';
+  const options = isSupportedCountry(code) ? {defaultCountry: code, extract: false} : {extract: false};
+  if (listsPhones(text)) return invalid('phone_list');
+  const number = parsePhoneNumberFromString(text, options);
+  // A local number without its area code is possible in its country, but is no whole number.
+  const whole = number?.isPossible() === true && validatePhoneNumberLength(number.number) === undefined;
+  return whole ? valid(number.number) : invalid(phoneFault(text, options));
 }
 
-function phoneLength(number: {readonly nationalNumber: string} | undefined, digits: number): InvalidCode {
-  const length = number?.nationalNumber.length ?? digits;
-  return length < 8 ? 'phone_too_short' : 'phone_malformed';
+function phoneFault(text: string, options: {defaultCountry?: CountryCode; extract: boolean}): InvalidCode {
+  if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, ''))) return 'phone_malformed';
+  if (options.defaultCountry === undefined && !text.startsWith('+')) return 'country_unknown';
+  switch (validatePhoneNumberLength(text, options)) {
+    case 'TOO_SHORT':
+    case undefined:
+      return 'phone_too_short';
+    case 'TOO_LONG':
+      return 'phone_too_long';
+    default:
+      return 'phone_malformed';
+  }
+}
+
+/** Digits from which on a part of a cell is a phone number of its own, and no area code or extension. */
+const SHORTEST_LISTED = 7;
+
+function listsPhones(text: string): boolean {
+  const parts = text.split(/[,;/|]+/);
+  return parts.filter(part => part.replace(/\D/g, '').length >= SHORTEST_LISTED).length > 1;
 }
 
 /** RFC 5321: at most 64 octets of local part, 254 of address. */
@@ -100,6 +115,8 @@ const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
 /** RFC 5321's dot-string, and beyond ASCII RFC 6531's; or a quoted string. */
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
+/** As written, before it is put into ASCII; `domainToASCII` parses a URL's host, which takes more than a domain. */
+const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Labels of letters, digits and inner hyphens; the last one is no number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -111,7 +128,8 @@ export function canonicalEmail(raw: string): Canonical {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   if (at > 0 && LOCAL_PART.test(local)) {
-    const domain = domainToASCII(text.slice(at + 1).replace(/\.$/, ''));
+    const written = text.slice(at + 1).replace(/\.$/, '');
+    const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
     const dots =
       !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
     const address = `${local}@${domain}`;

@@ -14,14 +14,20 @@ export interface Guess {
   readonly byHeader: boolean;
 }
 
-/** Header words that name a kind of value; matched on whole words, so that `zip` is no IP. */
+/** Header words that name a kind of value; matched on whole words, so that `zip` is no IP. A number may follow. */
 const words: Readonly<Record<Intelligence | 'country', RegExp>> = {
-  ip: /^(?:.*[\s_.-])?(?:ip|ipv4|ip[\s_.-]?addr(?:ess)?|ipaddress)(?:[\s_.-](?:v4|address|addr))?$/i,
-  phone:
-    /^(?:.*[\s_.-])?(?:phone|phonenumber|telephone|tel|mobile|cell|cellphone|msisdn)(?:[\s_.-](?:no|nr|num|number|e164))?$/i,
-  email: /^(?:.*[\s_.-])?(?:e[\s_.-]?mail|mail)(?:[\s_.-](?:address|addr))?$/i,
-  country: /^(?:.*[\s_.-])?(?:country|countrycode|cc|iso2)(?:[\s_.-](?:code|iso|iso2))?$/i,
+  ip: header('ip|ipv4|ip[\\s_.-]?addr(?:ess)?', 'v4|address|addr'),
+  phone: header(
+    'phone|phonenumber|telephone|tel|telefon|mobile|cell|cellphone|msisdn',
+    'no|nr|num|number|e164',
+  ),
+  email: header('e[\\s_.-]?mail|mail', 'address|addr'),
+  country: header('country|countrycode|cc|iso2', 'code|iso|iso2'),
 };
+
+function header(named: string, detail: string): RegExp {
+  return new RegExp(`^(?:.*[\\s_.-])?(?:${named})(?:[\\s_.-](?:${detail}))?[\\s_.#-]*\\d*$`, 'i');
+}
 
 /** Matches `Signup IP`, `signup_ip` and `signupIp` alike. */
 function hasWord(kind: Guess['operation'], name: string): boolean {

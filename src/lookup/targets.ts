@@ -20,24 +20,26 @@ export interface Target {
 /** Reads column `name`: by position in CSV; by key, or by dotted path, in NDJSON. */
 export function cellReader(name: string, columns: readonly string[]): Cell {
   const index = columns.indexOf(name);
+  const path = name.split('.');
   return row => {
     if (row.type === 'csv') return row.fields[index];
-    return jsonText(name in row.value ? row.value[name] : atPath(row.value, name.split('.')));
+    return jsonText(Object.hasOwn(row.value, name) ? row.value[name] : atPath(row.value, path));
   };
 }
 
 function atPath(value: unknown, path: readonly string[]): unknown {
   let inner = value;
   for (const key of path) {
-    if (typeof inner !== 'object' || inner === null) return undefined;
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
     inner = (inner as Record<string, unknown>)[key];
   }
   return inner;
 }
 
+/** Nothing for null; what is no text comes as its JSON, which tells a phone number from what can't be a value. */
 function jsonText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const defaultPrefix: Readonly<Record<Operation, string>> = {

@@ -99,11 +99,19 @@ export function refuseClashes(inputColumns: readonly string[], added: readonly s
     if (taken.has(name)) {
       throw new UsageError(
         'column_clash',
-        `The output would have two columns "${name}". Give the looked-up column a prefix of its own, such as --ip COLUMN=checked_, or rename the input's column.`,
+        `The output would have "${name}" twice. Give the looked-up column a prefix of its own, such as --ip COLUMN=checked_, or rename the input's column.`,
       );
     }
     taken.add(name);
   }
+}
+
+/** @throws {UsageError} when the answers of two columns would have one name under `enrichment`. */
+export function refuseKeyClashes(columns: readonly TargetColumns[]): void {
+  refuseClashes(
+    [],
+    columns.map(({key}) => `enrichment.${key}`),
+  );
 }
 
 /** The cells that a result fills: status, error, and one for each field. */
@@ -157,5 +165,5 @@ function cellText(data: unknown, {path, kind}: Field, safe: (text: string) => st
  * nothing but digits and their punctuation are phone numbers and coordinates, which stay as they are.
  */
 export function formulaSafe(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;
 }

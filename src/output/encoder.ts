@@ -1,7 +1,9 @@
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Row} from '../input/row.ts';
+import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
 import {addedNames, formulaSafe, pickedJson, resultCells, type TargetColumns} from './columns.ts';
+import {jsonMembers} from './json-members.ts';
 
 /** How the output is written. */
 export interface OutputFormat {
@@ -9,6 +11,8 @@ export interface OutputFormat {
   readonly delimiter: string;
   readonly eol: '\n' | '\r\n' | '\r';
   readonly bom: boolean;
+  /** Whether the text begins with Excel's line about the delimiter, `sep=;`. */
+  readonly sepLine: boolean;
   /** Whether the input's own cells are made safe against formulas as well. */
   readonly escapeInput: boolean;
   /** Whether answers' texts are. */
@@ -30,6 +34,8 @@ export interface Encoder {
 
 /** Keys of NDJSON rows that the header does not have go in here, as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
+/** The member that NDJSON rows get. */
+const ENRICHMENT = 'enrichment';
 
 export function createEncoder(
   input: InputFormat,
@@ -39,12 +45,14 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** The names of the input's columns as the output has them. */
-export function ownNames(input: InputFormat, output: Pick<OutputFormat, 'kind'>): readonly string[] {
-  if (input.kind === 'csv') return input.header ?? input.columns;
-  return output.kind === 'csv'
-    ? [...input.columns, OTHER_FIELDS]
-    : ['enrichment'].filter(name => input.columns.includes(name));
+/** The names of the input's columns as the output has them, and of those that it adds whatever is looked up. */
+export function ownNames(
+  input: InputFormat,
+  kind: OutputFormat['kind'],
+): {readonly input: readonly string[]; readonly added: readonly string[]} {
+  if (kind === 'ndjson') return {input: input.columns, added: [ENRICHMENT]};
+  if (input.kind === 'csv') return {input: input.header ?? input.columns, added: []};
+  return {input: input.columns, added: [OTHER_FIELDS]};
 }
 
 function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
@@ -54,45 +62,39 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
     quoted_match: /[\r\n]/,
   };
-  const plain = (text: string) => text;
-  const own = output.escapeInput ? formulaSafe : plain;
-  const safe = output.escapeAnswers ? formulaSafe : plain;
+  const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
   const cells = ({row, results}: EnrichedRow): string[] => {
-    const line = output.escapeInput ? ownCells(row, input).map(own) : [...ownCells(row, input)];
+    const line = output.escapeInput ? ownCells(row, input).map(formulaSafe) : [...ownCells(row, input)];
     for (const [index, {fields}] of columns.entries())
       line.push(...resultCells(results[index] as Result, fields, safe));
     return line;
   };
-  const header =
-    input.kind === 'csv' && input.header === undefined
-      ? []
-      : [[...ownNames(input, output), ...addedNames(columns)]];
+  const own = ownNames(input, 'csv');
+  const names = [...own.input, ...own.added, ...addedNames(columns)];
+  const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
+  const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
-    head: (output.bom ? '\uFEFF' : '') + stringify(header, options),
+    head: (output.bom ? '\uFEFF' : '') + sepLine + stringify(header, options),
     encode: rows => stringify(rows.map(cells), options),
   };
 }
 
 function ownCells(row: Row, input: InputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
-  const cells = input.columns.map(name => jsonCell(row.value[name], name, row.raw));
-  const others = Object.entries(row.value).filter(([name]) => !input.columns.includes(name));
-  return [...cells, others.length === 0 ? '' : JSON.stringify(Object.fromEntries(others))];
+  const members = jsonMembers(row.raw);
+  const cells = input.columns.map(name => {
+    const text = members.get(name);
+    members.delete(name);
+    return text === undefined ? '' : cellOf(text);
+  });
+  const others = [...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+  return [...cells, others.length === 0 ? '' : `{${others.join(',')}}`];
 }
 
-/** A JSON value as a cell; numbers that JavaScript can't hold are taken from the line as they stand there. */
-function jsonCell(value: unknown, name: string, raw: string): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') {
-    const token = new RegExp(`${escapeRegExp(JSON.stringify(name))}\\s*:\\s*(-?[\\d.eE+-]+)`).exec(raw)?.[1];
-    return token ?? String(value);
-  }
-  return typeof value === 'boolean' ? String(value) : JSON.stringify(value);
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** A JSON value's text as a cell: a string's content, nothing for null, anything else as it stands. */
+function cellOf(text: string): string {
+  if (text.startsWith('"')) return JSON.parse(text) as string;
+  return text === 'null' ? '' : text;
 }
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
@@ -100,7 +102,7 @@ function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], ou
     const parts = columns.map(
       (column, index) => `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, column)}`,
     );
-    return splice(row, input, `"enrichment":{${parts.join(',')}}`) + output.eol;
+    return splice(row, input, `"${ENRICHMENT}":{${parts.join(',')}}`) + output.eol;
   };
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
@@ -116,12 +118,20 @@ function resultJson(result: Result, column: TargetColumns): string {
 /** Adds a member to a row's own text, so that its numbers, its order and its spelling stay as they are. */
 function splice(row: Row, input: InputFormat, member: string): string {
   if (row.type === 'csv') {
-    const object = Object.fromEntries(input.columns.map((name, index) => [name, row.fields[index] ?? '']));
-    const text = JSON.stringify(object);
-    return `${text.slice(0, -1)}${text === '{}' ? '' : ','}${member}}`;
+    const own = input.columns.map(
+      (name, i) => `${JSON.stringify(name)}:${JSON.stringify(row.fields[i] ?? '')}`,
+    );
+    return `{${[...own, member].join(',')}}`;
   }
+  if (Object.hasOwn(row.value, ENRICHMENT)) throw clash(row.record);
   const end = row.raw.lastIndexOf('}');
-  const comma =
-    row.raw.slice(0, end).trimEnd().endsWith('{') && Object.keys(row.value).length === 0 ? '' : ',';
+  const comma = Object.keys(row.value).length === 0 ? '' : ',';
   return `${row.raw.slice(0, end)}${comma}${member}${row.raw.slice(end)}`;
+}
+
+function clash(record: number): UsageError {
+  return new UsageError(
+    'column_clash',
+    `Row ${record} has a field "${ENRICHMENT}" of its own, which is where the answers go. Rename it in the input, and run again: answers already paid for are kept.`,
+  );
 }

@@ -1,12 +1,19 @@
 import {existsSync} from 'node:fs';
 import {type Operation, operationNames} from '../client/wire.ts';
+import type {InputFormat} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/local-executor.ts';
-import {addedNames, planColumns, refuseClashes, type TargetColumns} from '../output/columns.ts';
+import {
+  addedNames,
+  planColumns,
+  refuseClashes,
+  refuseKeyClashes,
+  type TargetColumns,
+} from '../output/columns.ts';
 import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../output/encoder.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import type {RunIdentity} from './state.ts';
@@ -24,25 +31,35 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Lay
   const mapping = resolveMapping(job, source.format, source.sample);
   const columns = planColumns(mapping.targets, job.settings.fields);
   const format = outputFormat(job, source);
-  refuseClashes(
-    ownNames(source.format, format),
-    format.kind === 'csv' ? addedNames(columns) : ['enrichment'],
-  );
+  const own = ownNames(source.format, format.kind);
+  if (format.kind === 'ndjson') refuseKeyClashes(columns);
+  refuseClashes(own.input, [...own.added, ...(format.kind === 'csv' ? addedNames(columns) : [])]);
   return {mapping, columns, format, encoder: createEncoder(source.format, columns, format)};
 }
 
 function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
-  const own = format.kind === 'csv' ? format.delimiter : ',';
+  const delimiter = named === 'tsv' ? '\t' : outputDelimiter(settings.delimiter, format, named);
   return {
     kind,
-    delimiter: named === 'tsv' ? '\t' : (settings.delimiter ?? (named === 'csv' && own === '\t' ? ',' : own)),
+    delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    bom: settings.bom ?? format.bom,
+    // A mark is what spreadsheets want; readers of NDJSON trip over it.
+    bom: settings.bom ?? (format.bom && kind === format.kind),
+    sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
   };
+}
+
+function outputDelimiter(
+  given: string | undefined,
+  format: InputFormat,
+  named: 'csv' | 'ndjson' | undefined,
+): string {
+  const own = given ?? (format.kind === 'csv' ? format.delimiter : ',');
+  return named === 'csv' && own === '\t' ? ',' : own;
 }
 
 /** The settings that shape the output: a run goes on only with the same. */

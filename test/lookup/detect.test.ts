@@ -1,0 +1,143 @@
+import {describe, expect, test} from 'vitest';
+import {detectColumns} from '../../src/lookup/detect.ts';
+import {csvRows, ndjsonRow} from './rows.ts';
+
+/** What is detected in one column of this name and content: `ip sure`, or nothing. */
+function guess(name: string, cells: readonly string[], country?: string): string | undefined {
+  const found = detectColumns([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
+  return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;
+}
+
+const six = <T>(cell: T): T[] => Array.from({length: 6}, () => cell);
+
+describe('header words', () => {
+  test.each([
+    ...[
+      'ip',
+      'IP',
+      ' ip ',
+      'IP Address',
+      'ip_address',
+      'ipAddress',
+      'IPAddress',
+      'signup_ip',
+      'Signup IP',
+      'signupIp',
+      'clientIP',
+      'last-login-ip',
+      'ip.v4',
+      'IPv4',
+      'user.ip',
+      'ip_2',
+      'IP 1',
+    ].map(name => [name, '192.0.2.1', 'ip sure']),
+    ...[
+      'phone',
+      'Phone Number',
+      'phoneNumber',
+      'mobile',
+      'Mobile No',
+      'tel',
+      'Telefon',
+      'cell',
+      'msisdn',
+      'Phone #',
+      'phone_1',
+      'contact-phone',
+    ].map(name => [name, '+12025550143', 'phone sure']),
+    ...[
+      'email',
+      'E-Mail',
+      'e_mail',
+      'eMail',
+      'mail',
+      'Email Address',
+      'userEmail',
+      'email2',
+      'billing.email',
+    ].map(name => [name, 'jo@example.com', 'email sure']),
+  ])('%j is a column of its kind', (name, cell, expected) => {
+    expect(guess(name as string, six(cell as string))).toBe(expected);
+  });
+
+  test.each(['zip', 'trip', 'shipping', 'telling', 'cellar', 'emailed', 'mailbox_size', 'recipient'])(
+    '%j is not one by its name',
+    name => {
+      expect(guess(name, six('some text'))).toBeUndefined();
+    },
+  );
+
+  test('without any values the header counts', () => {
+    expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');
+  });
+
+  test('a header that the content belies is unsure', () => {
+    expect(guess('ip', ['yes', 'no', 'yes', '192.0.2.1'])).toBe('ip unsure');
+  });
+
+  test('a header that half of the content confirms is sure', () => {
+    expect(guess('ip', ['192.0.2.1', '198.51.100.7', 'x', 'y'])).toBe('ip sure');
+  });
+});
+
+describe('content alone', () => {
+  test.each([
+    ['192.0.2.1', 'ip sure'],
+    ['jo@example.com', 'email sure'],
+    ['+12025550143', 'phone sure'],
+    ['2025550143', undefined],
+    ['some text', undefined],
+  ])('six times %j in a column "a"', (cell, expected) => {
+    expect(guess('a', six(cell), 'US')).toBe(expected);
+  });
+
+  test('a few values are unsure', () => {
+    expect(guess('a', ['192.0.2.1', '198.51.100.7'])).toBe('ip unsure');
+  });
+
+  test('one in ten may be something else, two may not', () => {
+    const nine = Array.from({length: 9}, (_, n) => `192.0.2.${n}`);
+    expect(guess('a', [...nine, 'x'])).toBe('ip sure');
+    expect(guess('a', [...nine.slice(1), 'x', 'y'])).toBeUndefined();
+  });
+});
+
+describe('countries', () => {
+  const rows = csvRows(...six(['2025550143', 'US']));
+
+  test('a country column makes national numbers phone numbers', () => {
+    expect(detectColumns(['phone', 'country'], rows)).toMatchObject([
+      {operation: 'country', column: 'country', confidence: 'sure'},
+      {operation: 'phone', column: 'phone', confidence: 'sure', share: 1},
+    ]);
+    expect(detectColumns(['phone', 'x'], rows)).toMatchObject([
+      {operation: 'phone', confidence: 'unsure', share: 0},
+    ]);
+  });
+
+  test('a named country column goes before a detected one', () => {
+    expect(detectColumns(['phone', 'where'], rows, {column: 'where'})).toMatchObject([
+      {operation: 'phone', share: 1},
+    ]);
+  });
+
+  test('country names are no country codes', () => {
+    const named = csvRows(...six(['2025550143', 'United States']));
+    expect(detectColumns(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
+  });
+});
+
+test('several columns of one kind are all found, in order', () => {
+  const rows = csvRows(...six(['192.0.2.1', 'jo@example.com', '198.51.100.7']));
+  const found = detectColumns(['signup_ip', 'email', 'last_login_ip'], rows);
+  expect(found.map(({operation, column}) => [operation, column])).toEqual([
+    ['ip', 'signup_ip'],
+    ['email', 'email'],
+    ['ip', 'last_login_ip'],
+  ]);
+});
+
+test('NDJSON: fields are found by their keys', () => {
+  const rows = six('').map(() => ndjsonRow('{"client_ip":"192.0.2.1","n":3}'));
+  expect(detectColumns(['client_ip', 'n'], rows)).toMatchObject([{operation: 'ip', column: 'client_ip'}]);
+});

@@ -1,0 +1,116 @@
+import {expect, test} from 'vitest';
+import {createPlan, type Planned, type VerdictCells} from '../../src/lookup/plan.ts';
+import {cellReader, requireColumn, targetsOf} from '../../src/lookup/targets.ts';
+import {csvRows, ndjsonRow} from './rows.ts';
+
+const columns = ['ip', 'phone', 'email', 'country', 'token', 'id'];
+const [row = csvRows([])[0]] = csvRows(['192.0.2.1', '2025550143', 'Jo@EXAMPLE.com', 'us', 'tok-1', ' u7 ']);
+if (row === undefined) throw new Error('there is one row');
+
+const target = (operation: 'ip' | 'phone' | 'email' | 'verify', column: string) =>
+  targetsOf(operation, [{column}], columns);
+const params = (planned: Planned | undefined) =>
+  planned?.status === 'ask' ? planned.lookup.params : planned;
+
+test('each target is planned from its own cell', () => {
+  const targets = [...target('email', 'email'), ...target('ip', 'ip'), ...target('phone', 'phone')];
+  const plan = createPlan(targets, {country: cellReader('country', columns)});
+  expect(plan(row).map(params)).toEqual([
+    {email: 'Jo@example.com'},
+    {ip: '192.0.2.1'},
+    {phone: '+12025550143'},
+  ]);
+});
+
+test('the country column goes before the default country, which fills its gaps', () => {
+  const cells = {country: cellReader('country', columns), defaultCountry: 'GB'};
+  const plan = createPlan(target('phone', 'phone'), cells);
+  const [gap] = csvRows(['', '020 7946 0958', '', '  ', '', '']);
+  expect(params(plan(row)[0])).toEqual({phone: '+12025550143'});
+  expect(gap && params(plan(gap)[0])).toEqual({phone: '+442079460958'});
+});
+
+test('what needs no call says why', () => {
+  const plan = createPlan(
+    [...target('ip', 'ip'), ...target('email', 'email'), ...target('phone', 'phone')],
+    {},
+  );
+  const [odd] = csvRows([' ', '2025550143', 'jo', '', '', '']);
+  expect(odd && plan(odd)).toEqual([
+    {status: 'empty'},
+    {status: 'invalid', error: 'email_malformed'},
+    {status: 'invalid', error: 'country_unknown'},
+  ]);
+});
+
+test('a row that lacks the cell is empty there', () => {
+  const plan = createPlan(target('id' as 'ip', 'id'), {});
+  const [short] = csvRows(['192.0.2.1']);
+  expect(short && plan(short)).toEqual([{status: 'empty'}]);
+});
+
+const verdict: VerdictCells = {
+  actionId: 'a/1',
+  id: cellReader('id', columns),
+  email: cellReader('email', columns),
+  phone: cellReader('phone', columns),
+};
+
+test('a verdict is asked with all that goes with its token; what can not be a value is left out', () => {
+  const plan = createPlan(target('verify', 'token'), {verdict, defaultCountry: 'US'});
+  expect(params(plan(row)[0])).toEqual({
+    action_id: 'a/1',
+    token: 'tok-1',
+    id: 'u7',
+    email: 'Jo@example.com',
+    phone_number: '+12025550143',
+  });
+  const [bare] = csvRows(['', '12', 'jo', '', 'tok-1', '']);
+  expect(bare && params(plan(bare)[0])).toEqual({action_id: 'a/1', token: 'tok-1'});
+});
+
+test('a verdict is another one with another id; the same lookup has the same key', () => {
+  const plan = createPlan(target('verify', 'token'), {verdict});
+  const keys = csvRows(
+    ['', '', '', '', 'tok-1', 'u1'],
+    ['', '', '', '', 'tok-1', 'u2'],
+    ['x', '', '', '', ' tok-1 ', 'u1'],
+  ).map(some => {
+    const [planned] = plan(some);
+    return planned?.status === 'ask' ? planned.lookup.key : undefined;
+  });
+  expect(keys[0]).toMatch(/^[\w-]{22}$/);
+  expect(keys[1]).not.toBe(keys[0]);
+  expect(keys[2]).toBe(keys[0]);
+});
+
+test.each([
+  ['{"ip":"192.0.2.1"}', 'ip', '192.0.2.1'],
+  ['{"user":{"ip":"192.0.2.1"}}', 'user.ip', '192.0.2.1'],
+  ['{"user.ip":"192.0.2.1","user":{"ip":"x"}}', 'user.ip', '192.0.2.1'],
+  ['{"phone":12025550143}', 'phone', '12025550143'],
+  ['{"ip":null}', 'ip', undefined],
+  ['{}', 'ip', undefined],
+  ['{"ip":["192.0.2.1"]}', 'ip', '["192.0.2.1"]'],
+  ['{"ip":true}', 'ip', 'true'],
+  ['{}', 'constructor', undefined],
+  ['{}', '__proto__', undefined],
+  ['{"a":{}}', 'a.constructor.name', undefined],
+  ['{"__proto__":"192.0.2.1"}', '__proto__', '192.0.2.1'],
+])('NDJSON: the cell of %s at %s is %j', (raw, name, expected) => {
+  expect(cellReader(name, [])(ndjsonRow(raw))).toBe(expected);
+});
+
+test('two columns for one operation have their own names as prefixes, unless told otherwise', () => {
+  const choices = [{column: 'ip'}, {column: 'id', prefix: 'other_'}];
+  expect(targetsOf('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['ip_', 'other_']);
+  expect(targetsOf('ip', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['ip_']);
+  expect(targetsOf('verify', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['verdict_']);
+});
+
+test('a column that is not there is an error that names the nearest one', () => {
+  expect(() => requireColumn('emial', columns, 'csv', '--email')).toThrow(
+    '--email: there is no column "emial" (columns: ip, phone, email, country, token, id). Did you mean "email"?',
+  );
+  expect(() => requireColumn('emial', columns, 'ndjson', '--email')).not.toThrow();
+});

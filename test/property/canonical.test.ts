@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
+import examples from 'libphonenumber-js/mobile/examples';
+import {expect, test} from 'vitest';
+import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone} from '../../src/lookup/canonical.ts';
+
+const seeded = {seed: 20_261_121, numRuns: 2_000};
+
+const countries = fc.constantFrom(...getCountries());
+const numbers = countries
+  .map(country => getExampleNumber(country, examples))
+  .filter(number => number !== undefined);
+
+/** Texts that are made of what values are made of, so that many of them are some. */
+const pieces = fc.constantFrom(
+  ...'0123456789abcdefxE+-. ()@,;:/[]"\'%#\u00A0üß１。'.split(''),
+  'example.com',
+  '192.0.2.',
+  '::ffff:',
+  'ext',
+  'tel:',
+);
+const texts = fc.oneof(
+  fc.array(pieces, {maxLength: 20}).map(some => some.join('')),
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.emailAddress(),
+  numbers.map(number => number.formatInternational()),
+);
+
+const canonicals: Readonly<Record<string, (text: string, country: string) => Canonical>> = {
+  ip: canonicalIp,
+  email: canonicalEmail,
+  phone: canonicalPhone,
+};
+
+test.each(Object.entries(canonicals))('%s: a canonical value is its own canonical value', (_, canonical) => {
+  fc.assert(
+    fc.property(texts, countries, (text, country) => {
+      const once = canonical(text, country);
+      if (once.state === 'value') expect(canonical(once.value, country)).toEqual(once);
+    }),
+    seeded,
+  );
+});
+
+const blanks = fc.constantFrom('', ' ', '\t', '\u00A0', '  ');
+
+test('IP: the spellings of an address are one value', () => {
+  fc.assert(
+    fc.property(fc.ipV4(), blanks, blanks, (ip, before, after) => {
+      const hex = ip.split('.').map(Number);
+      const word = (high = 0, low = 0) => (high * 256 + low).toString(16);
+      const mapped = `::ffff:${word(hex[0], hex[1])}:${word(hex[2], hex[3])}`;
+      for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase()])
+        expect(canonicalIp(before + spelling + after)).toEqual({state: 'value', value: ip});
+    }),
+    seeded,
+  );
+});
+
+test('phone: the spellings of a number are one value', () => {
+  fc.assert(
+    fc.property(numbers, blanks, fc.constantFrom(' ', '-', '.', ' - '), (number, blank, separator) => {
+      const international = number.formatInternational().replaceAll(' ', separator);
+      expect(canonicalPhone(blank + international + blank, undefined)).toEqual({
+        state: 'value',
+        value: number.number,
+      });
+      const country = number.country?.toLowerCase();
+      expect(canonicalPhone(number.formatNational(), country)).toEqual({
+        state: 'value',
+        value: number.number,
+      });
+    }),
+    seeded,
+  );
+});
+
+test('e-mail: the case of the domain does not matter, the local part stays', () => {
+  const labels = fc.stringMatching(/^[a-z][a-z0-9]{0,10}$/);
+  const locals = fc.stringMatching(/^[A-Za-z0-9_+-]{1,20}$/);
+  fc.assert(
+    fc.property(locals, labels, labels, blanks, fc.boolean(), (local, name, tld, blank, dot) => {
+      const domain = `${name}.${tld}`;
+      const written = `${blank}${local}@${domain.toUpperCase()}${dot ? '.' : ''}${blank}`;
+      expect(canonicalEmail(written)).toEqual({state: 'value', value: `${local}@${domain}`});
+    }),
+    seeded,
+  );
+});
+
+test('nothing throws, whatever the text', () => {
+  fc.assert(
+    fc.property(fc.string({unit: 'binary'}), countries, (text, country) => {
+      for (const canonical of Object.values(canonicals)) canonical(text, country);
+    }),
+    seeded,
+  );
+});
