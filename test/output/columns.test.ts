@@ -1,0 +1,173 @@
+import {describe, expect, test} from 'vitest';
+import {operationNames} from '../../src/client/wire.ts';
+import {targetsOf} from '../../src/lookup/targets.ts';
+import {
+  addedNames,
+  fieldsOf,
+  formulaSafe,
+  pickedJson,
+  planColumns,
+  refuseClashes,
+  refuseKeyClashes,
+  resultCells,
+} from '../../src/output/columns.ts';
+import {looked, ok} from './formats.ts';
+
+const names = {
+  ip: 'is_vpn is_datacenter_proxy is_residential_proxy is_bogon is_tor_node is_threat city postal_code country continent latitude longitude asn_number asn_organization isp',
+  phone:
+    'is_valid is_disposable is_virtual is_threat is_spam e164_format country_code country country_name number_type line_type carrier carrier_type validation_error risk_score',
+  email: 'is_valid is_trusted has_aliasing trust_score normalized_email domain',
+  verify:
+    'user_id score can_pass redeemed device_fingerprint device_user_agent device_browser device_languages device_timezone device_os device_is_mobile ip_address ip_type ip_is_datacenter ip_is_proxy ip_is_tor ip_is_vpn ip_is_threat ip_is_bogon ip_asn ip_asn_number location_city location_postal_code location_country location_continent location_latitude location_longitude email_address email_normalized email_valid email_trust_score email_domain_name email_domain_type email_flags phone_valid phone_country_code phone_country_name phone_carrier phone_line_type session_started_at session_finished_at rules multi_accounting_detected multi_accounting_risk multi_accounting_score multi_accounting_accounts',
+} as const;
+
+test.each(operationNames)('%s: the columns are all fields of the interface, in its order', operation => {
+  expect(fieldsOf(operation).map(({name}) => name)).toEqual(names[operation].split(' '));
+});
+
+test('each looked-up column adds its status, its error and its fields, prefixed', () => {
+  const targets = targetsOf('email', [{column: 'email'}], ['email']);
+  expect(addedNames(planColumns(targets, undefined))).toEqual(
+    ['status', 'error', ...names.email.split(' ')].map(name => `email_${name}`),
+  );
+});
+
+describe('--fields', () => {
+  const targets = [
+    ...targetsOf('ip', [{column: 'a'}, {column: 'b'}], ['a', 'b']),
+    ...targetsOf('email', [{column: 'c'}], ['c']),
+  ];
+
+  test('cuts the columns down, in the interface’s order; status and error stay', () => {
+    expect(addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']))).toEqual([
+      ...['a_status', 'a_error', 'a_is_vpn', 'a_city'],
+      ...['b_status', 'b_error', 'b_is_vpn', 'b_city'],
+      ...['email_status', 'email_error', 'email_trust_score'],
+    ]);
+  });
+
+  test('takes nested fields by their path or by their column', () => {
+    const verify = targetsOf('verify', [{column: 't'}], ['t']);
+    const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
+    expect(addedNames(planColumns(verify, wanted)).slice(2)).toEqual([
+      'verdict_can_pass',
+      'verdict_device_os',
+      'verdict_location_city',
+    ]);
+  });
+
+  test.each([
+    ['email.trust_scor', 'Did you mean "email.trust_score"?'],
+    ['isvpn', 'Did you mean "is_vpn"?'],
+    ['colour', 'Known fields: ip.is_vpn, '],
+    ['phone.carrier', 'Known fields: ip.is_vpn, '],
+  ])('refuses %s', (name, hint) => {
+    expect(() => planColumns(targets, [name])).toThrow(
+      `no looked-up operation answers with "${name}". ${hint}`,
+    );
+  });
+});
+
+test('an added column may not have the name of an input column, nor of another added one', () => {
+  expect(() => refuseClashes(['ip', 'ip_status'], ['ip_status'])).toThrow('would have "ip_status" twice');
+  expect(() => refuseClashes([], ['a_city', 'a_city'])).toThrow('would have "a_city" twice');
+  expect(() => refuseClashes(['a', 'a'], ['b'])).not.toThrow();
+});
+
+test('in NDJSON two columns may not have one key', () => {
+  const both = [
+    {column: 'a', prefix: 'x_'},
+    {column: 'b', prefix: 'x_'},
+  ];
+  expect(() => refuseKeyClashes(planColumns(targetsOf('ip', both, ['a', 'b']), undefined))).toThrow(
+    '"enrichment.x" twice',
+  );
+});
+
+describe('cells', () => {
+  const cells = (data: object, field: string) =>
+    resultCells(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
+
+  test.each([
+    [{city: 'Berlin'}, 'city', 'Berlin'],
+    [{city: ''}, 'city', ''],
+    [{city: null}, 'city', ''],
+    [{}, 'city', ''],
+    [{is_vpn: true}, 'is_vpn', 'true'],
+    [{is_vpn: false}, 'is_vpn', 'false'],
+    [{latitude: -122.4}, 'latitude', '-122.4'],
+    [{asn_number: 0}, 'asn_number', '0'],
+    [{city: '=1+1'}, 'city', "'=1+1"],
+  ])('%j has %s %j', (data, field, expected) => {
+    expect(cells(data, field)).toBe(expected);
+  });
+
+  test('a list is a cell of JSON', () => {
+    const [{fields} = {fields: []}] = planColumns(targetsOf('verify', [{column: 't'}], ['t']), [
+      'email.flags',
+    ]);
+    expect(resultCells(ok({email: {flags: ['a', 'b,c']}}), fields, formulaSafe)).toEqual([
+      'ok',
+      '',
+      '["a","b,c"]',
+    ]);
+  });
+
+  test('without an answer there are the status, the code and blanks', () => {
+    const [{fields} = {fields: []}] = looked('email', 'email');
+    const blanks = fields.map(() => '');
+    expect(resultCells({status: 'empty'}, fields, formulaSafe)).toEqual(['empty', '', ...blanks]);
+    expect(resultCells({status: 'failed', error: 'timeout'}, fields, formulaSafe)).toEqual([
+      'failed',
+      'timeout',
+      ...blanks,
+    ]);
+    expect(resultCells({status: 'skipped', error: 'budget'}, fields, formulaSafe)).toEqual([
+      'skipped',
+      'budget',
+      ...blanks,
+    ]);
+  });
+
+  test('an unknown outcome shows the answer that it has', () => {
+    const result = {status: 'unknown', error: 'verdict_replay_uncertain', data: '{"city":"Berlin"}'} as const;
+    const [{fields} = {fields: []}] = looked('ip', 'ip', ['city']);
+    expect(resultCells(result, fields, formulaSafe)).toEqual([
+      'unknown',
+      'verdict_replay_uncertain',
+      'Berlin',
+    ]);
+  });
+});
+
+test.each(['=1+1', '=cmd|x', '+cmd', '-cmd', '@SUM(1)', '\t=1', '\r=1', '\n=1', '-2+3', '+1=2', '＝1+1'])(
+  'formula %j gets an apostrophe',
+  text => {
+    expect(formulaSafe(text)).toBe(`'${text}`);
+  },
+);
+
+test.each([
+  '',
+  '-',
+  '+',
+  '+12025550143',
+  '+1 (202) 555-0143',
+  '-122.4',
+  '-1,234.5',
+  '12',
+  'a=b',
+  "'quoted",
+  '1-2',
+])('%j stays as it is', text => {
+  expect(formulaSafe(text)).toBe(text);
+});
+
+test('an answer cut down to some fields keeps its nesting, and leaves out what it does not have', () => {
+  const fields = fieldsOf('verify').filter(({name}) =>
+    ['can_pass', 'device_os', 'location_city'].includes(name),
+  );
+  const text = '{"score":1,"verdict":{"can_pass":false,"redeemed":true},"device":{"os":"x","browser":"y"}}';
+  expect(JSON.parse(pickedJson(text, fields))).toEqual({verdict: {can_pass: false}, device: {os: 'x'}});
+});

@@ -1,0 +1,149 @@
+import {parse} from 'csv-parse/sync';
+import {describe, expect, test} from 'vitest';
+import {createEncoder, ownNames} from '../../src/output/encoder.ts';
+import {csvRows, ndjsonRow} from '../lookup/rows.ts';
+import {csvInput, looked, ndjsonInput, ok, output} from './formats.ts';
+
+const city = looked('ip', 'ip', ['city']);
+
+describe('CSV', () => {
+  const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
+    createEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
+      {row: csvRows(cells)[0] as never, results: [ok(answer)]},
+    ]);
+
+  test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
+    const input = csvInput(['IP', 'IP', ''], {columns: ['IP', 'IP#2', 'column_3']});
+    expect(createEncoder(input, city, output()).head).toBe('IP,IP,,ip_status,ip_error,ip_city\n');
+    const excel = output({bom: true, sepLine: true, delimiter: ';', eol: '\r\n'});
+    expect(createEncoder(input, city, excel).head).toBe(
+      '\uFEFFsep=;\r\nIP;IP;;ip_status;ip_error;ip_city\r\n',
+    );
+  });
+
+  test('an input without a header stays without one', () => {
+    const input = csvInput(['column_1'], {header: undefined});
+    expect(createEncoder(input, city, output()).head).toBe('');
+  });
+
+  test.each([
+    ['+12025550143'],
+    ['-122.4'],
+    ['=1+1'],
+    ['007'],
+    ['12345678901234567890'],
+    [' padded '],
+    ['a,b'],
+    ['a"b'],
+    ['a\nb'],
+    ['a\rb'],
+    ["'quoted"],
+    ['sep=;'],
+    [''],
+    ['ü😀'],
+  ])('the input’s own cell %j stays as it is', cell => {
+    for (const eol of ['\n', '\r\n', '\r'] as const) {
+      const text = encode(['192.0.2.1', cell], {eol, delimiter: ';'});
+      const [record] = parse(text, {delimiter: ';', record_delimiter: eol}) as string[][];
+      expect(record).toEqual(['192.0.2.1', cell, 'ok', '', 'Berlin']);
+    }
+  });
+
+  test('texts of answers are made safe against formulas, the input’s own only where asked for', () => {
+    const formula = {city: '=1+1'};
+    expect(encode(['=2', '+1 555'], {}, formula)).toBe("=2,+1 555,ok,,'=1+1\n");
+    expect(encode(['=2', '+1 555'], {escapeInput: true}, formula)).toBe("'=2,+1 555,ok,,'=1+1\n");
+    expect(encode(['=2', '+1 555'], {escapeAnswers: false}, formula)).toBe('=2,+1 555,ok,,=1+1\n');
+  });
+});
+
+describe('NDJSON', () => {
+  const encode = (raw: string, result = ok({city: 'Berlin', new_field: 12}), columns = looked('ip', 'ip')) =>
+    createEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'})).encode([
+      {row: ndjsonRow(raw), results: [result]},
+    ]);
+  const answer = '"enrichment":{"ip":{"status":"ok","error":null,"data":{"city":"Berlin","new_field":12}}}';
+
+  test.each([
+    ['{"ip":"192.0.2.1"}', `{"ip":"192.0.2.1",${answer}}\n`],
+    [
+      '{"n":12345678901234567890,"e":1e400,"z":1.0}',
+      `{"n":12345678901234567890,"e":1e400,"z":1.0,${answer}}\n`,
+    ],
+    ['{"z":1,"a":2,"10":3,"2":4}', `{"z":1,"a":2,"10":3,"2":4,${answer}}\n`],
+    ['{}', `{${answer}}\n`],
+    ['{ }', `{ ${answer}}\n`],
+    [' {"a":"}"} ', ` {"a":"}",${answer}} \n`],
+    ['{"a":{}}', `{"a":{},${answer}}\n`],
+    ['{"__proto__":{"x":1},"constructor":2}', `{"__proto__":{"x":1},"constructor":2,${answer}}\n`],
+    ['{"a":"\\u00fc \\/"}', `{"a":"\\u00fc \\/",${answer}}\n`],
+  ])('%s keeps its own text', (raw, expected) => {
+    expect(encode(raw)).toBe(expected);
+  });
+
+  test('a result without an answer has a null in its place', () => {
+    const line = (result: Parameters<typeof encode>[1]) =>
+      JSON.parse(encode('{}', result)) as {enrichment: {ip: unknown}};
+    expect(line({status: 'empty'}).enrichment.ip).toEqual({status: 'empty', error: null, data: null});
+    expect(line({status: 'invalid', error: 'ip_list'}).enrichment.ip).toEqual({
+      status: 'invalid',
+      error: 'ip_list',
+      data: null,
+    });
+  });
+
+  test('chosen fields alone, when fields are chosen', () => {
+    expect(encode('{}', ok({city: 'Berlin', country: 'DE', new_field: 1}), city)).toContain(
+      '"data":{"city":"Berlin"}',
+    );
+  });
+
+  test('a row that has an enrichment of its own is no place for another', () => {
+    expect(() => encode('{"enrichment":1}')).toThrow('Row 1 has a field "enrichment" of its own');
+  });
+});
+
+describe('from CSV to NDJSON', () => {
+  const input = csvInput(['ip', '10', '2', '__proto__', 'ip#2'], {
+    columns: ['ip', '10', '2', '__proto__', 'ip#2'],
+  });
+  const encoder = createEncoder(input, city, output({kind: 'ndjson'}));
+
+  test('the columns are fields in their order, all texts', () => {
+    const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
+    expect(encoder.encode([{row, results: [{status: 'empty'}]}])).toBe(
+      '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
+    );
+  });
+});
+
+describe('from NDJSON to CSV', () => {
+  const input = ndjsonInput(['ip', 'id', 'constructor', '__proto__']);
+  const encode = (raw: string) =>
+    createEncoder(input, city, output()).encode([{row: ndjsonRow(raw), results: [{status: 'empty'}]}]);
+
+  test('the head has a column for fields that the first rows did not have', () => {
+    expect(createEncoder(input, city, output()).head).toBe(
+      'ip,id,constructor,__proto__,other_fields,ip_status,ip_error,ip_city\n',
+    );
+  });
+
+  test.each([
+    ['{"ip":"192.0.2.1","id":12345678901234567890}', '192.0.2.1,12345678901234567890,,,,'],
+    ['{"a":{"id":1},"id":1e400}', ',1e400,,,"{""a"":{""id"":1}}",'],
+    ['{"id":null,"ip":true}', 'true,,,,,'],
+    ['{"id":[1,12345678901234567890]}', ',"[1,12345678901234567890]",,,,'],
+    ['{"x":"=1","big":12345678901234567890}', ',,,,"{""x"":""=1"",""big"":12345678901234567890}",'],
+    ['{"__proto__":"p","constructor":"c"}', ',,c,p,,'],
+    ['{}', ',,,,,'],
+  ])('%s', (raw, expected) => {
+    expect(encode(raw)).toBe(`${expected}empty,,\n`);
+  });
+});
+
+test('names that the output adds, whatever is looked up', () => {
+  expect(ownNames(ndjsonInput(['ip']), 'ndjson')).toEqual({input: ['ip'], added: ['enrichment']});
+  expect(ownNames(ndjsonInput(['ip']), 'csv')).toEqual({input: ['ip'], added: ['other_fields']});
+  expect(ownNames(csvInput(['ip']), 'csv')).toEqual({input: ['ip'], added: []});
+  expect(ownNames(csvInput(['ip']), 'ndjson')).toEqual({input: ['ip'], added: ['enrichment']});
+});
