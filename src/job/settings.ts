@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {ages, columns, costs, countOrShare, duration, list, rates, whole} from './values.ts';
+import {ages, columns, costs, countOrShare, duration, list, rates, share, whole} from './values.ts';
 
 /**
  * Every setting of a run: its name, one sentence, its unit and its default. Flags, job files, their JSON Schema,
@@ -311,6 +311,37 @@ const shape = {
     description: 'Where unreadable rows go.',
     defaultText: 'OUT.rejects.ndjson',
   }),
+  report: setting(
+    z
+      .string()
+      .regex(/\.(html?|md|markdown)$/i, 'expected a file that ends in .html or .md')
+      .optional(),
+    {group: RESULTS, value: 'FILE', description: 'A report to look at: one HTML page, or Markdown (.md).'},
+  ),
+  metrics: setting(z.string().optional(), {
+    group: RESULTS,
+    value: 'FILE',
+    description: "Prometheus text, for the node exporter's textfile collector (.prom).",
+  }),
+  pingUrl: setting(
+    z.url({protocol: /^https?$/, error: 'expected a URL with http:// or https://'}).optional(),
+    {
+      group: RESULTS,
+      value: 'URL',
+      description: 'Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE).',
+    },
+  ),
+  drift: setting(z.enum(['warn', 'fail', 'off']).default('warn'), {
+    group: RESULTS,
+    value: 'WHAT',
+    description:
+      "When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off.",
+  }),
+  driftThreshold: setting(share.prefault('10%'), {
+    group: RESULTS,
+    value: 'SHARE',
+    description: 'How far a share or the mean score may move before it counts as drift.',
+  }),
   progress: setting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
     group: RESULTS,
     value: 'HOW',
@@ -331,7 +362,7 @@ export const settingsSchema = z.strictObject(shape);
 export const jobSchema = z.strictObject({
   name: z
     .string()
-    .regex(/^[\w.-]{1,64}$/, 'expected 1 to 64 letters, digits, or . _ -')
+    .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, no . or - first')
     .optional()
     .meta({description: 'Name of the job, for its summary, its daily budget and its history.'}),
   input: list().meta({description: 'The input file, or several of them.'}),

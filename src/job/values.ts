@@ -97,6 +97,17 @@ export const countOrShare = z.union([z.string(), z.number()]).transform((given, 
   return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
 });
 
+/** A share of a whole, `10%` or `0.1`; between 0 and 1 once read. */
+export const share = z.union([z.string(), z.number()]).transform((given, context) => {
+  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
+  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
+  if (match === null || value > 1) {
+    context.addIssue('expected a share such as 10% or 0.1');
+    return z.NEVER;
+  }
+  return value;
+});
+
 /** A whole number, also when written as text. */
 export const whole = (minimum: number) =>
   z.union([z.number(), z.string()]).transform((given, context) => {

@@ -2,6 +2,7 @@ import {type Operation, operationNames} from '../client/wire.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {ReadyEntry} from './in-order.ts';
+import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
 /** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
 export interface Counters {
@@ -10,6 +11,8 @@ export interface Counters {
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: Record<string, {count: number; rows: number[]}>;
   readonly skipped: Record<string, number>;
+  /** The most common countries, networks and domains among the answers. */
+  readonly top: Top;
 }
 
 /** Of each error code the first rows are named. */
@@ -22,6 +25,7 @@ export function emptyCounters(): Counters {
     lookups: Object.fromEntries(operationNames.map(name => [name, zero()])) as Counters['lookups'],
     errors: {},
     skipped: {},
+    top: emptyTop(),
   };
 }
 
@@ -37,6 +41,7 @@ export function countEntry(counters: Counters, entry: ReadyEntry, targets: reado
   for (const [index, target] of targets.entries()) {
     const result = entry.results[index] as Result;
     counters.lookups[target.operation][result.status] += 1;
+    if (result.status === 'ok') countAnswer(counters.top, target.operation, JSON.parse(result.data));
     if (result.status === 'skipped')
       counters.skipped[result.error] = (counters.skipped[result.error] ?? 0) + 1;
     if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;

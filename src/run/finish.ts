@@ -15,7 +15,7 @@ import {
 import {closeSession, type Session} from './session.ts';
 import {closeState, partialPath, type RunState} from './state.ts';
 import {type Stop, stopFor} from './stop.ts';
-import {buildSummary, type Summary} from './summary.ts';
+import {buildSummary, type Summary, summaryText} from './summary.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -67,7 +67,7 @@ async function complete(session: Session): Promise<RunOutcome> {
     {status: exitCode === 0 ? 'completed' : 'partial', reason, exitCode},
     digest,
   );
-  const text = `${JSON.stringify(summary, null, 2)}\n`;
+  const text = summaryText(summary);
   ledger.close();
   if (output === undefined || job.paths.output === undefined) {
     if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
@@ -112,7 +112,7 @@ async function interrupt(session: Session, stop: Stop): Promise<RunOutcome> {
   const summary = summarize(session, stop, undefined);
   if (job.paths.summary !== undefined && existsSync(dirname(job.paths.summary))) {
     try {
-      writeAtomically(job.paths.summary, `${JSON.stringify(summary, null, 2)}\n`);
+      writeAtomically(job.paths.summary, summaryText(summary));
     } catch (error) {
       io.warn(stopFor(error).message);
     }
@@ -143,6 +143,7 @@ function summarize(
     counters: writer.counters,
     tally: ledger.tally,
     pace: executor.pace(),
+    timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
     costOf: operation =>
       cost({operation, params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {}}),

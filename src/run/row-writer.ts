@@ -65,7 +65,7 @@ export class RowWriter {
   }
 
   /** Makes all that was written durable. Undefined before the first row. */
-  async flush(activeMs: number): Promise<Checkpoint | undefined> {
+  async flush(activeMs: number): Promise<Omit<Checkpoint, 'timeline'> | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;

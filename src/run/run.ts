@@ -8,8 +8,8 @@ import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {alreadyPublished, finish, type RunOutcome} from './finish.ts';
 import type {Entry, ReadyEntry} from './in-order.ts';
-import {isStale, openSession, type Session} from './session.ts';
-import {closeState, openState, type RunState} from './state.ts';
+import {isStale, openSession, type Session, sampleTimeline} from './session.ts';
+import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
 
 /** Where a run meets the world; a test can put its own in place. */
@@ -31,6 +31,7 @@ export interface RunIo {
 /** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
 const GRACE_MS = 5_000;
 const CHECKPOINT_EVERY_MS = 1_000;
+const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
 
 /**
@@ -62,6 +63,7 @@ async function runSession(
   const session = await openSession(job, io, state, stopper);
   const unwatch = io.watch?.(session);
   const deadline = startDeadline(session);
+  const sampling = setInterval(() => sampleTimeline(session), SAMPLE_EVERY_MS);
   let failure: unknown;
   try {
     await Promise.all([read(session), write(session)]);
@@ -71,6 +73,8 @@ async function runSession(
     session.window.abort();
   } finally {
     clearTimeout(deadline);
+    clearInterval(sampling);
+    sampleTimeline(session, true);
     unwatch?.();
   }
   return finish(session, isStale(failure, job));
@@ -137,9 +141,10 @@ async function write(session: Session): Promise<void> {
 }
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
-async function save({writer, ledger, job, io, checkpoint, startedAt}: Session): Promise<void> {
+async function save({writer, ledger, job, io, checkpoint, startedAt, timeline}: Session): Promise<void> {
   const reached = await writer.flush((checkpoint?.activeMs ?? 0) + io.now() - startedAt);
-  if (reached !== undefined && job.paths.output !== undefined) ledger.setMeta('checkpoint', reached);
+  if (reached === undefined || job.paths.output === undefined) return;
+  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state} satisfies Checkpoint);
 }
 
 function checkLimits({job, writer, stopper}: Session, ready: readonly ReadyEntry[]): void {

@@ -23,6 +23,7 @@ import {
   restartsWhenStale,
 } from './state.ts';
 import {type Stopper, stopOf} from './stop.ts';
+import {Timeline} from './timeline.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. */
 export interface Session {
@@ -41,6 +42,7 @@ export interface Session {
   readonly window: InOrder;
   readonly writer: RowWriter;
   readonly stopper: Stopper;
+  readonly timeline: Timeline;
   readonly startedAt: number;
 }
 
@@ -180,8 +182,24 @@ async function join(
     window: new InOrder(WINDOW_BYTES),
     writer,
     stopper,
+    timeline: new Timeline(checkpoint?.timeline, io.now(), {
+      tally: ledger.tally,
+      rows: rowsOf(writer),
+      inFlight: 0,
+    }),
     startedAt: io.now(),
   };
+}
+
+function rowsOf({counters}: RowWriter): number {
+  return counters.rows.written + counters.rows.rejected;
+}
+
+/** How it stands now goes into the timeline. */
+export function sampleTimeline(session: Session, isLast = false): void {
+  const {timeline, executor, ledger, writer, io} = session;
+  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: executor.pace().inFlight};
+  timeline.sample(io.now(), reading, isLast);
 }
 
 function createExecutor(

@@ -8,6 +8,7 @@ import type {Job} from '../job/job.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {type RunLock, takeLock} from '../ledger/lock.ts';
 import type {Counters} from './counters.ts';
+import type {TimelineState} from './timeline.ts';
 
 /** What a run is, over all its sessions. */
 export interface RunIdentity {
@@ -25,6 +26,7 @@ export interface Checkpoint extends ResumePoint {
   readonly rejectsBytes: number;
   readonly counters: Counters;
   readonly activeMs: number;
+  readonly timeline: TimelineState;
 }
 
 /** The state's directory while a run holds it. */

@@ -4,6 +4,8 @@ import {latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import type {Counters} from './counters.ts';
 import type {FileDigest} from './publish.ts';
+import {type TimelineState, timelineSummary} from './timeline.ts';
+import {topSummary} from './top-counts.ts';
 
 /** What a run knows when its summary is written. */
 export interface SummaryFacts {
@@ -23,6 +25,7 @@ export interface SummaryFacts {
   readonly counters: Counters;
   readonly tally: Tally;
   readonly pace: PaceReport | undefined;
+  readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
 }
@@ -84,11 +87,19 @@ export function buildSummary(facts: SummaryFacts) {
       pauses: facts.pace?.pauses ?? 0,
       paused_ms: facts.pace?.pausedMs ?? 0,
     },
+    top: topSummary(counters.top),
+    timeline: timelineSummary(facts.timeline),
     errors: Object.entries(counters.errors)
       .map(([code, {count, rows}]) => ({code, count, rows}))
       .sort((a, b) => b.count - a.count),
     resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
   };
+}
+
+/** The summary's file: indented, with lists of numbers and texts on one line each. */
+export function summaryText(summary: Summary): string {
+  const indented = JSON.stringify(summary, null, 2);
+  return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
 type Name = (typeof operationNames)[number];
