@@ -32,7 +32,7 @@ const flagCost: Record<MailFlag, number> = {
 };
 
 /** From this trust on, an address counts as trusted. */
-export const TRUSTED_FROM = 50;
+const TRUSTED_FROM = 50;
 
 /** RFC 2606: registered, but never anybody's mail. */
 const reservedDomains = new Set(['example.com', 'example.net', 'example.org']);
