@@ -28,8 +28,13 @@ export class Journal<Event> {
    */
   constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, {recursive: true, mode: 0o700});
-    this.#lock();
+    try {
+      mkdirSync(folder, {recursive: true, mode: 0o700});
+      this.#lock();
+    } catch (error) {
+      if (error instanceof ServiceSetupError) throw error;
+      throw new ServiceSetupError(`the state can't be kept in ${folder}: ${(error as Error).message}`);
+    }
   }
 
   get #path(): string {

@@ -1,8 +1,8 @@
 import {spawnSync} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
 
-// `npm run contract -- URL`: holds the service at a URL against the interface. It makes some forty calls, which cost
-// credits. The key is taken from BULK_ENRICH_API_KEY; CONTRACT_TOKENS=a,b,c names unused session tokens.
+// `npm run contract -- URL`: holds the service at a URL against the interface. It makes some fifty requests,
+// half of which cost credits. The key is taken from BULK_ENRICH_API_KEY; CONTRACT_TOKENS=a,b,c names unused session tokens.
 
 const [url, ...rest] = process.argv.slice(2);
 

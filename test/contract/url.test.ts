@@ -6,6 +6,12 @@ const {CONTRACT_URL, BULK_ENRICH_API_KEY, BULK_ENRICH_ACTION_ID = 'contract'} = 
 /** Session tokens that were never verified, separated by commas. */
 const tokens = process.env['CONTRACT_TOKENS']?.split(',') ?? [];
 
+function nextToken(): string {
+  const token = tokens.pop();
+  if (token === undefined) throw new Error('CONTRACT_TOKENS has too few tokens: the suite needs fifteen');
+  return token;
+}
+
 if (CONTRACT_URL === undefined || BULK_ENRICH_API_KEY === undefined) {
   describe('the contract at a URL', () => {
     it.skip('is asked for with `npm run contract -- URL`, and the key in BULK_ENRICH_API_KEY', () => {});
@@ -15,6 +21,6 @@ if (CONTRACT_URL === undefined || BULK_ENRICH_API_KEY === undefined) {
     baseUrl: CONTRACT_URL.replace(/\/+$/, ''),
     apiKey: BULK_ENRICH_API_KEY,
     actionId: BULK_ENRICH_ACTION_ID,
-    ...(tokens.length > 0 && {freshToken: () => tokens.pop() ?? 'no more tokens'}),
+    ...(tokens.length > 0 && {freshToken: nextToken}),
   }));
 }

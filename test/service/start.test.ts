@@ -233,6 +233,12 @@ describe('state', () => {
     expect(spent).toBeLessThanOrEqual(answered + 8);
   });
 
+  it('in a place that is no folder is an error that names it', async () => {
+    const starting = startService({stateDir: 'package.json/state'});
+    await expect(starting).rejects.toThrow(ServiceSetupError);
+    await expect(starting).rejects.toThrow(/package\.json\/state/);
+  });
+
   it('is for its owner alone', async () => {
     const stateDir = join(temporaryFolder(), 'new');
     await running({stateDir});
