@@ -33,7 +33,6 @@ export interface Answered extends Heard {
  * - `unreadable`: carried out, but the answer breaks the interface.
  * - `rejected`: refused for this value.
  * - `fatal`: no call can succeed until somebody mends something.
- * - `cancelled`: given up by this side while in flight.
  */
 export type Attempt =
   | Answered

@@ -57,7 +57,6 @@ export function createClient(options: ClientOptions): Client {
   const agents = connect(base, options);
   const wires: TransportOptions = {
     agents,
-    secure: base.protocol === 'https:',
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
   };

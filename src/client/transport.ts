@@ -1,5 +1,7 @@
-import type {Agent as HttpAgent, IncomingHttpHeaders} from 'node:http';
+import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders} from 'node:http';
 import type {Agent as HttpsAgent} from 'node:https';
+import type {Socket} from 'node:net';
+import type {TLSSocket} from 'node:tls';
 import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
 import got, {type RequestError, type Response} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
@@ -7,8 +9,6 @@ import type {RawResponse} from './classify.ts';
 
 export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
-  /** Over TLS, a call is sent only once the handshake is done. */
-  readonly secure: boolean;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
 }
@@ -43,7 +43,17 @@ export function transport(options: TransportOptions): Transport {
       const chunks: Buffer[] = [];
       let size = 0;
       let response: Response | undefined;
+      let connected = false;
       const stream = client.stream(url, {body});
+
+      stream.on('request', (request: ClientRequest) => {
+        const watch = (socket: Socket) =>
+          onceConnected(socket, () => {
+            connected = true;
+          });
+        if (request.socket) watch(request.socket);
+        else request.once('socket', watch);
+      });
 
       const complete = (problem?: string) => {
         if (response !== undefined)
@@ -61,10 +71,24 @@ export function transport(options: TransportOptions): Transport {
         }
       });
       stream.on('end', () => complete());
-      stream.on('error', (error: RequestError) => resolve(withoutResponse(error, options.secure, elapsed())));
+      stream.on('error', (error: RequestError) => resolve(withoutResponse(error, connected, elapsed())));
       // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
       stream.on('close', () => resolve({kind: 'ambiguous', code: 'connection_closed', latencyMs: elapsed()}));
     });
+}
+
+/**
+ * Tells when a request may begin to leave on `socket`: once it is connected, over TLS once the handshake is done. A
+ * reused socket is so from the start, so a call that died on a stale one counts as sent: nobody can tell. got's own
+ * timings don't say it of a socket that came through a proxy.
+ */
+function onceConnected(socket: Socket, then: () => void): void {
+  const secure = 'encrypted' in socket;
+  const done = secure
+    ? /^(TLS|SSL)v/.test((socket as TLSSocket).getProtocol() ?? '')
+    : !socket.connecting && socket.writable;
+  if (done) then();
+  else socket.once(secure ? 'secureConnect' : 'connect', then);
 }
 
 function readBody(
@@ -102,23 +126,19 @@ function decoded(bytes: Buffer, encoding: string | undefined, maxOutputLength: n
 function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
   const limits: Record<string, string> = {};
   for (const name in headers) {
-    if (name.startsWith('ratelimit') || name.startsWith('x-ratelimit')) limits[name] = String(headers[name]);
+    if (/^(x-)?rate-?limit/.test(name)) limits[name] = String(headers[name]);
   }
   return {retryAfter: headers['retry-after'], date: headers.date, limits};
 }
 
 /** OpenSSL's and Node's codes for a peer that can't be trusted; from Node's documentation of TLS errors. */
 const CERTIFICATE =
-  /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_INVALID)/;
+  /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERROR_IN_CERT|ERR_TLS_INVALID)/;
 
-function withoutResponse(error: RequestError, secure: boolean, latencyMs: number): Attempt {
+function withoutResponse(error: RequestError, connected: boolean, latencyMs: number): Attempt {
   const code = error.code;
-  if (CERTIFICATE.test(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
-  const {timings} = error;
-  // A reused socket has both marks from the start, so a call that died on a stale one counts as sent: nobody can tell.
-  const sent = (secure ? timings?.secureConnect : timings?.connect) !== undefined;
-  if (!sent) return {kind: 'not_sent', code: name(code, error), latencyMs};
-  return {kind: 'ambiguous', code: name(code, error), latencyMs};
+  if (!connected && CERTIFICATE.test(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  return {kind: connected ? 'ambiguous' : 'not_sent', code: name(code, error), latencyMs};
 }
 
 /** A short stable name for what the network said: `timeout`, `econnreset`, … */

@@ -1,11 +1,13 @@
 import PQueue from 'p-queue';
+import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import type {Operation} from '../client/wire.ts';
 import type {Rate} from '../job/values.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import type {Settled} from '../ledger/lookup.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
 import {Pacer} from './pacer.ts';
-import {backoffMs, chargeOf, type History, nextStep, type PolicySettings} from './policy.ts';
+import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';
 import {perSecond, RateController} from './rate-controller.ts';
 import {Traffic} from './traffic.ts';
 
@@ -36,8 +38,6 @@ interface Task {
   readonly key: string;
   readonly ask: Ask;
   attempts: number;
-  /** Attempts that an outage would take back. */
-  suspect: number;
   sends: number;
   ambiguous: boolean;
   permit: (granted: boolean) => void;
@@ -63,12 +63,17 @@ export class LocalExecutor implements Executor {
   readonly #traffic: Traffic;
   readonly #lanes = new Map<Operation, Lane>();
   readonly #backoffs = new Set<NodeJS.Timeout>();
+  /** Values taken and not settled yet. */
+  #unsettled = 0;
+  /** Callers that wait until more values may be taken. */
+  #blocked = 0;
   #stopped = false;
 
   constructor(options: LocalExecutorOptions) {
     this.#options = options;
     this.#traffic = new Traffic({
       maxOutageMs: options.maxOutageMs,
+      pending: () => (this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#unsettled),
       now: options.now,
       random: options.random,
       onOpen: () => this.#pump(),
@@ -86,10 +91,14 @@ export class LocalExecutor implements Executor {
   async submit(ask: Ask): Promise<void> {
     const {operation, key} = ask.lookup;
     const {ambiguous} = ask;
-    const task: Task = {operation, key, ask, attempts: 0, suspect: 0, sends: 0, ambiguous, permit: () => {}};
+    const task: Task = {operation, key, ask, attempts: 0, sends: 0, ambiguous, permit: () => {}};
     const lane = this.#laneOf(task);
+    this.#unsettled += 1;
     this.#enqueue(task);
-    if (!this.#stopped) await lane.queue.onSizeLessThan(lane.settings.concurrency * QUEUED_PER_SLOT);
+    if (this.#stopped) return;
+    this.#blocked += 1;
+    await lane.queue.onSizeLessThan(lane.settings.concurrency * QUEUED_PER_SLOT);
+    this.#blocked -= 1;
   }
 
   stop(): void {
@@ -163,6 +172,10 @@ export class LocalExecutor implements Executor {
 
   async #attempt(task: Task, lane: Lane): Promise<void> {
     if (this.#stopped) return;
+    if (this.#spent(task)) {
+      this.#settle(task, {status: 'skipped', error: 'budget'});
+      return;
+    }
     const granted = await new Promise<boolean>(resolve => {
       task.permit = resolve;
       lane.waiting.push(task);
@@ -178,7 +191,6 @@ export class LocalExecutor implements Executor {
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(chosen.map(reservation));
       for (const task of chosen.slice(0, granted)) {
         lane.waiting.splice(lane.waiting.indexOf(task), 1);
-        lane.pacer.sent();
         this.#traffic.sent(task);
         task.permit(true);
       }
@@ -188,6 +200,12 @@ export class LocalExecutor implements Executor {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Whether this value can't be afforded, and no call is under way that may turn out free and give credits back. */
+  #spent(task: Task): boolean {
+    const {onBudget, ledger} = this.#options;
+    return onBudget === 'publish' && this.#traffic.inFlight === 0 && !ledger.affords(task.ask.cost);
   }
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
@@ -200,45 +218,44 @@ export class LocalExecutor implements Executor {
     }
     lane.waiting.splice(lane.waiting.indexOf(task), 1);
     task.permit(false);
-    this.#options.events.settled(task.ask, {status: 'skipped', error: 'budget'});
+    this.#settle(task, {status: 'skipped', error: 'budget'});
     if (lane.waiting.length > 0) lane.pacer.request();
   }
 
   async #send(task: Task, lane: Lane): Promise<void> {
     const {client, ledger, policy} = this.#options;
     const sentAt = this.#options.now();
+    lane.pacer.sent();
     this.#noteSend(lane, sentAt);
     task.sends += 1;
-    const outage = this.#traffic.inOutage;
     const attempt = await client.send(task.operation, task.ask.lookup.params);
+    const counting = this.#traffic.heard(task, attempt, attempts => {
+      task.attempts -= attempts;
+    });
     if (attempt.kind === 'throttled') this.#slowDown(lane, sentAt);
-    this.#traffic.heard(task, attempt, () => {
-      task.attempts -= task.suspect;
-      task.suspect = 0;
-    });
     const history: History = {attempts: task.attempts, ambiguous: task.ambiguous};
-    const step = nextStep(task.operation, attempt, history, policy, outage || this.#traffic.inOutage);
+    const step = nextStep(task.operation, attempt, history, policy, counting);
     const settled = step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined;
-    if (step.next === 'retry' && step.counts) {
-      task.attempts += 1;
-      task.suspect += 1;
-    }
+    if (step.next === 'retry' && step.counts) task.attempts += 1;
     task.ambiguous ||= attempt.kind === 'ambiguous';
+    const retry = task.sends > 1 || task.ask.ambiguous;
     const charge = task.ask.cost === 0 ? 'free' : chargeOf(attempt, policy);
-    await ledger.record({
-      ...reservation(task),
-      attempt,
-      charge,
-      retry: task.sends > 1 || task.ask.ambiguous,
-      settled,
-    });
-    if (settled !== undefined) this.#options.events.settled(task.ask, settled);
-    else if (step.next === 'retry')
-      this.#retry(
-        task,
-        attempt.kind === 'throttled' || outage ? 0 : backoffMs(task.attempts, this.#options.random()),
-      );
+    await ledger.record({...reservation(task), attempt, charge, retry, settled});
+    if (settled !== undefined) this.#settle(task, settled);
+    else if (step.next === 'retry') this.#retry(task, this.#delayOf(task, attempt));
     this.#pump();
+  }
+
+  #settle(task: Task, settled: Settled): void {
+    this.#unsettled -= 1;
+    this.#traffic.settled(task.key);
+    this.#options.events.settled(task.ask, settled);
+  }
+
+  /** While everybody waits, nobody has to wait for himself. */
+  #delayOf(task: Task, attempt: Attempt): number {
+    if (attempt.kind === 'throttled' || this.#traffic.pause !== undefined) return 0;
+    return retryMs(task.attempts, this.#traffic.alone, this.#options.policy, this.#options.random());
   }
 
   #retry(task: Task, delayMs: number): void {

@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
 import type {Charge, Settled} from '../ledger/lookup.ts';
-import {retryAfterMs} from './pace-headers.ts';
+import {quotaOf, retryAfterMs} from './pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */
 export const policyNumbers = {
@@ -15,6 +15,14 @@ export const policyNumbers = {
   budgetPerSuccess: 0.1,
   /** Calls in a row that could not be sent, from which on it is an outage and not one odd connection. */
   unsentStreak: 5,
+  /** Values that must fail with nothing succeeding in between, before it is the service and not the values. */
+  outageValues: 5,
+  /** How long values that can't be told from an outage are given, so that an outage of a minute fails none of them. */
+  patienceMs: 60_000,
+  /** After an outage calls in flight grow by one a success; beyond this nothing is held back. */
+  largestRamp: 64,
+  /** A quota that reads as used up is believed for this long; then a call finds out. */
+  quotaPauseMs: 60_000,
   /** Distinct values of an operation that are tried with few in flight before the run trusts its settings. */
   canaryValues: 10,
   canaryInFlight: 4,
@@ -35,6 +43,12 @@ export interface History {
   /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
 }
+
+/**
+ * How a failure counts against its value: as one attempt; not at all, as it is the service that fails; or for good, as
+ * the value had all the time there is.
+ */
+export type Counting = 'counts' | 'forgiven' | 'final';
 
 export type Step =
   | {readonly next: 'settle'; readonly settled: Settled}
@@ -68,13 +82,13 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
   }
 }
 
-/** What follows from an outcome. `outage`: while nothing succeeds, attempts count against nothing. */
+/** What follows from an outcome. */
 export function nextStep(
   operation: Operation,
   attempt: Attempt,
   history: History,
   settings: PolicySettings,
-  outage: boolean,
+  counting: Counting,
 ): Step {
   switch (attempt.kind) {
     case 'answered':
@@ -86,7 +100,7 @@ export function nextStep(
     case 'throttled':
       return {next: 'retry', counts: false};
     case 'ambiguous':
-      return afterAmbiguous(attempt.code, history, settings, outage);
+      return afterAmbiguous(attempt.code, history, settings, counting);
     case 'fatal':
       return {next: 'stop', attempt};
     default:
@@ -94,14 +108,36 @@ export function nextStep(
   }
 }
 
-function afterAmbiguous(code: string, history: History, settings: PolicySettings, outage: boolean): Step {
+function afterAmbiguous(code: string, history: History, settings: PolicySettings, counting: Counting): Step {
   if (settings.resend === 'never') return {next: 'settle', settled: {status: 'unknown', error: code}};
-  if (outage) return {next: 'retry', counts: false};
-  const attempts = history.attempts + 1;
-  if (attempts > settings.maxResends || attempts >= settings.maxAttempts) {
+  if (counting === 'forgiven') return {next: 'retry', counts: false};
+  if (counting === 'final' || history.attempts + 1 > resends(settings)) {
     return {next: 'settle', settled: {status: 'failed', error: code}};
   }
   return {next: 'retry', counts: true};
+}
+
+/** How often a call may be sent again at most. */
+function resends({maxResends, maxAttempts}: PolicySettings): number {
+  return Math.min(maxResends, maxAttempts - 1);
+}
+
+/**
+ * How long a value waits for its next attempt, after `attempts` that count. Before the last one, where `alone` (every
+ * value that is left has failed, so that none can tell an outage from a value's own fault), a minute: an outage that
+ * begins with the last rows of a list must not fail them.
+ */
+export function retryMs(attempts: number, alone: boolean, settings: PolicySettings, random: number): number {
+  if (alone && attempts > 0 && attempts === resends(settings)) return policyNumbers.patienceMs;
+  return backoffMs(Math.max(0, attempts - 1), random);
+}
+
+/**
+ * Whether a failure may be its value's own fault: the service's own error does say something of the request, while a
+ * gateway's (502, 503, 504), a timeout or a broken connection says nothing of it.
+ */
+export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
+  return status !== undefined && status >= 500 && (status < 502 || status > 504);
 }
 
 /**
@@ -117,14 +153,23 @@ function answered(operation: Operation, data: Readonly<Record<string, unknown>>,
   return {status: 'ok', data: text};
 }
 
-/** How long everybody waits after being throttled: what the service asks for at least, else full jitter. */
-export function throttleMs(
-  attempt: Extract<Attempt, {kind: 'throttled'}>,
-  streak: number,
-  nowMs: number,
-  random: number,
-): number {
-  const asked = retryAfterMs(attempt.pace, nowMs);
-  // A little beyond what was asked, so that the clocks' difference does not earn the next refusal.
-  return asked === undefined ? Math.max(50, backoffMs(streak, random)) : asked + Math.round(random * 100);
+/** The wait that a throttled call asks for, in milliseconds: Retry-After, else the reset of a quota that is used up. */
+export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
+  const asked = retryAfterMs(pace, nowMs);
+  if (asked !== undefined) return asked;
+  const quota = quotaOf(pace, nowMs);
+  return quota?.remaining === 0 ? quota.resetMs : undefined;
 }
+
+/**
+ * How long everybody waits after being throttled: what the service asks for at least, full jitter where it does not
+ * say. `streak` is how often that has happened with nothing answered in between: what is asked for may be too little.
+ */
+export function throttleMs(asked: number | undefined, streak: number, random: number): number {
+  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, random));
+  if (asked === undefined) return backoff;
+  // A little beyond what was asked, so that the clocks' difference does not earn the next refusal.
+  return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);
+}
+
+const SHORTEST_THROTTLE_MS = 50;

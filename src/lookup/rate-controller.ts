@@ -33,7 +33,7 @@ export class RateController {
       this.#throttled = undefined;
       return this.#ceiling;
     }
-    return Math.max(LOWEST_PER_SECOND, rate);
+    return Math.min(this.#ceiling, Math.max(LOWEST_PER_SECOND, rate));
   }
 
   /**

@@ -1,7 +1,9 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
-import {quotaOf, retryAfterMs} from './pace-headers.ts';
-import {backoffMs, policyNumbers as numbers, throttleMs} from './policy.ts';
+import {Canary} from './canary.ts';
+import {type Forgive, OutageWatch} from './outage.ts';
+import {quotaOf} from './pace-headers.ts';
+import {askedMs, type Counting, policyNumbers as numbers, throttleMs} from './policy.ts';
 
 /** Why the run has to stop asking. */
 export type StopReason =
@@ -16,7 +18,10 @@ export type StopReason =
       readonly kind: 'outage';
       readonly cause: string;
       readonly sinceMs: number;
-      readonly comeBackMs?: number | undefined;
+      /** When it makes sense to try again, in milliseconds since the epoch. */
+      readonly comeBackMs: number;
+      /** Whether the service itself said so. */
+      readonly asked: boolean;
     };
 
 /** Why nothing is sent at the moment. */
@@ -29,33 +34,13 @@ export interface Pause {
 
 export interface TrafficOptions {
   readonly maxOutageMs: number;
+  /** Values that are not settled yet; infinity while more of them wait outside. */
+  readonly pending: () => number;
   readonly now: () => number;
   readonly random: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-}
-
-/** A quota that reads as used up is believed for this long; then a call finds out. */
-const LONGEST_QUOTA_PAUSE_MS = 60_000;
-/** Values that must fail with nothing succeeding in between, before it is the service and not the values. */
-const OUTAGE_VALUES = 5;
-
-interface Outage {
-  readonly since: number;
-  readonly cause: string;
-  probes: number;
-  probing: boolean;
-  nextProbe: number;
-}
-
-interface Canary {
-  readonly tried: Set<string>;
-  /** Set while every value so far was rejected with this one code. */
-  refusedBy: string | undefined;
-  refusals: number;
-  answered: boolean;
-  inFlight: number;
 }
 
 /** Something that wants to be sent. */
@@ -71,16 +56,13 @@ export interface Candidate {
 export class Traffic {
   readonly #options: TrafficOptions;
   readonly #canaries = new Map<Operation, Canary>();
-  /** Values that failed since anything last succeeded. */
-  readonly #failing = new Map<string, () => void>();
+  readonly #outages: OutageWatch;
   #gate: Pause | undefined;
   #throttles = 0;
   #throttledSince: number | undefined;
-  #tokens: number = numbers.budgetTokens;
-  #outage: Outage | undefined;
-  #ramp = Number.POSITIVE_INFINITY;
+  /** A quota is believed once it was seen to have calls left: one that always reads 0 is no quota. */
+  #quotaSeen = false;
   #inFlight = 0;
-  #unsent = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #pauses = 0;
@@ -89,6 +71,7 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options;
+    this.#outages = new OutageWatch(options);
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
@@ -97,11 +80,12 @@ export class Traffic {
     this.#openGate(now);
     const admitted: T[] = [];
     let room = Math.min(most, this.#room(now));
+    if (room <= 0) return admitted;
     const planned = new Map<Operation, number>();
-    for (const candidate of waiting) {
+    for (const candidate of this.#outages.pick(waiting)) {
       if (room <= 0) break;
       const more = planned.get(candidate.operation) ?? 0;
-      if (!this.#canaryAllows(candidate.operation, more)) continue;
+      if (!this.#canary(candidate.operation).allows(more)) continue;
       planned.set(candidate.operation, more + 1);
       admitted.push(candidate);
       room -= 1;
@@ -111,45 +95,52 @@ export class Traffic {
 
   /** A call for this value is on its way. */
   sent({operation, key}: Candidate): void {
-    const canary = this.#canary(operation);
-    canary.inFlight += 1;
-    if (canary.tried.size < numbers.canaryValues) canary.tried.add(key);
+    this.#canary(operation).sent(key);
+    this.#outages.sent(key);
     this.#inFlight += 1;
-    if (this.#outage !== undefined) this.#outage.probing = true;
   }
 
-  /** What became of it. `forgive` takes back what the attempt counted against its value, should it be an outage. */
-  heard(candidate: Candidate, attempt: Attempt, forgive: () => void): void {
+  /**
+   * What became of it, and with that how a failure counts. `forgive` takes back attempts that counted against the
+   * value, should it turn out to be an outage.
+   */
+  heard({operation, key}: Candidate, attempt: Attempt, forgive: Forgive): Counting {
     this.#inFlight -= 1;
-    this.#canary(candidate.operation).inFlight -= 1;
-    const wasProbe = this.#outage?.probing === true;
-    if (this.#outage !== undefined) this.#outage.probing = false;
+    const refusedBy = this.#canary(operation).heard(attempt);
+    const now = this.#options.now();
+    let counting: Counting = 'counts';
     switch (attempt.kind) {
       case 'answered':
       case 'unreadable':
       case 'rejected':
         this.#succeeded();
-        this.#watchCanary(candidate.operation, attempt);
-        this.#minds(attempt);
+        this.#minds(attempt, now);
+        if (refusedBy !== undefined) this.#refuse(operation, attempt, refusedBy);
         break;
       case 'throttled':
-        this.#throttle(attempt);
+        this.#outages.neither(key);
+        this.#throttle(attempt, now);
         break;
       case 'ambiguous':
-        this.#failed(candidate.key, attempt.code, wasProbe, forgive);
+        counting = this.#outages.failed(key, attempt, now, forgive);
         break;
       case 'not_sent':
-        this.#unsent += 1;
-        if (this.#outage !== undefined) this.#probeFailed(wasProbe);
-        else if (this.#unsent >= numbers.unsentStreak) this.#beginOutage(attempt.code);
+        this.#outages.unsent(key, attempt.code, now, forgive);
         break;
       case 'fatal':
-        this.stop();
-        this.#options.onStop({kind: 'fatal', attempt});
+        this.#giveUp({kind: 'fatal', attempt});
         break;
       default:
         attempt satisfies never;
     }
+    this.#giveUpWhenOverdue(now);
+    this.#changed();
+    return counting;
+  }
+
+  /** Nothing more is asked about this value. */
+  settled(key: string): void {
+    this.#outages.settled(key);
   }
 
   /** Nothing more is sent. */
@@ -159,8 +150,9 @@ export class Traffic {
     this.#trackPause();
   }
 
-  get inOutage(): boolean {
-    return this.#outage !== undefined;
+  /** Whether every value that is left has failed since anything succeeded. */
+  get alone(): boolean {
+    return this.#outages.alone;
   }
 
   get inFlight(): number {
@@ -170,8 +162,8 @@ export class Traffic {
   /** Why nothing is sent at the moment; undefined while something is. */
   get pause(): Pause | undefined {
     if (this.#gate !== undefined && this.#gate.untilMs > this.#options.now()) return this.#gate;
-    if (this.#outage === undefined) return undefined;
-    return {reason: 'outage', detail: this.#outage.cause, untilMs: this.#outage.nextProbe};
+    const outage = this.#outages.current;
+    return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
   /** How often and how long everything stood still, in milliseconds. */
@@ -181,130 +173,61 @@ export class Traffic {
   }
 
   #room(now: number): number {
-    if (this.#stopped || this.#gate !== undefined) return 0;
-    if (this.#outage !== undefined) return this.#outage.probing || now < this.#outage.nextProbe ? 0 : 1;
-    return this.#ramp - this.#inFlight;
+    return this.#stopped || this.#gate !== undefined ? 0 : this.#outages.room(now, this.#inFlight);
   }
 
   #canary(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      canary = {tried: new Set(), refusedBy: undefined, refusals: 0, answered: false, inFlight: 0};
+      canary = new Canary();
       this.#canaries.set(operation, canary);
     }
     return canary;
   }
 
-  #canaryAllows(operation: Operation, planned: number): boolean {
-    const canary = this.#canary(operation);
-    const trusted = canary.answered && canary.tried.size >= numbers.canaryValues;
-    const done = canary.tried.size - canary.inFlight;
-    if (trusted || done >= numbers.canaryValues) return true;
-    return canary.inFlight + planned < numbers.canaryInFlight;
-  }
-
-  /** The first values of an operation all refused alike: the settings are wrong, not the values. */
-  #watchCanary(operation: Operation, attempt: Attempt): void {
-    const canary = this.#canary(operation);
-    if (attempt.kind !== 'rejected') {
-      canary.answered = true;
-      return;
-    }
-    if (canary.answered || this.#stopped) return;
-    canary.refusals = canary.refusedBy === attempt.code ? canary.refusals + 1 : 1;
-    canary.refusedBy = attempt.code;
-    if (canary.refusals < numbers.canaryValues) return;
-    this.stop();
-    const credentials = attempt.status === 403 || attempt.code === 'invalid_token';
-    this.#options.onStop({kind: 'refused', operation, code: attempt.code, credentials});
+  #refuse(operation: Operation, attempt: Extract<Attempt, {status: number}>, code: string): void {
+    const credentials = attempt.status === 403 || code === 'invalid_token';
+    this.#giveUp({kind: 'refused', operation, code, credentials});
   }
 
   #succeeded(): void {
-    this.#failing.clear();
-    this.#unsent = 0;
+    this.#outages.succeeded();
     this.#throttles = 0;
     this.#throttledSince = undefined;
-    this.#tokens = Math.min(numbers.budgetTokens, this.#tokens + numbers.budgetPerSuccess);
-    if (this.#outage !== undefined) {
-      this.#outage = undefined;
-      this.#ramp = 2;
-      this.#tokens = Math.max(this.#tokens, numbers.budgetTokens / 10);
-      this.#opened();
-    } else if (this.#ramp !== Number.POSITIVE_INFINITY) {
-      this.#ramp = this.#ramp >= LARGEST_RAMP ? Number.POSITIVE_INFINITY : this.#ramp + 1;
-      this.#options.onOpen();
-    }
   }
 
-  #failed(key: string, cause: string, wasProbe: boolean, forgive: () => void): void {
-    this.#unsent = 0;
-    if (this.#outage !== undefined) {
-      this.#probeFailed(wasProbe);
+  #throttle(attempt: Extract<Attempt, {kind: 'throttled'}>, now: number): void {
+    const asked = askedMs(attempt, now);
+    this.#throttledSince ??= this.#outages.current?.since ?? now;
+    const sinceMs = this.#throttledSince;
+    if (Math.max(asked ?? 0, now - sinceMs) > this.#options.maxOutageMs) {
+      this.#giveUp({
+        kind: 'outage',
+        cause: attempt.code,
+        sinceMs,
+        comeBackMs: now + (asked ?? now - sinceMs),
+        asked: asked !== undefined,
+      });
       return;
     }
-    this.#tokens -= 1;
-    this.#failing.set(key, forgive);
-    if (this.#failing.size >= OUTAGE_VALUES || this.#tokens <= 0) this.#beginOutage(cause);
-  }
-
-  #beginOutage(cause: string): void {
-    const now = this.#options.now();
-    for (const forgive of this.#failing.values()) forgive();
-    this.#failing.clear();
-    this.#outage = {
-      since: now,
-      cause,
-      probes: 0,
-      probing: false,
-      nextProbe: now + backoffMs(0, this.#options.random()),
-    };
-    this.#trackPause();
-    this.#wakeAt(this.#outage.nextProbe);
-  }
-
-  #probeFailed(wasProbe: boolean): void {
-    const outage = this.#outage;
-    if (outage === undefined) return;
-    const now = this.#options.now();
-    if (now - outage.since >= this.#options.maxOutageMs) {
-      this.#giveUp({kind: 'outage', cause: outage.cause, sinceMs: outage.since});
-      return;
-    }
-    if (wasProbe) outage.probes += 1;
-    // Half the bound at least, so that a probe's luck does not become a storm.
-    outage.nextProbe = now + backoffMs(outage.probes, 0.5 + this.#options.random() / 2);
-    this.#wakeAt(outage.nextProbe);
-  }
-
-  #throttle(attempt: Extract<Attempt, {kind: 'throttled'}>): void {
-    const now = this.#options.now();
-    const asked = retryAfterMs(attempt.pace, now);
-    this.#throttledSince ??= now;
-    if (Math.max(asked ?? 0, now - this.#throttledSince) > this.#options.maxOutageMs) {
-      const comeBackMs = asked === undefined ? undefined : now + asked;
-      this.#giveUp({kind: 'outage', cause: attempt.code, sinceMs: this.#throttledSince, comeBackMs});
-      return;
-    }
-    const untilMs = now + throttleMs(attempt, this.#throttles, now, this.#options.random());
+    const untilMs = now + throttleMs(asked, this.#throttles, this.#options.random());
     if (this.#gate === undefined) this.#throttles += 1;
     this.#close({reason: 'throttled', detail: attempt.code, untilMs});
   }
 
-  /** An answer may say that it was the last one for now. */
-  #minds(attempt: Extract<Attempt, {status: number; pace?: unknown}>): void {
-    if (attempt.pace === undefined) return;
-    const now = this.#options.now();
-    const quota = quotaOf(attempt.pace, now);
-    if (quota === undefined || quota.remaining > 0 || quota.resetMs === 0) return;
-    const untilMs = now + Math.min(quota.resetMs, LONGEST_QUOTA_PAUSE_MS);
+  /** An answer may say that there are no more calls left than are under way already. */
+  #minds(attempt: Extract<Attempt, {status: number; pace?: unknown}>, now: number): void {
+    const quota = attempt.pace === undefined ? undefined : quotaOf(attempt.pace, now);
+    if (quota === undefined) return;
+    const believed = this.#quotaSeen;
+    this.#quotaSeen ||= quota.remaining > 0;
+    if (!believed || quota.remaining > this.#inFlight || quota.resetMs === 0) return;
+    const untilMs = now + Math.min(quota.resetMs, numbers.quotaPauseMs);
     this.#close({reason: 'quota', detail: 'no calls left in this window', untilMs});
   }
 
   #close(gate: Pause): void {
-    if (this.#gate !== undefined && this.#gate.untilMs >= gate.untilMs) return;
-    this.#gate = gate;
-    this.#trackPause();
-    this.#wakeAt(gate.untilMs);
+    if (this.#gate === undefined || this.#gate.untilMs < gate.untilMs) this.#gate = gate;
   }
 
   #openGate(now: number): void {
@@ -313,24 +236,44 @@ export class Traffic {
     this.#trackPause();
   }
 
+  /** As long again as it has lasted is when to come back: the next step of a backoff that began with the outage. */
+  #giveUpWhenOverdue(now: number): void {
+    const outage = this.#outages.overdue(now);
+    if (outage === undefined) return;
+    const {cause, since} = outage;
+    this.#giveUp({
+      kind: 'outage',
+      cause,
+      sinceMs: since,
+      comeBackMs: now + Math.max(now - since, numbers.backoffCapMs),
+      asked: false,
+    });
+  }
+
   #giveUp(reason: StopReason): void {
     if (this.#stopped) return;
     this.stop();
     this.#options.onStop(reason);
   }
 
-  #opened(): void {
+  /** Whoever waits is woken when the gate opens and the next probe is due, whichever is later. */
+  #changed(): void {
     this.#trackPause();
-    this.#options.onOpen();
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const opens = Math.max(this.#gate?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+    const wait = opens - this.#options.now();
+    if (opens > 0) this.#timer = setTimeout(() => this.#woken(opens), Math.max(0, wait) + 1);
   }
 
-  #wakeAt(moment: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#options.onOpen(), Math.max(0, moment - this.#options.now()) + 1);
+  /** Timers may come early, by the clock that counts here. */
+  #woken(opens: number): void {
+    if (this.#options.now() < opens) this.#changed();
+    else this.#options.onOpen();
   }
 
   #trackPause(): void {
-    const closed = !this.#stopped && (this.#gate !== undefined || this.#outage !== undefined);
+    const closed = !this.#stopped && (this.#gate !== undefined || this.#outages.current !== undefined);
     const now = this.#options.now();
     if (closed && this.#pausedSince === undefined) {
       this.#pausedSince = now;
@@ -341,6 +284,3 @@ export class Traffic {
     }
   }
 }
-
-/** After an outage calls in flight grow by one a success; from here on nothing is held back. */
-const LARGEST_RAMP = 64;

@@ -7,6 +7,7 @@ import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {LocalExecutor} from '../lookup/local-executor.ts';
+import {steadyClock} from '../lookup/steady-clock.ts';
 import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, outputExists, shapeOf} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
 import {InOrder} from './in-order.ts';
@@ -221,7 +222,7 @@ function createExecutor(
     maxOutageMs: settings.maxOutage,
     onBudget: settings.onBudget,
     events: {settled, stopped: reason => stopper.stop(stopOf(reason))},
-    now: io.now,
+    now: steadyClock(io.now()),
     random: io.random,
   });
 }

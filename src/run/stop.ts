@@ -105,10 +105,10 @@ function refused({operation, code, credentials}: Extract<ExecutorStop, {kind: 'r
   };
 }
 
-function outageMessage({cause, sinceMs, comeBackMs}: Extract<ExecutorStop, {kind: 'outage'}>): string {
-  if (comeBackMs !== undefined)
-    return `The service asks to come back at ${new Date(comeBackMs).toISOString()} (${cause}), which is beyond --max-outage.`;
-  return `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause}), which is longer than --max-outage.`;
+function outageMessage({cause, sinceMs, comeBackMs, asked}: Extract<ExecutorStop, {kind: 'outage'}>): string {
+  const at = new Date(comeBackMs).toISOString();
+  if (asked) return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
+  return `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause}), which is longer than --max-outage. Try again at ${at}.`;
 }
 
 function sentence(text: string): string {
