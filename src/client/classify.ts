@@ -78,27 +78,27 @@ type Checked = Pick<Answered, 'data' | 'unknownFields' | 'wrongTypes'>;
 
 /** Keeps known fields of the right type and unknown fields as they are; names the unknown and the wrong ones. */
 function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path = ''): Checked {
-  const data: Record<string, unknown> = {};
+  // Pairs and own names only: a field may be called `__proto__` or `constructor`.
+  const data: [string, unknown][] = [];
   const unknownFields: string[] = [];
   const wrongTypes: string[] = [];
   for (const [name, value] of Object.entries(given)) {
     if (value === null) continue;
-    const optional = schema.shape[name] as z.ZodOptional<z.ZodType> | undefined;
-    if (optional === undefined) {
+    if (!Object.hasOwn(schema.shape, name)) {
       unknownFields.push(path + name);
-      data[name] = value;
+      data.push([name, value]);
       continue;
     }
-    const field = optional.unwrap();
+    const field = (schema.shape[name] as z.ZodOptional<z.ZodType>).unwrap();
     if (field instanceof z.ZodObject && isObject(value)) {
       const inner = checkFields(field, value, `${path}${name}.`);
-      data[name] = inner.data;
+      data.push([name, inner.data]);
       unknownFields.push(...inner.unknownFields);
       wrongTypes.push(...inner.wrongTypes);
-    } else if (field.safeParse(value).success) data[name] = value;
+    } else if (field.safeParse(value).success) data.push([name, value]);
     else wrongTypes.push(path + name);
   }
-  return {data, unknownFields, wrongTypes};
+  return {data: Object.fromEntries(data), unknownFields, wrongTypes};
 }
 
 /** The service's own code for a failure; undefined where the body is no error body or its code is unfit as a code. */

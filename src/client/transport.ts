@@ -85,7 +85,7 @@ export function transport(options: TransportOptions): Transport {
 function onceConnected(socket: Socket, then: () => void): void {
   const secure = 'encrypted' in socket;
   const done = secure
-    ? /^(TLS|SSL)v/.test((socket as TLSSocket).getProtocol() ?? '')
+    ? (socket as TLSSocket).getFinished() !== undefined
     : !socket.connecting && socket.writable;
   if (done) then();
   else socket.once(secure ? 'secureConnect' : 'connect', then);
@@ -137,7 +137,7 @@ const CERTIFICATE =
 
 function withoutResponse(error: RequestError, connected: boolean, latencyMs: number): Attempt {
   const code = error.code;
-  if (!connected && CERTIFICATE.test(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  if (CERTIFICATE.test(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code: name(code, error), latencyMs};
 }
 

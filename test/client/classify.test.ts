@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
+import {operationNames} from '../../src/client/wire.ts';
+
+const respond = (status: number, body: unknown, more: Partial<RawResponse> = {}): RawResponse => ({
+  status,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  latencyMs: 1,
+  pace: {limits: {}},
+  ...more,
+});
+const retryAfter = {pace: {retryAfter: '1', limits: {}}};
+const error = (message: unknown) => ({success: false, message});
+const ok = {success: true, data: {city: 'X'}};
+
+describe('a response', () => {
+  test.each([
+    ['200', 'ip', respond(200, ok), 'answered', undefined],
+    ['201', 'ip', respond(201, ok), 'answered', undefined],
+    ['301', 'ip', respond(301, ''), 'fatal', 'http_301'],
+    ['302 with a good body', 'ip', respond(302, ok), 'fatal', 'http_302'],
+    ['304', 'ip', respond(304, ''), 'fatal', 'http_304'],
+    ['400', 'ip', respond(400, error('invalid_ip')), 'rejected', 'invalid_ip'],
+    ['400 without a body', 'ip', respond(400, ''), 'rejected', 'http_400'],
+    ['401', 'ip', respond(401, ''), 'fatal', 'http_401'],
+    ['401 with its code', 'phone', respond(401, error('invalid_token')), 'fatal', 'invalid_token'],
+    ['invalid_token at 200', 'email', respond(200, error('invalid_token')), 'fatal', 'invalid_token'],
+    ['invalid_token at 500', 'email', respond(500, error('invalid_token')), 'fatal', 'invalid_token'],
+    [
+      'invalid_token of a verdict, 401',
+      'verify',
+      respond(401, error('invalid_token')),
+      'rejected',
+      'invalid_token',
+    ],
+    [
+      'invalid_token of a verdict, 200',
+      'verify',
+      respond(200, error('invalid_token')),
+      'rejected',
+      'invalid_token',
+    ],
+    ['401 of a verdict, no code', 'verify', respond(401, ''), 'fatal', 'http_401'],
+    ['402', 'ip', respond(402, error('no_credits')), 'fatal', 'no_credits'],
+    ['403', 'ip', respond(403, error('forbidden')), 'rejected', 'forbidden'],
+    ['404', 'ip', respond(404, '<html>'), 'rejected', 'http_404'],
+    ['408', 'ip', respond(408, ''), 'ambiguous', 'http_408'],
+    ['425', 'ip', respond(425, ''), 'ambiguous', 'http_425'],
+    ['429', 'ip', respond(429, ''), 'throttled', 'http_429'],
+    ['500', 'ip', respond(500, ''), 'ambiguous', 'http_500'],
+    ['503', 'ip', respond(503, ''), 'ambiguous', 'http_503'],
+    ['503 with Retry-After', 'ip', respond(503, '', retryAfter), 'throttled', 'http_503'],
+    ['500 with Retry-After', 'ip', respond(500, '', retryAfter), 'ambiguous', 'http_500'],
+    ['599', 'ip', respond(599, ''), 'ambiguous', 'http_599'],
+    ['204', 'ip', respond(204, ''), 'unreadable', 'bad_response'],
+    ['a status below 200', 'ip', respond(199, ok), 'unreadable', 'bad_response'],
+    ['empty', 'ip', respond(200, ''), 'unreadable', 'bad_response'],
+    ['HTML', 'ip', respond(200, '<html>'), 'unreadable', 'bad_response'],
+    ['null', 'ip', respond(200, 'null'), 'unreadable', 'bad_response'],
+    ['a list', 'ip', respond(200, '[]'), 'unreadable', 'bad_response'],
+    ['a list as data', 'ip', respond(200, {success: true, data: []}), 'unreadable', 'bad_response'],
+    ['no data', 'ip', respond(200, {success: true}), 'unreadable', 'bad_response'],
+    ['success as text', 'ip', respond(200, {success: 'true', data: {}}), 'unreadable', 'bad_response'],
+    [
+      'no body within the limit',
+      'ip',
+      respond(200, '', {body: undefined, problem: 'large'}),
+      'unreadable',
+      'bad_response',
+    ],
+    ['success: false', 'ip', respond(200, error('unknown_ip')), 'rejected', 'unknown_ip'],
+    ['success: false without a code', 'ip', respond(200, {success: false}), 'rejected', 'service_error'],
+    [
+      'a code that is a sentence',
+      'ip',
+      respond(422, error('Your key sk-1 is wrong')),
+      'rejected',
+      'service_error',
+    ],
+    ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected', 'service_error'],
+  ] as const)('%s', (_, operation, response, kind, code) => {
+    const attempt = classifyResponse(operation, response, {});
+    expect([attempt.kind, 'code' in attempt ? attempt.code : undefined]).toEqual([kind, code]);
+  });
+
+  test('reasons of what is fatal', () => {
+    const reason = (status: number) => classifyResponse('ip', respond(status, ''), {});
+    expect([401, 402, 307].map(reason)).toMatchObject([
+      {reason: 'credentials'},
+      {reason: 'credits'},
+      {reason: 'redirect'},
+    ]);
+  });
+
+  test('fields of the wrong type are left out and named, unknown ones kept and named, nulls are nothing', () => {
+    const body = {
+      success: true,
+      verdict: {can_pass: 'yes', redeemed: true, because: 1},
+      score: null,
+      device: 'phone',
+      extra: {a: 1},
+    };
+    expect(classifyResponse('verify', respond(200, body), {})).toMatchObject({
+      kind: 'answered',
+      data: {verdict: {redeemed: true, because: 1}, extra: {a: 1}},
+      wrongTypes: ['verdict.can_pass', 'device'],
+      unknownFields: ['verdict.because', 'extra'],
+    });
+  });
+
+  test('a verdict on somebody else is no answer', () => {
+    const verdict = (user_id: unknown, sent: Record<string, string>) =>
+      classifyResponse('verify', respond(200, {success: true, user_id}), sent).kind;
+    expect(verdict('b', {id: 'a'})).toBe('unreadable');
+    expect(['a', null].map(id => verdict(id, {id: 'a'}))).toEqual(['answered', 'answered']);
+    expect(verdict('b', {})).toBe('answered');
+  });
+
+  test('names of prototypes are names like any other', () => {
+    const body = '{"success":true,"data":{"__proto__":{"city":1},"constructor":1,"city":"X"}}';
+    const attempt = classifyResponse('ip', respond(200, body), {});
+    expect(attempt).toMatchObject({kind: 'answered', data: {city: 'X'}});
+    expect(({} as Record<string, unknown>).city).toBeUndefined();
+  });
+});
+
+test('any body at any status is one of the kinds, and never a crash', () => {
+  const body = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc
+      .record({success: fc.anything(), data: fc.anything(), message: fc.anything()})
+      .map(each => stringify(each)),
+    fc.anything().map(data => stringify({success: true, data})),
+    fc.anything().map(verdict => stringify({success: true, verdict, user_id: verdict})),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...operationNames),
+      fc.integer({min: 100, max: 999}),
+      body,
+      (name, status, text) => {
+        const attempt = classifyResponse(name, respond(status, text), {id: 'a'});
+        if (attempt.kind === 'answered') expect(status >= 200 && status < 300).toBe(true);
+        else if (attempt.kind !== 'unreadable') expect(attempt.code).toMatch(/^[\w.:-]{1,64}$/);
+      },
+    ),
+    {seed: 4, numRuns: 1_000},
+  );
+});
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,233 @@
+import {createServer as createHttpServer, type Server} from 'node:http';
+import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
+import {inspect} from 'node:util';
+import {afterEach, describe, expect, test, vi} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
+import {closedPort, startFaultProxy} from '../fault/proxy.ts';
+import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox} from '../support/command.ts';
+
+const key = 'canary-key-1f0c9a';
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const each of open.splice(0).reverse()) await each[Symbol.asyncDispose]();
+});
+
+async function serve(options: Omit<ApiServerOptions, 'key'> = {}): Promise<ApiServer> {
+  const server = await startApiServer({key, ...options});
+  open.push(server);
+  return server;
+}
+
+function client(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
+  const made = createClient({baseUrl, apiKey: key, timeoutMs: 5_000, ...options});
+  open.push({[Symbol.asyncDispose]: async () => made.close()});
+  return made;
+}
+
+const ask = (asked: Client): Promise<Attempt> => asked.send('ip', {ip: '192.0.2.1'});
+const brief = (attempt: Attempt) => [attempt.kind, 'code' in attempt ? attempt.code : undefined];
+
+describe('what was sent is known', () => {
+  test.each([
+    ['before', ['ambiguous', 'econnreset']],
+    ['during', ['ambiguous', 'econnreset']],
+    ['after', ['ambiguous', 'econnreset']],
+  ] as const)('reset %s', async (reset, expected) => {
+    const server = await serve();
+    const proxy = await startFaultProxy({target: server.url, reset});
+    open.push(proxy);
+    expect(brief(await ask(client(proxy.url)))).toEqual(expected);
+  });
+
+  test('refused and unknown hosts: not sent', async () => {
+    expect(brief(await ask(client(`http://127.0.0.1:${await closedPort()}`)))).toEqual([
+      'not_sent',
+      'econnrefused',
+    ]);
+    const [kind, code] = brief(await ask(client('https://api.invalid')));
+    expect([kind, ['enotfound', 'eai_again'].includes(code ?? '')]).toEqual(['not_sent', true]);
+  });
+
+  test('a stale connection that was kept: nobody can tell', async () => {
+    const server = await serve();
+    const proxy = await startFaultProxy({
+      target: server.url,
+      onRequest: ({onConnection}) => (onConnection === 2 ? {reset: 'before'} : undefined),
+    });
+    open.push(proxy);
+    const kept = client(proxy.url);
+    expect((await ask(kept)).kind).toBe('answered');
+    expect(brief(await ask(kept))).toEqual(['ambiguous', 'econnreset']);
+  });
+
+  test('a handshake that breaks off: not sent', async () => {
+    const port = await listening(createServer(socket => socket.resetAndDestroy()));
+    expect((await ask(client(`https://127.0.0.1:${port}`))).kind).toBe('not_sent');
+    const plain = await serve();
+    expect((await ask(client(plain.url.replace('http:', 'https:')))).kind).toBe('not_sent');
+  });
+
+  test('certificates that can’t be trusted', async () => {
+    const server = await serve({tls: true});
+    const attempt = await ask(client(server.url));
+    expect(attempt).toMatchObject({kind: 'fatal', reason: 'certificate'});
+    expect(server.ledger.requests).toBe(0);
+  });
+
+  // A broken call that counted as unsent would be sent again for nothing, and no row would fail.
+  test.each([
+    ['over TLS, the first call on a connection', 1, false],
+    ['over TLS, the second', 2, false],
+    ['through a tunnel, the first', 1, true],
+    ['through a tunnel, the second', 2, true],
+  ] as const)('%s', async (_, broken, tunnelled) => {
+    const server = await serve({
+      tls: true,
+      script: ({call}) => (call === broken ? reply.drop() : undefined),
+    });
+    const tunnel = await startTunnel();
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
+    const flags = ['--ip', 'ip', '--concurrency', '1', '--max-resends', '0', '--no-cache'];
+    const {code} = await sandbox.run(['run', 'in.csv', '-o', 'out.csv', ...flags], {
+      env: {
+        BULK_ENRICH_BASE_URL: server.url,
+        BULK_ENRICH_API_KEY: key,
+        NODE_EXTRA_CA_CERTS: sandbox.write('ca.pem', server.ca ?? ''),
+        ...(tunnelled ? {HTTPS_PROXY: tunnel.url} : {}),
+      },
+    });
+    expect(code).toBe(3);
+    expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 1, maybe_spent: 1});
+    expect(tunnel.count() > 0).toBe(tunnelled);
+  });
+
+  test('a tunnel that is refused: not sent', async () => {
+    const tunnel = await startTunnel();
+    tunnel.refuse();
+    vi.stubEnv('HTTPS_PROXY', tunnel.url);
+    expect((await ask(client('https://api.example.com'))).kind).toBe('not_sent');
+    expect(tunnel.count()).toBe(1);
+  });
+
+  test('no answer in time', async () => {
+    const server = await serve({script: () => reply.stall()});
+    expect(brief(await ask(client(server.url, {timeoutMs: 150})))).toEqual(['ambiguous', 'timeout']);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['too large, declared', reply.huge(64 * 2 ** 20, 'declared')],
+    ['too large, chunked', reply.huge(64 * 2 ** 20)],
+    ['a gzip bomb', reply.gzipBomb(64 * 2 ** 20)],
+    ['no UTF-8', reply.wrongCharset('latin1')],
+    ['UTF-16', reply.wrongCharset('utf16le')],
+    ['truncated', reply.truncated()],
+    ['an encoding that is none', reply.json({}, 200, {headers: {'Content-Encoding': 'gzip'}})],
+    ['an encoding that nobody knows', reply.text('xx', 200, 'x', {headers: {'Content-Encoding': 'zz'}})],
+  ])('%s', async (_, answer) => {
+    const server = await serve({script: () => answer});
+    expect(brief(await ask(client(server.url)))).toEqual(['unreadable', 'bad_response']);
+    expect(server.ledger.poured).toBeLessThan(32 * 2 ** 20);
+  });
+
+  test.each([
+    ['cut off', reply.cut()],
+    ['cut off by a reset', reply.cut(20, 'reset')],
+    ['no HTTP', reply.raw('nonsense\r\n\r\n', {ending: 'close'})],
+    ['closed without an answer', reply.drop('close')],
+  ])('%s: nobody can tell', async (_, answer) => {
+    const server = await serve({script: () => answer});
+    expect((await ask(client(server.url))).kind).toBe('ambiguous');
+  });
+});
+
+test('headers about pace are handed on as they came', async () => {
+  const headers = {
+    'Retry-After': 'soon',
+    RateLimit: '"a";r=1;t=2',
+    'X-RateLimit-Reset': '-1',
+    'X-Rate-Limit-Reset': '7',
+    'X-Other': '1',
+  };
+  const server = await serve({script: () => reply.ok({headers})});
+  expect(await ask(client(server.url))).toMatchObject({
+    pace: {
+      retryAfter: 'soon',
+      date: expect.any(String),
+      limits: {ratelimit: '"a";r=1;t=2', 'x-ratelimit-reset': '-1', 'x-rate-limit-reset': '7'},
+    },
+  });
+});
+
+test('the key is in no result, whatever happens', async () => {
+  const script = [reply.drop(), reply.redirect('http://127.0.0.1:1/'), reply.html(), reply.unauthorized()];
+  const server = await serve({script: ({call}) => script[call - 1]});
+  const asked = client(server.url);
+  for (const _ of script) expect(inspect(await ask(asked), {depth: 9, showHidden: true})).not.toContain(key);
+  await expect(
+    asked.ip('192.0.2.1').catch(error => inspect(error, {depth: 9, showHidden: true})),
+  ).resolves.not.toContain(key);
+  expect(server.ledger.keyElsewhere).toEqual([]);
+});
+
+test.each([
+  'ftp://127.0.0.1',
+  'http://api.example.com',
+  'http://localhost.example.com',
+  'http://127.0.0.1.example.com',
+  'https://api.example.com/?a=1',
+  'https://api.example.com/#a',
+  'api.example.com',
+])('the base URL %s is refused', baseUrl => {
+  expect(() => createClient({baseUrl, apiKey: key})).toThrow(/base URL/);
+});
+
+async function listening(server: ReturnType<typeof createServer> | Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  open.push({
+    [Symbol.asyncDispose]: () => new Promise<void>(resolve => server.close(() => resolve())),
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** An HTTP proxy that knows CONNECT. */
+async function startTunnel() {
+  let connections = 0;
+  let refusing = false;
+  const sockets = new Set<Socket>();
+  const server = createHttpServer().on('connect', (request, socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    const [, port] = (request.url ?? '').split(':');
+    if (refusing) {
+      socket.end('HTTP/1.1 503 No\r\n\r\n');
+      return;
+    }
+    const upstream = connect(Number(port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    for (const each of [socket, upstream]) each.on('error', () => {});
+    upstream.on('close', () => socket.destroy());
+    socket.on('close', () => upstream.destroy());
+  });
+  const port = await listening(server);
+  open.push({
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    count: () => connections,
+    refuse: () => {
+      refusing = true;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {quotaOf, retryAfterMs} from '../../src/lookup/pace-headers.ts';
+
+const now = Date.parse('2031-05-06T07:08:09Z');
+const date = (ms: number) => new Date(now + ms).toUTCString();
+const DAY = 86_400_000;
+
+describe('Retry-After', () => {
+  test.each([
+    ['0', 0],
+    ['120', 120_000],
+    [' 2 ', 2_000],
+    ['1.5', 1_500],
+    [date(30_000), 30_000],
+    ['Tuesday, 06-May-31 07:08:39 GMT', 30_000],
+    // A moment that has passed says: now.
+    [date(-30_000), 0],
+    ['86400', DAY],
+    ['86401', undefined],
+    [date(-2 * DAY), undefined],
+    [date(2 * DAY), undefined],
+    ['', undefined],
+    ['-1', undefined],
+    ['+5', undefined],
+    ['1e9', undefined],
+    ['0x10', undefined],
+    ['NaN', undefined],
+    ['Infinity', undefined],
+    ['9'.repeat(400), undefined],
+    ['soon', undefined],
+    ['5, 10', undefined],
+    ['2031-05-06', undefined],
+    ['2031', 2_031_000],
+  ])('%j', (retryAfter, expected) => {
+    expect(retryAfterMs({retryAfter, limits: {}}, now)).toBe(expected);
+  });
+
+  test('a date is measured against the response’s own clock', () => {
+    const pace = {retryAfter: date(3_600_000 + 20_000), date: date(3_600_000), limits: {}};
+    expect(retryAfterMs(pace, now)).toBe(20_000);
+    expect(retryAfterMs({...pace, date: 'yesterday'}, now)).toBe(3_620_000);
+  });
+
+  test('none', () => {
+    expect(retryAfterMs({limits: {}}, now)).toBeUndefined();
+  });
+});
+
+describe('quota', () => {
+  const of = (limits: Record<string, string>, own?: string) => quotaOf({limits, date: own}, now);
+  const seconds = Math.floor(now / 1_000);
+
+  test.each([
+    ['RateLimit, structured', {ratelimit: '"default";r=50;t=30'}, 50, 30_000],
+    ['RateLimit, the tightest of several', {ratelimit: '"burst";r=50;t=3, "day";r=2;t=600'}, 2, 600_000],
+    ['RateLimit, older form', {ratelimit: 'limit=100, remaining=0, reset=7'}, 0, 7_000],
+    ['RateLimit-*', {'ratelimit-limit': '10', 'ratelimit-remaining': '3', 'ratelimit-reset': '5'}, 3, 5_000],
+    ['X-RateLimit-*, delta', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60'}, 0, 60_000],
+    ['epoch seconds', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds + 9)}, 0, 9_000],
+    [
+      'epoch milliseconds',
+      {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now + 9_000)},
+      0,
+      9_000,
+    ],
+    ['a date', {'x-ratelimit-remaining': '1', 'x-ratelimit-reset': date(4_000)}, 1, 4_000],
+    ['X-Rate-Limit-*', {'x-rate-limit-remaining': '1', 'x-rate-limit-reset': '4'}, 1, 4_000],
+    [
+      'several families',
+      {'ratelimit-remaining': '9', 'ratelimit-reset': '1', ratelimit: '"a";r=4;t=2'},
+      4,
+      2_000,
+    ],
+  ])('%s', (_, limits, remaining, resetMs) => {
+    expect(of(limits as Record<string, string>)).toEqual({remaining, resetMs});
+  });
+
+  test('an epoch reset is measured against the response’s own clock', () => {
+    const limits = {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds + 3_609)};
+    expect(of(limits, date(3_600_000))).toEqual({remaining: 0, resetMs: 9_000});
+  });
+
+  test.each([
+    ['no reset', {'x-ratelimit-remaining': '0'}],
+    ['no remaining', {'x-ratelimit-reset': '5'}],
+    ['negative remaining', {'x-ratelimit-remaining': '-1', 'x-ratelimit-reset': '5'}],
+    ['negative reset', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '-5'}],
+    ['past epoch', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds - 100)}],
+    ['absurd reset', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '999999'}],
+    ['absurd remaining', {'x-ratelimit-remaining': '9'.repeat(30), 'x-ratelimit-reset': '5'}],
+    ['words', {'x-ratelimit-remaining': 'none', 'x-ratelimit-reset': 'tomorrow'}],
+    ['durations', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '6m0s'}],
+    ['a policy alone', {'ratelimit-policy': '"default";q=100;w=10'}],
+    ['structured garbage', {ratelimit: ';;;=,,="";r=;t=x'}],
+    ['empty', {ratelimit: '', 'x-ratelimit-remaining': '', 'x-ratelimit-reset': ''}],
+  ])('%s says nothing', (_, limits) => {
+    expect(of(limits as Record<string, string>)).toBeUndefined();
+  });
+});
+
+/** Texts that are nearly right are worse than noise. */
+const headerText = fc.oneof(
+  fc.string(),
+  fc.string({unit: 'binary'}),
+  fc.integer().map(String),
+  fc.double().map(String),
+  fc.bigInt().map(String),
+  fc.date({noInvalidDate: true}).map(each => each.toUTCString()),
+  fc.tuple(fc.integer(), fc.integer()).map(([r, t]) => `"x";r=${r};t=${t}`),
+  fc.tuple(fc.string(), fc.string()).map(([r, t]) => `limit=1, remaining=${r}, reset=${t}`),
+);
+const sane = (ms: number) => Number.isFinite(ms) && ms >= 0 && ms <= DAY;
+
+test('whatever a stranger sends, what is understood is sane', () => {
+  const limits = fc.dictionary(
+    fc.constantFrom(
+      'ratelimit',
+      'ratelimit-policy',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+      'x-ratelimit-remaining',
+      'x-ratelimit-reset',
+    ),
+    headerText,
+  );
+  const optional = fc.option(headerText, {nil: undefined});
+  fc.assert(
+    fc.property(fc.record({retryAfter: optional, date: optional, limits}), pace => {
+      const wait = retryAfterMs(pace, now);
+      const quota = quotaOf(pace, now);
+      expect(wait === undefined || sane(wait)).toBe(true);
+      expect(quota === undefined || (sane(quota.resetMs) && Number.isSafeInteger(quota.remaining))).toBe(
+        true,
+      );
+      expect(quota === undefined || quota.remaining >= 0).toBe(true);
+    }),
+    {seed: 4, numRuns: 2_000},
+  );
+});

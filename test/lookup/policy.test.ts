@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
+import {
+  askedMs,
+  backoffMs,
+  blamesValue,
+  type Counting,
+  chargeOf,
+  nextStep,
+  type PolicySettings,
+  policyNumbers,
+  retryMs,
+  throttleMs,
+} from '../../src/lookup/policy.ts';
+
+const settings: PolicySettings = {
+  maxAttempts: 6,
+  maxResends: 2,
+  resend: 'always',
+  throttledCharge: 'free',
+  rejectedCharge: 'maybe',
+};
+const pace: PaceHeaders = {limits: {}};
+const heard = {latencyMs: 1, pace};
+const kinds = {
+  answered: {kind: 'answered', ...heard, status: 200, data: {city: 'X'}, unknownFields: [], wrongTypes: []},
+  notSent: {kind: 'not_sent', code: 'econnrefused', latencyMs: 1},
+  throttled: {kind: 'throttled', ...heard, status: 429, code: 'http_429'},
+  reset: {kind: 'ambiguous', code: 'econnreset', latencyMs: 1},
+  broken: {kind: 'ambiguous', code: 'http_500', latencyMs: 1, status: 500},
+  unreadable: {kind: 'unreadable', ...heard, status: 200, code: 'bad_response', detail: 'not JSON'},
+  rejected: {kind: 'rejected', ...heard, status: 404, code: 'not_found'},
+  denied: {kind: 'rejected', ...heard, status: 200, code: 'quota'},
+  credentials: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 401},
+  credits: {kind: 'fatal', reason: 'credits', code: 'http_402', latencyMs: 1, status: 402},
+  redirect: {kind: 'fatal', reason: 'redirect', code: 'http_307', latencyMs: 1, status: 307},
+  certificate: {kind: 'fatal', reason: 'certificate', code: 'CERT_HAS_EXPIRED', latencyMs: 1},
+} as const satisfies Record<string, Attempt>;
+
+test.each([
+  ['answered', 'spent'],
+  ['notSent', 'free'],
+  ['throttled', 'free'],
+  ['reset', 'maybe'],
+  ['broken', 'maybe'],
+  ['unreadable', 'spent'],
+  ['rejected', 'maybe'],
+  ['denied', 'spent'],
+  ['credentials', 'free'],
+  ['credits', 'free'],
+  ['redirect', 'maybe'],
+  ['certificate', 'free'],
+] as const)('%s is %s', (kind, charge) => {
+  expect(chargeOf(kinds[kind], settings)).toBe(charge);
+});
+
+test('what throttled and rejected calls cost is a setting', () => {
+  const own: PolicySettings = {...settings, throttledCharge: 'spent', rejectedCharge: 'free'};
+  expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
+});
+
+describe('what follows', () => {
+  const step = (
+    attempt: Attempt,
+    {attempts = 0, counting = 'counts', ...own}: Partial<PolicySettings> & Step = {},
+  ) => nextStep('ip', attempt, {attempts, ambiguous: false}, {...settings, ...own}, counting);
+  interface Step {
+    readonly attempts?: number;
+    readonly counting?: Counting;
+  }
+  const failed = (error: string) => ({next: 'settle', settled: {status: 'failed', error}});
+  const again = (counts: boolean) => ({next: 'retry', counts});
+
+  test.each([
+    ['an answer', kinds.answered, {}, {next: 'settle', settled: {status: 'ok', data: '{"city":"X"}'}}],
+    ['a rejection', kinds.rejected, {}, failed('not_found')],
+    ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
+    ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
+    ['throttled: for ever', kinds.throttled, {attempts: 99}, again(false)],
+    ['ambiguous, first', kinds.reset, {attempts: 0}, again(true)],
+    ['ambiguous, second', kinds.reset, {attempts: 1}, again(true)],
+    ['ambiguous, third', kinds.reset, {attempts: 2}, failed('econnreset')],
+    ['ambiguous, no resends', kinds.reset, {maxResends: 0}, failed('econnreset')],
+    ['ambiguous, one attempt', kinds.reset, {maxAttempts: 1, maxResends: 9}, failed('econnreset')],
+    [
+      'ambiguous, two attempts',
+      kinds.reset,
+      {attempts: 1, maxAttempts: 2, maxResends: 9},
+      failed('econnreset'),
+    ],
+    ['ambiguous in an outage', kinds.reset, {attempts: 2, counting: 'forgiven'}, again(false)],
+    ['ambiguous at the last call', kinds.broken, {attempts: 0, counting: 'final'}, failed('http_500')],
+    [
+      'ambiguous, never resent',
+      kinds.reset,
+      {resend: 'never', counting: 'forgiven'},
+      {next: 'settle', settled: {status: 'unknown', error: 'econnreset'}},
+    ],
+    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: kinds.credentials}],
+  ] as const)('%s', (_, attempt, given, expected) => {
+    expect(step(attempt, given)).toEqual(expected);
+  });
+
+  test.each([
+    ['first try, redeemed', false, true, 'ok'],
+    ['after a lost attempt, redeemed', true, true, 'unknown'],
+    ['after a lost attempt, not redeemed', true, false, 'ok'],
+  ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
+    const attempt: Attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
+    const {settled} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts') as {
+      settled: {status: string; error?: string; data: string};
+    };
+    expect(settled.status).toBe(status);
+    expect(settled.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
+    expect(JSON.parse(settled.data)).toEqual(attempt.data);
+  });
+});
+
+test.each([
+  [500, true],
+  [501, true],
+  [502, false],
+  [503, false],
+  [504, false],
+  [520, true],
+  [408, false],
+  [425, false],
+  [undefined, false],
+])('status %s may be the value’s own fault: %s', (status, blamed) => {
+  const attempt = {kind: 'ambiguous', code: 'x', latencyMs: 1, ...(status && {status})} as const;
+  expect(blamesValue(attempt)).toBe(blamed);
+});
+
+describe('waits', () => {
+  test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
+    expect([0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 1 - 1e-9))).toEqual([
+      500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000, 30_000,
+    ]);
+    expect(backoffMs(4, 0)).toBe(0);
+    expect(backoffMs(4, 0.5)).toBe(4_000);
+  });
+
+  test('a retry backs off from its first attempt that counts', () => {
+    expect([0, 1, 2, 3].map(n => retryMs(n, false, {...settings, maxResends: 9}, 0.5))).toEqual([
+      250, 250, 500, 1_000,
+    ]);
+  });
+
+  test('before its last attempt a value that can’t be told from an outage waits a minute', () => {
+    expect(retryMs(1, true, settings, 0.5)).toBe(250);
+    expect(retryMs(2, true, settings, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(2, false, settings, 0.5)).toBe(500);
+    expect(retryMs(1, true, {...settings, maxAttempts: 2}, 0.5)).toBe(policyNumbers.patienceMs);
+    // What was not sent, or not counted, is no last attempt, however few there are.
+    expect(retryMs(0, true, {...settings, maxResends: 0}, 0.5)).toBe(250);
+  });
+
+  test('throttled: at least what is asked, else backoff', () => {
+    expect(throttleMs(undefined, 0, 0)).toBe(50);
+    expect(throttleMs(undefined, 3, 0.5)).toBe(2_000);
+    expect(throttleMs(7_000, 0, 0)).toBe(7_000);
+    expect(throttleMs(7_000, 0, 0.999)).toBe(7_100);
+    // Asked for too little, again and again.
+    expect(throttleMs(0, 4, 0.5)).toBe(4_000);
+  });
+
+  test('throttled: never less than asked, never beyond the cap where nothing is asked', () => {
+    fc.assert(
+      fc.property(
+        fc.option(fc.integer({min: 0, max: 86_400_000}), {nil: undefined}),
+        fc.nat(200),
+        fc.double({min: 0, max: 1, maxExcluded: true, noNaN: true}),
+        (asked, streak, random) => {
+          const wait = throttleMs(asked, streak, random);
+          expect(wait).toBeGreaterThanOrEqual(asked ?? 50);
+          expect(wait).toBeLessThanOrEqual(Math.max((asked ?? 0) + 100, policyNumbers.backoffCapMs));
+        },
+      ),
+      {seed: 4},
+    );
+  });
+
+  test.each([
+    ['Retry-After', {retryAfter: '3', limits: {}}, 3_000],
+    ['a quota that is used up', {limits: {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9'}}, 9_000],
+    [
+      'a quota with calls left',
+      {limits: {'x-ratelimit-remaining': '2', 'x-ratelimit-reset': '9'}},
+      undefined,
+    ],
+    ['both', {retryAfter: '3', limits: {'ratelimit-remaining': '0', 'ratelimit-reset': '9'}}, 3_000],
+    ['nothing', {limits: {}}, undefined],
+  ])('asked by %s', (_, headers, expected) => {
+    expect(askedMs({...kinds.throttled, pace: headers}, 0)).toBe(expected);
+  });
+});
