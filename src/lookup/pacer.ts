@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../job/values.ts';
-import {perSecond, type RateController} from './rate-controller.ts';
+import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
 const LEASE_SECONDS = 0.01;
@@ -81,9 +81,4 @@ export class Pacer {
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;
   }
-}
-
-/** The rate in calls a second, for messages; undefined where there is no limit. */
-export function rateLimit(rate: Rate | 'unlimited'): number | undefined {
-  return rate === 'unlimited' ? undefined : perSecond(rate);
 }
