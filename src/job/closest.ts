@@ -1,5 +1,11 @@
-/** The candidate nearest in spelling, where one is near: for "did you mean". */
+/** The candidate nearest in spelling, where one is near, else one that the word begins: for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
+  return (
+    nearest(word, candidates) ?? candidates.find(name => name.toLowerCase().startsWith(word.toLowerCase()))
+  );
+}
+
+function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: {name: string; distance: number} | undefined;
   for (const name of candidates) {
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());

@@ -1,6 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
+import type {PlaceOf} from './parse.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */
@@ -12,6 +13,8 @@ export interface Job {
   readonly settings: Settings;
   /** A job file names its columns and goes on by itself from state that no longer fits. */
   readonly fromFile: boolean;
+  /** Where a setting was written, for messages. */
+  readonly placeOf: PlaceOf;
 }
 
 export interface JobPaths {
@@ -29,6 +32,7 @@ export interface JobSource {
   readonly output?: string | undefined;
   readonly settings: Settings;
   readonly fromFile: boolean;
+  readonly placeOf: PlaceOf;
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
@@ -51,6 +55,7 @@ export function resolveJob(source: JobSource, env: Env, interactive: boolean): J
     endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
     settings,
     fromFile: source.fromFile,
+    placeOf: source.placeOf,
   };
 }
 

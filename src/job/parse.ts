@@ -8,44 +8,64 @@ import {type JobSettings, jobSchema, type SettingsInput, spelled} from './settin
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
 
-/** A job file that was read, but not checked yet. */
-export interface RawJob {
+/** A YAML file that was read: what it holds, and where. */
+export interface YamlFile {
   readonly path: string;
-  readonly settings: RawSettings;
-  /** The line of a setting, by its dotted path of the schema's names. */
-  readonly lines: ReadonlyMap<string, number>;
+  readonly value: unknown;
+  /** The line on which what stands at this path begins; the nearest one above it where there is no such thing. */
+  line(path: readonly PropertyKey[]): number | undefined;
 }
 
-/** @throws {UsageError} when the file can't be read or is no YAML mapping; the message has file and line. */
-export function readJobFile(path: string): RawJob {
+/** A job file that was read, but not checked yet. */
+export interface RawJob extends YamlFile {
+  readonly settings: RawSettings;
+}
+
+/** Says where a setting was written, by its path of the schema's names: file, line and key, or the flag. */
+export type PlaceOf = (path: readonly PropertyKey[]) => string;
+
+/** @throws {UsageError} when the file can't be read or is no YAML; the message has file and line. */
+export function readYaml(path: string, what: string, code: string): YamlFile {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError('job_file', `The job file ${path} can't be read: ${systemCode(error)}.`);
+    throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemCode(error)}.`);
   }
   const counter = new LineCounter();
   const document = parseDocument(text, {lineCounter: counter, prettyErrors: false});
   const [problem] = document.errors;
   if (problem !== undefined)
-    throw new UsageError('job_syntax', `${path}:${counter.linePos(problem.pos[0]).line}: ${problem.message}`);
-  const value: unknown = document.toJS();
+    throw new UsageError(
+      `${code}_syntax`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: ${problem.message}`,
+    );
+  const line = (keys: readonly PropertyKey[]): number | undefined => {
+    const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
+    const offset = isNode(node) ? node.range?.[0] : undefined;
+    if (offset !== undefined) return counter.linePos(offset).line;
+    return keys.length === 0 ? undefined : line(keys.slice(0, -1));
+  };
+  return {path, value: document.toJS(), line};
+}
+
+/** @throws {UsageError} when the file can't be read or is no YAML mapping; the message has file and line. */
+export function readJobFile(path: string): RawJob {
+  const file = readYaml(path, 'job file', 'job');
+  const {value} = file;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(
       'job_syntax',
       `${path}: expected settings such as "input: signups.csv", one a line.`,
     );
   }
-  const settings: Record<string, unknown> = {};
-  const lines = new Map<string, number>();
-  for (const [key, inner] of Object.entries(value)) {
-    const name = camelCase(key);
-    settings[name] = inner;
-    const node = document.get(key, true);
-    const offset = isNode(node) ? node.range?.[0] : undefined;
-    if (offset !== undefined) lines.set(name, counter.linePos(offset).line);
-  }
-  return {path, settings, lines};
+  const written = new Map(Object.keys(value).map(key => [camelCase(key), key]));
+  const settings = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [camelCase(key), inner as unknown]),
+  );
+  const line: YamlFile['line'] = ([name = '', ...inner]) =>
+    written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
+  return {path, value, settings, line};
 }
 
 /**
@@ -67,13 +87,11 @@ export function checkSettings(file: RawJob | undefined, flags: RawSettings): Job
 function describeIssue(issue: z.core.$ZodIssue, file: RawJob | undefined, flags: RawSettings): string {
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
-    const near = closest(key, Object.keys(jobSchema.shape));
+    const near = issue.path.length > 0 ? undefined : closest(key, Object.keys(jobSchema.shape));
     const hint = near === undefined ? '' : ` Did you mean "${spelled(near, '_')}"?`;
-    return `${place(issue.path.length === 0 ? key : String(issue.path[0]), file, flags)}: there is no such setting.${hint}`;
+    return `${placeIn(file, flags)(issue.path.length === 0 ? [key] : [...issue.path, key])}: there is no such setting.${hint}`;
   }
-  const name = String(issue.path[0] ?? '');
-  const inner = issue.path.slice(1).map(String).join('.');
-  return `${place(name, file, flags)}${inner === '' ? '' : ` (${inner})`}: ${firstMessage(issue)}.`;
+  return `${placeIn(file, flags)(issue.path)}: ${firstMessage(issue)}.`;
 }
 
 /** In a union each alternative has its own complaint; one that was written for people is the best of them. */
@@ -86,10 +104,17 @@ function firstMessage(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid (input|option): /, '');
 }
 
-function place(name: string, file: RawJob | undefined, flags: RawSettings): string {
-  if (file === undefined || name in flags) return `--${spelled(name, '-')}`;
-  const line = file.lines.get(name);
-  return `${file.path}${line === undefined ? '' : `:${line}`}: ${spelled(name, '_')}`;
+/** Where settings were written that came from a job file and from flags. */
+export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
+  return ([name = '', ...inner]) => {
+    const setting = String(name);
+    const within = inner.map(String).join('.');
+    if (file === undefined || setting in flags)
+      return `--${spelled(setting, '-')}${within === '' ? '' : ` (${within})`}`;
+    const line = file.line([setting, ...inner]);
+    const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
+    return `${at}: ${[spelled(setting, '_'), ...(within === '' ? [] : [within])].join('.')}`;
+  };
 }
 
 function camelCase(key: string): string {

@@ -1,5 +1,16 @@
 import {z} from 'zod';
-import {ages, columns, costs, countOrShare, duration, list, rates, share, whole} from './values.ts';
+import {
+  ages,
+  columns,
+  costs,
+  countOrShare,
+  duration,
+  list,
+  rates,
+  scoreRules,
+  share,
+  whole,
+} from './values.ts';
 
 /**
  * Every setting of a run: its name, one sentence, its unit and its default. Flags, job files, their JSON Schema,
@@ -28,6 +39,7 @@ function setting<T extends z.ZodType>(schema: T, meta: SettingMeta): T {
 
 const SERVICE = 'Service';
 const COLUMNS = 'Columns';
+const ROWS = 'Rows';
 const FORMAT = 'Format';
 const CALLS = 'Calls';
 const LIMITS = 'Limits';
@@ -130,6 +142,22 @@ const shape = {
     group: COLUMNS,
     negated: true,
     description: 'The first row is data; columns are column_1, column_2, …',
+  }),
+
+  where: setting(z.string().min(1).optional(), {
+    group: ROWS,
+    value: 'EXPR',
+    description: 'Only rows where this holds are asked about, such as row.country == "US".',
+  }),
+  limit: setting(whole(1).optional(), {
+    group: ROWS,
+    value: 'N',
+    description: 'Only the first N records are read.',
+  }),
+  sample: setting(whole(1).optional(), {
+    group: ROWS,
+    value: 'N',
+    description: 'Ask about N rows chosen at random, say what all would cost, and write no output.',
   }),
 
   inputFormat: setting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
@@ -261,6 +289,12 @@ const shape = {
     value: 'N|N%',
     description: 'More unreadable rows than this: stop; exit 8.',
   }),
+  failIf: setting(list().optional(), {
+    group: LIMITS,
+    value: 'EXPR',
+    repeatable: true,
+    description: 'Exit 4, with the output published, if this holds of the summary, such as risk.high > 500.',
+  }),
 
   cache: setting(z.union([z.string(), z.boolean()]).default(true), {
     group: STORE,
@@ -299,6 +333,11 @@ const shape = {
     defaultText: 'stop; restart in a job file',
   }),
 
+  score: setting(z.union([z.string().min(1), scoreRules]).default('default'), {
+    group: RESULTS,
+    value: 'RULES',
+    description: 'Rules of the risk score: default, none, or a YAML file.',
+  }),
   summary: setting(z.string().optional(), {
     group: RESULTS,
     value: 'FILE',

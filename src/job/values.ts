@@ -149,3 +149,24 @@ const columnObject = z.strictObject({
 export const columns = z
   .union([columnText, columnObject, z.array(z.union([columnText, columnObject]))])
   .transform((given): ColumnChoice[] => (Array.isArray(given) ? given : [given]));
+
+/** One rule: where its condition holds, its points are added to the risk, for its reason. */
+const scoreRule = z.strictObject({
+  when: z.string().min(1),
+  add: z.int('expected a whole number of points').min(-100).max(100),
+  reason: z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid'),
+});
+
+const level = z.int('expected a whole number').min(1).max(100);
+
+/** Rules of its own, in a job's `score` block or a file: instead of the default ones, or after them. */
+export const scoreRules = z.strictObject({
+  base: z.enum(['default', 'none']).default('none'),
+  levels: z
+    .strictObject({medium: level.default(30), high: level.default(60)})
+    .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
+    .prefault({}),
+  rules: z.array(scoreRule).default([]),
+});
+
+export type ScoreRules = z.output<typeof scoreRules>;

@@ -6,7 +6,7 @@ import {Sqlite, type SqlRow, type Statement, sqliteCode} from './sqlite.ts';
 import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
 
 /** Raised whenever the tables, the tally or the checkpoint change their shape. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE lookup (

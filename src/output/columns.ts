@@ -4,13 +4,14 @@ import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
+import type {Risk} from '../score/risk.ts';
 
 /** One field of an operation's answer as a column: where it stands in the answer, and how it is written. */
 export interface Field {
   /** Joined by `_`: `verdict.can_pass` is `can_pass`, `device.os` is `device_os`. */
   readonly name: string;
   readonly path: readonly string[];
-  readonly kind: 'scalar' | 'json';
+  readonly kind: 'scalar' | 'flag' | 'json';
 }
 
 /** The fields of each operation's answer, from the interface's tables, in their order. */
@@ -25,14 +26,21 @@ function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {
     if (inner instanceof z.ZodObject) return flatten(inner, here);
     // `verdict` is what the whole answer is about, so its two flags go without its name.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: inner instanceof z.ZodArray ? 'json' : 'scalar'}];
+    return [{name: named.join('_'), path: here, kind: kindOf(inner)}];
   });
+}
+
+function kindOf(schema: z.ZodType): Field['kind'] {
+  if (schema instanceof z.ZodArray) return 'json';
+  return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
 
 /** What one target adds to the output. */
 export interface TargetColumns {
   readonly target: Target;
   readonly fields: readonly Field[];
+  /** All fields that the answer may have, wanted or not. */
+  readonly answerFields: readonly Field[];
   /** Whether all fields are wanted, those that the interface doesn't know included. */
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
@@ -48,7 +56,8 @@ export function planColumns(
   const used = new Set<string>();
   const planned = targets.map(target => {
     const several = targets.filter(other => other.operation === target.operation).length > 1;
-    const fields = fieldsOf(target.operation).filter(field => {
+    const answerFields = fieldsOf(target.operation);
+    const fields = answerFields.filter(field => {
       if (chosen === undefined) return true;
       const names = [
         field.name,
@@ -63,6 +72,7 @@ export function planColumns(
     return {
       target,
       fields,
+      answerFields,
       whole: chosen === undefined,
       key: several ? target.prefix.replace(/_$/, '') : target.operation,
     };
@@ -85,11 +95,18 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
-/** The names of all columns that are added, in order. */
-export function addedNames(columns: readonly TargetColumns[]): string[] {
-  return columns.flatMap(({target, fields}) =>
+/** The names of all columns that are added, in order: the lookups', then those of the risk score. */
+export function addedNames(columns: readonly TargetColumns[], risk: boolean): string[] {
+  const lookups = columns.flatMap(({target, fields}) =>
     ['status', 'error', ...fields.map(field => field.name)].map(name => target.prefix + name),
   );
+  return risk ? [...lookups, ...riskColumns] : lookups;
+}
+
+const riskColumns = ['risk_score', 'risk_level', 'risk_reasons'] as const;
+
+export function riskCells({score, level, reasons}: Risk): string[] {
+  return [score === null ? '' : String(score), level, JSON.stringify(reasons)];
 }
 
 /** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
@@ -106,30 +123,28 @@ export function refuseClashes(inputColumns: readonly string[], added: readonly s
   }
 }
 
-/** @throws {UsageError} when the answers of two columns would have one name under `enrichment`. */
-export function refuseKeyClashes(columns: readonly TargetColumns[]): void {
+/** @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under `enrichment`. */
+export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
-    [],
+    risk ? ['enrichment.risk'] : [],
     columns.map(({key}) => `enrichment.${key}`),
   );
 }
 
-/** The cells that a result fills: status, error, and one for each field. */
+/** The cells that a result fills: status, error, and one for each field of its parsed answer. */
 export function resultCells(
   result: Result,
+  data: unknown,
   fields: readonly Field[],
   safe: (text: string) => string,
 ): string[] {
   const cells = [result.status, 'error' in result ? result.error : ''];
-  const data =
-    'data' in result && result.data !== undefined ? (JSON.parse(result.data) as unknown) : undefined;
   for (const field of fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
   return cells;
 }
 
 /** An answer cut down to these fields, nested as it came. */
-export function pickedJson(text: string, fields: readonly Field[]): string {
-  const data: unknown = JSON.parse(text);
+export function pickedJson(data: unknown, fields: readonly Field[]): string {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
     const value = valueAt(data, path);
@@ -144,7 +159,8 @@ export function pickedJson(text: string, fields: readonly Field[]): string {
   return JSON.stringify(picked);
 }
 
-function valueAt(data: unknown, path: readonly string[]): unknown {
+/** What an answer has at a field's path. */
+export function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined;

@@ -2,7 +2,8 @@ import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
-import {addedNames, formulaSafe, pickedJson, resultCells, type TargetColumns} from './columns.ts';
+import type {Risk} from '../score/risk.ts';
+import {addedNames, formulaSafe, pickedJson, resultCells, riskCells, type TargetColumns} from './columns.ts';
 import {jsonMembers} from './json-members.ts';
 
 /** How the output is written. */
@@ -17,12 +18,18 @@ export interface OutputFormat {
   readonly escapeInput: boolean;
   /** Whether answers' texts are. */
   readonly escapeAnswers: boolean;
+  /** Whether each row's risk is written. */
+  readonly risk: boolean;
 }
 
 /** A row and what became of each of its lookups, in the order of the targets. */
 export interface EnrichedRow {
   readonly row: Row;
   readonly results: readonly Result[];
+  /** The answer of each lookup that has one, parsed once for all who read it. */
+  readonly answers: readonly unknown[];
+  /** Undefined where nothing is scored. */
+  readonly risk: Risk | undefined;
 }
 
 /** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
@@ -63,14 +70,15 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     quoted_match: /[\r\n]/,
   };
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
-  const cells = ({row, results}: EnrichedRow): string[] => {
+  const cells = ({row, results, answers, risk}: EnrichedRow): string[] => {
     const line = output.escapeInput ? ownCells(row, input).map(formulaSafe) : [...ownCells(row, input)];
     for (const [index, {fields}] of columns.entries())
-      line.push(...resultCells(results[index] as Result, fields, safe));
+      line.push(...resultCells(results[index] as Result, answers[index], fields, safe));
+    if (risk !== undefined) line.push(...riskCells(risk));
     return line;
   };
   const own = ownNames(input, 'csv');
-  const names = [...own.input, ...own.added, ...addedNames(columns)];
+  const names = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
@@ -98,20 +106,22 @@ function cellOf(text: string): string {
 }
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const line = ({row, results}: EnrichedRow): string => {
+  const line = ({row, results, answers, risk}: EnrichedRow): string => {
     const parts = columns.map(
-      (column, index) => `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, column)}`,
+      (column, index) =>
+        `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, answers[index], column)}`,
     );
+    if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
     return splice(row, input, `"${ENRICHMENT}":{${parts.join(',')}}`) + output.eol;
   };
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
-function resultJson(result: Result, column: TargetColumns): string {
+function resultJson(result: Result, answer: unknown, column: TargetColumns): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
   const data = 'data' in result && result.data !== undefined ? result.data : undefined;
-  const shown = data === undefined || column.whole ? data : pickedJson(data, column.fields);
+  const shown = data === undefined || column.whole ? data : pickedJson(answer, column.fields);
   return `{"status":"${result.status}","error":${error},"data":${shown ?? 'null'}}`;
 }
 

@@ -1,12 +1,13 @@
 import {existsSync} from 'node:fs';
 import {type Operation, operationNames} from '../client/wire.ts';
-import type {InputFormat} from '../input/row.ts';
+import type {InputFormat, Row} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/local-executor.ts';
+import type {Result} from '../lookup/plan.ts';
 import {
   addedNames,
   planColumns,
@@ -14,7 +15,15 @@ import {
   refuseKeyClashes,
   type TargetColumns,
 } from '../output/columns.ts';
-import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../output/encoder.ts';
+import {
+  createEncoder,
+  type Encoder,
+  type EnrichedRow,
+  type OutputFormat,
+  ownNames,
+} from '../output/encoder.ts';
+import {loadRules, type RuleSet} from '../score/rules.ts';
+import {createScorer, type Scorer} from '../score/scorer.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import type {RunIdentity} from './state.ts';
 
@@ -24,17 +33,35 @@ export interface Layout {
   readonly columns: readonly TargetColumns[];
   readonly format: OutputFormat;
   readonly encoder: Encoder;
+  /** Undefined where the job asks for no score. */
+  readonly scorer: Scorer | undefined;
+  readonly rules: RuleSet | undefined;
 }
 
-/** @throws {UsageError} when columns are missing, unsure, clash, or fields are unknown. */
+/** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
 export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Layout {
   const mapping = resolveMapping(job, source.format, source.sample);
   const columns = planColumns(mapping.targets, job.settings.fields);
   const format = outputFormat(job, source);
   const own = ownNames(source.format, format.kind);
-  if (format.kind === 'ndjson') refuseKeyClashes(columns);
-  refuseClashes(own.input, [...own.added, ...(format.kind === 'csv' ? addedNames(columns) : [])]);
-  return {mapping, columns, format, encoder: createEncoder(source.format, columns, format)};
+  if (format.kind === 'ndjson') refuseKeyClashes(columns, format.risk);
+  refuseClashes(own.input, [
+    ...own.added,
+    ...(format.kind === 'csv' ? addedNames(columns, format.risk) : []),
+  ]);
+  const rules = loadRules(job.settings.score, job.placeOf);
+  const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
+  return {mapping, columns, format, encoder: createEncoder(source.format, columns, format), rules, scorer};
+}
+
+/** A row with its answers parsed and its risk judged. */
+export function enrich({scorer}: Layout, row: Row, results: readonly Result[]): EnrichedRow {
+  const answers = results.map(answerOf);
+  return {row, results, answers, risk: scorer?.score({row, results, answers})};
+}
+
+function answerOf(result: Result): unknown {
+  return 'data' in result && result.data !== undefined ? JSON.parse(result.data) : undefined;
 }
 
 function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): OutputFormat {
@@ -50,6 +77,7 @@ function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): Output
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
+    risk: settings.score !== 'none',
   };
 }
 
@@ -63,7 +91,11 @@ function outputDelimiter(
 }
 
 /** The settings that shape the output: a run goes on only with the same. */
-export function shapeOf(job: Job, {mapping, columns, format}: Layout, scope: string): RunIdentity['shape'] {
+export function shapeOf(
+  job: Job,
+  {mapping, columns, format, rules}: Layout,
+  scope: string,
+): RunIdentity['shape'] {
   const {settings} = job;
   return {
     input: job.inputs,
@@ -78,6 +110,10 @@ export function shapeOf(job: Job, {mapping, columns, format}: Layout, scope: str
       name => name ?? null,
     ),
     output_format: format,
+    score:
+      rules === undefined
+        ? null
+        : [rules.levels, rules.rules.map(({when, add, reason}) => [when, add, reason])],
     header: settings.header,
     encoding: settings.encoding,
     max_record_size: settings.maxRecordSize,

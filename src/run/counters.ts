@@ -1,7 +1,9 @@
 import {type Operation, operationNames} from '../client/wire.ts';
+import type {Reject} from '../input/row.ts';
 import type {Result} from '../lookup/plan.ts';
-import type {Target} from '../lookup/targets.ts';
-import type {ReadyEntry} from './in-order.ts';
+import {type Field, type TargetColumns, valueAt} from '../output/columns.ts';
+import type {EnrichedRow} from '../output/encoder.ts';
+import type {Risk, RiskLevel} from '../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
 /** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
@@ -13,10 +15,30 @@ export interface Counters {
   readonly skipped: Record<string, number>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
+  readonly risk: RiskCounts;
+  /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
+  readonly fields: Record<Operation, Record<string, FieldCount>>;
+}
+
+interface RiskCounts {
+  readonly levels: Record<RiskLevel, number>;
+  /** Sum of all scores. */
+  sum: number;
+  /** Scores by tens: 0 to 9, 10 to 19, …, 90 to 100. */
+  readonly histogram: number[];
+  readonly reasons: Record<string, number>;
+  readonly missing: Record<string, number>;
+}
+
+interface FieldCount {
+  present: number;
+  true: number;
 }
 
 /** Of each error code the first rows are named. */
 const NAMED_ROWS = 10;
+/** Scores are counted by tens. */
+const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
   const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
@@ -26,30 +48,69 @@ export function emptyCounters(): Counters {
     errors: {},
     skipped: {},
     top: emptyTop(),
+    risk: {
+      levels: {low: 0, medium: 0, high: 0, unknown: 0},
+      sum: 0,
+      histogram: Array.from({length: HISTOGRAM}, () => 0),
+      reasons: {},
+      missing: {},
+    },
+    fields: {ip: {}, phone: {}, email: {}, verify: {}},
   };
 }
 
-export function countEntry(counters: Counters, entry: ReadyEntry, targets: readonly Target[]): void {
-  const {record} = entry;
-  if (record.type === 'reject') {
-    counters.rows.rejected += 1;
-    countError(counters, `rejected.${record.reason}`, record.record);
-    return;
-  }
+export function countReject(counters: Counters, {reason, record}: Reject): void {
+  counters.rows.rejected += 1;
+  countError(counters, `rejected.${reason}`, record);
+}
+
+export function countRow(
+  counters: Counters,
+  {row, results, answers, risk}: EnrichedRow,
+  columns: readonly TargetColumns[],
+): void {
   counters.rows.written += 1;
   let trouble = false;
-  for (const [index, target] of targets.entries()) {
-    const result = entry.results[index] as Result;
+  for (const [index, {target, answerFields}] of columns.entries()) {
+    const result = results[index] as Result;
     counters.lookups[target.operation][result.status] += 1;
-    if (result.status === 'ok') countAnswer(counters.top, target.operation, JSON.parse(result.data));
+    if (result.status === 'ok') {
+      countAnswer(counters.top, target.operation, answers[index]);
+      countFields(counters.fields[target.operation], answers[index], answerFields);
+    }
     if (result.status === 'skipped')
       counters.skipped[result.error] = (counters.skipped[result.error] ?? 0) + 1;
     if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
-    countError(counters, `${target.operation}.${result.error}`, record.record);
+    countError(counters, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
   if (trouble) counters.rows.with_errors += 1;
   else counters.rows.ok += 1;
+  if (risk !== undefined) countRisk(counters.risk, risk);
+}
+
+function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): void {
+  counts.levels[level] += 1;
+  for (const reason of reasons) counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1;
+  for (const signal of missing) counts.missing[signal] = (counts.missing[signal] ?? 0) + 1;
+  if (score === null) return;
+  counts.sum += score;
+  const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
+  counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
+}
+
+function countFields(counts: Record<string, FieldCount>, answer: unknown, fields: readonly Field[]): void {
+  for (const {name, path} of fields) {
+    const value = valueAt(answer, path);
+    if (value === undefined || value === null) continue;
+    let count = counts[name];
+    if (count === undefined) {
+      count = {present: 0, true: 0};
+      counts[name] = count;
+    }
+    count.present += 1;
+    if (value === true) count.true += 1;
+  }
 }
 
 function countError(counters: Counters, code: string, row: number): void {

@@ -1,8 +1,8 @@
 import type {Reject} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
-import type {Layout} from './assemble.ts';
-import {type Counters, countEntry, emptyCounters} from './counters.ts';
+import {enrich, type Layout} from './assemble.ts';
+import {type Counters, countReject, countRow, emptyCounters} from './counters.ts';
 import type {ReadyEntry} from './in-order.ts';
 import {FileSink, type Sink, StreamSink} from './sink.ts';
 import {type Checkpoint, partialPath, type RunState} from './state.ts';
@@ -52,9 +52,15 @@ export class RowWriter {
     const rows: EnrichedRow[] = [];
     const rejects: Reject[] = [];
     for (const entry of entries) {
-      countEntry(this.counters, entry, this.#layout.mapping.targets);
-      if (entry.record.type === 'reject') rejects.push(entry.record);
-      else rows.push({row: entry.record, results: entry.results});
+      const {record} = entry;
+      if (record.type === 'reject') {
+        countReject(this.counters, record);
+        rejects.push(record);
+        continue;
+      }
+      const row = enrich(this.#layout, record, entry.results);
+      countRow(this.counters, row, this.#layout.columns);
+      rows.push(row);
     }
     if (rows.length > 0) await this.#output.write(this.#layout.encoder.encode(rows));
     if (rejects.length > 0) {

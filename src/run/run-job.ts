@@ -26,7 +26,18 @@ export interface RunJobOptions {
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   const {name, input, output, ...rest} = checkSettings(undefined, settings);
   const env = options.env ?? process.env;
-  const job = resolveJob({name, inputs: input, output, settings: rest, fromFile: false}, env, false);
+  const job = resolveJob(
+    {
+      name,
+      inputs: input,
+      output,
+      settings: rest,
+      fromFile: false,
+      placeOf: path => path.map(String).join('.'),
+    },
+    env,
+    false,
+  );
   const stopper = new Stopper();
   const abort = () =>
     stopper.stop({

@@ -2,6 +2,7 @@ import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
 import {latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
+import {fieldsOf} from '../output/columns.ts';
 import type {Counters} from './counters.ts';
 import type {FileDigest} from './publish.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
@@ -89,6 +90,8 @@ export function buildSummary(facts: SummaryFacts) {
     },
     top: topSummary(counters.top),
     timeline: timelineSummary(facts.timeline),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters),
+    fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
     errors: Object.entries(counters.errors)
       .map(([code, {count, rows}]) => ({code, count, rows}))
       .sort((a, b) => b.count - a.count),
@@ -126,6 +129,41 @@ function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
     calls,
     retries,
   };
+}
+
+function riskSummary({risk}: Counters) {
+  const {low, medium, high, unknown} = risk.levels;
+  const scored = low + medium + high;
+  return {
+    scored,
+    unknown,
+    low,
+    medium,
+    high,
+    mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
+    histogram: risk.histogram,
+    reasons: byCount(risk.reasons),
+    missing: byCount(risk.missing),
+  };
+}
+
+function byCount(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
+/** The share of answers that have a field, and, of a flag, the share of those in which it is true. */
+function fieldSummary({fields, lookups}: Counters, name: Name) {
+  const shares: Record<string, {present: number; true?: number}> = {};
+  for (const {name: field, kind} of fieldsOf(name)) {
+    const {present = 0, true: yes = 0} = fields[name][field] ?? {};
+    shares[field] = {present: share(present, lookups[name].ok)};
+    if (kind === 'flag') shares[field].true = share(yes, present);
+  }
+  return shares;
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : round(part / whole);
 }
 
 function creditSummary(facts: SummaryFacts) {

@@ -56,12 +56,10 @@ export class Journal<Event> {
   /** Replaces the file by these events, whole or not at all, and goes on after them. */
   begin(events: Iterable<Event>): void {
     const draft = `${this.#path}.new`;
-    const file = openSync(draft, 'w', 0o600);
-    for (const event of events) writeSync(file, `${JSON.stringify(event)}\n`);
-    fsyncSync(file);
+    this.#file = openSync(draft, 'w', 0o600);
+    for (const event of events) this.append(event);
+    fsyncSync(this.#file);
     renameSync(draft, this.#path);
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = file;
   }
 
   append(event: Event): void {

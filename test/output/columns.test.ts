@@ -1,8 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {operationNames} from '../../src/client/wire.ts';
+import type {Result} from '../../src/lookup/plan.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {
   addedNames,
+  type Field,
   fieldsOf,
   formulaSafe,
   pickedJson,
@@ -11,7 +13,7 @@ import {
   refuseKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
-import {looked, ok} from './formats.ts';
+import {answerOf, looked, ok} from './formats.ts';
 
 const names = {
   ip: 'is_vpn is_datacenter_proxy is_residential_proxy is_bogon is_tor_node is_threat city postal_code country continent latitude longitude asn_number asn_organization isp',
@@ -28,7 +30,7 @@ test.each(operationNames)('%s: the columns are all fields of the interface, in i
 
 test('each looked-up column adds its status, its error and its fields, prefixed', () => {
   const targets = targetsOf('email', [{column: 'email'}], ['email']);
-  expect(addedNames(planColumns(targets, undefined))).toEqual(
+  expect(addedNames(planColumns(targets, undefined), false)).toEqual(
     ['status', 'error', ...names.email.split(' ')].map(name => `email_${name}`),
   );
 });
@@ -40,7 +42,7 @@ describe('--fields', () => {
   ];
 
   test('cuts the columns down, in the interface’s order; status and error stay', () => {
-    expect(addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']))).toEqual([
+    expect(addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), false)).toEqual([
       ...['a_status', 'a_error', 'a_is_vpn', 'a_city'],
       ...['b_status', 'b_error', 'b_is_vpn', 'b_city'],
       ...['email_status', 'email_error', 'email_trust_score'],
@@ -50,7 +52,7 @@ describe('--fields', () => {
   test('takes nested fields by their path or by their column', () => {
     const verify = targetsOf('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
-    expect(addedNames(planColumns(verify, wanted)).slice(2)).toEqual([
+    expect(addedNames(planColumns(verify, wanted), false).slice(2)).toEqual([
       'verdict_can_pass',
       'verdict_device_os',
       'verdict_location_city',
@@ -80,14 +82,17 @@ test('in NDJSON two columns may not have one key', () => {
     {column: 'a', prefix: 'x_'},
     {column: 'b', prefix: 'x_'},
   ];
-  expect(() => refuseKeyClashes(planColumns(targetsOf('ip', both, ['a', 'b']), undefined))).toThrow(
+  expect(() => refuseKeyClashes(planColumns(targetsOf('ip', both, ['a', 'b']), undefined), false)).toThrow(
     '"enrichment.x" twice',
   );
 });
 
 describe('cells', () => {
+  const cellsOf = (result: Result, ...rest: [readonly Field[], typeof formulaSafe]) =>
+    resultCells(result, answerOf(result), ...rest);
+
   const cells = (data: object, field: string) =>
-    resultCells(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
+    cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
 
   test.each([
     [{city: 'Berlin'}, 'city', 'Berlin'],
@@ -107,7 +112,7 @@ describe('cells', () => {
     const [{fields} = {fields: []}] = planColumns(targetsOf('verify', [{column: 't'}], ['t']), [
       'email.flags',
     ]);
-    expect(resultCells(ok({email: {flags: ['a', 'b,c']}}), fields, formulaSafe)).toEqual([
+    expect(cellsOf(ok({email: {flags: ['a', 'b,c']}}), fields, formulaSafe)).toEqual([
       'ok',
       '',
       '["a","b,c"]',
@@ -117,13 +122,13 @@ describe('cells', () => {
   test('without an answer there are the status, the code and blanks', () => {
     const [{fields} = {fields: []}] = looked('email', 'email');
     const blanks = fields.map(() => '');
-    expect(resultCells({status: 'empty'}, fields, formulaSafe)).toEqual(['empty', '', ...blanks]);
-    expect(resultCells({status: 'failed', error: 'timeout'}, fields, formulaSafe)).toEqual([
+    expect(cellsOf({status: 'empty'}, fields, formulaSafe)).toEqual(['empty', '', ...blanks]);
+    expect(cellsOf({status: 'failed', error: 'timeout'}, fields, formulaSafe)).toEqual([
       'failed',
       'timeout',
       ...blanks,
     ]);
-    expect(resultCells({status: 'skipped', error: 'budget'}, fields, formulaSafe)).toEqual([
+    expect(cellsOf({status: 'skipped', error: 'budget'}, fields, formulaSafe)).toEqual([
       'skipped',
       'budget',
       ...blanks,
@@ -133,11 +138,7 @@ describe('cells', () => {
   test('an unknown outcome shows the answer that it has', () => {
     const result = {status: 'unknown', error: 'verdict_replay_uncertain', data: '{"city":"Berlin"}'} as const;
     const [{fields} = {fields: []}] = looked('ip', 'ip', ['city']);
-    expect(resultCells(result, fields, formulaSafe)).toEqual([
-      'unknown',
-      'verdict_replay_uncertain',
-      'Berlin',
-    ]);
+    expect(cellsOf(result, fields, formulaSafe)).toEqual(['unknown', 'verdict_replay_uncertain', 'Berlin']);
   });
 });
 
@@ -169,5 +170,5 @@ test('an answer cut down to some fields keeps its nesting, and leaves out what i
     ['can_pass', 'device_os', 'location_city'].includes(name),
   );
   const text = '{"score":1,"verdict":{"can_pass":false,"redeemed":true},"device":{"os":"x","browser":"y"}}';
-  expect(JSON.parse(pickedJson(text, fields))).toEqual({verdict: {can_pass: false}, device: {os: 'x'}});
+  expect(JSON.parse(pickedJson(JSON.parse(text), fields))).toEqual({verdict: {can_pass: false}, device: {os: 'x'}});
 });

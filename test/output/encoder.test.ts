@@ -2,14 +2,14 @@ import {parse} from 'csv-parse/sync';
 import {describe, expect, test} from 'vitest';
 import {createEncoder, ownNames} from '../../src/output/encoder.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
-import {csvInput, looked, ndjsonInput, ok, output} from './formats.ts';
+import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const city = looked('ip', 'ip', ['city']);
 
 describe('CSV', () => {
   const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
     createEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
-      {row: csvRows(cells)[0] as never, results: [ok(answer)]},
+      enriched(csvRows(cells)[0] as never, [ok(answer)]),
     ]);
 
   test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
@@ -60,7 +60,7 @@ describe('CSV', () => {
 describe('NDJSON', () => {
   const encode = (raw: string, result = ok({city: 'Berlin', new_field: 12}), columns = looked('ip', 'ip')) =>
     createEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'})).encode([
-      {row: ndjsonRow(raw), results: [result]},
+      enriched(ndjsonRow(raw), [result]),
     ]);
   const answer = '"enrichment":{"ip":{"status":"ok","error":null,"data":{"city":"Berlin","new_field":12}}}';
 
@@ -111,7 +111,7 @@ describe('from CSV to NDJSON', () => {
 
   test('the columns are fields in their order, all texts', () => {
     const row = csvRows(['192.0.2.1', '007', '"q"', 'p'])[0] as never;
-    expect(encoder.encode([{row, results: [{status: 'empty'}]}])).toBe(
+    expect(encoder.encode([enriched(row, [{status: 'empty'}])])).toBe(
       '{"ip":"192.0.2.1","10":"007","2":"\\"q\\"","__proto__":"p","ip#2":"","enrichment":{"ip":{"status":"empty","error":null,"data":null}}}\n',
     );
   });
@@ -120,7 +120,7 @@ describe('from CSV to NDJSON', () => {
 describe('from NDJSON to CSV', () => {
   const input = ndjsonInput(['ip', 'id', 'constructor', '__proto__']);
   const encode = (raw: string) =>
-    createEncoder(input, city, output()).encode([{row: ndjsonRow(raw), results: [{status: 'empty'}]}]);
+    createEncoder(input, city, output()).encode([enriched(ndjsonRow(raw), [{status: 'empty'}])]);
 
   test('the head has a column for fields that the first rows did not have', () => {
     expect(createEncoder(input, city, output()).head).toBe(

@@ -1,9 +1,10 @@
 import type {Intelligence} from '../../src/client/wire.ts';
-import type {InputFormat} from '../../src/input/row.ts';
+import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
-import type {OutputFormat} from '../../src/output/encoder.ts';
+import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
+import type {Risk} from '../../src/score/risk.ts';
 
 export function csvInput(columns: readonly string[], more: object = {}): InputFormat {
   return {kind: 'csv', delimiter: ',', eol: '\n', bom: false, header: columns, columns, ...more};
@@ -22,6 +23,7 @@ export function output(more: Partial<OutputFormat> = {}): OutputFormat {
     sepLine: false,
     escapeInput: false,
     escapeAnswers: true,
+    risk: false,
     ...more,
   };
 }
@@ -33,4 +35,14 @@ export function looked(operation: Intelligence, column: string, fields?: readonl
 
 export function ok(data: object): Result {
   return {status: 'ok', data: JSON.stringify(data)};
+}
+
+/** A row as it comes to the encoder. */
+export function enriched(row: Row, results: readonly Result[], risk?: Risk): EnrichedRow {
+  return {row, results, answers: results.map(answerOf), risk};
+}
+
+/** A result's parsed answer. */
+export function answerOf(result: Result): unknown {
+  return 'data' in result && result.data !== undefined ? JSON.parse(result.data) : undefined;
 }

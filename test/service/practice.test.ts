@@ -132,11 +132,9 @@ describe('the throttle', () => {
 
 describe('latency', () => {
   it('holds answers back, by half to one and a half of it', async () => {
-    const service = await running({latencyMs: 400});
-    const ask = () => askService(service, '/intelligence/ip', {ip: '8.8.8.8'});
-    await ask();
+    const service = await running({latencyMs: 60});
     const start = performance.now();
-    await ask();
-    expect(performance.now() - start).toBeGreaterThanOrEqual(199);
+    await askService(service, '/intelligence/ip', {ip: '8.8.8.8'});
+    expect(performance.now() - start).toBeGreaterThanOrEqual(29);
   });
 });

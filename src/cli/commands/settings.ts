@@ -1,6 +1,6 @@
 import type {Job} from '../../job/job.ts';
 import {resolveJob} from '../../job/job.ts';
-import {checkSettings, type RawSettings, readJobFile} from '../../job/parse.ts';
+import {checkSettings, placeIn, type RawSettings, readJobFile} from '../../job/parse.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 
 /** The flags of a command that takes a job, as commander hands them over. */
@@ -17,7 +17,14 @@ export function jobFrom(
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
   const {name, input, output: jobOutput, ...rest} = settings;
   const job = resolveJob(
-    {name, inputs: input, output: output ?? jobOutput, settings: rest, fromFile: file !== undefined},
+    {
+      name,
+      inputs: input,
+      output: output ?? jobOutput,
+      settings: rest,
+      fromFile: file !== undefined,
+      placeOf: placeIn(file, raw),
+    },
     process.env,
     isInteractive(),
   );

@@ -19,48 +19,49 @@ const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 /** IPv4 ranges with their AS number, sorted, and each AS's holder. */
 export function packAsn(): Packed {
   const lines = readFileSync(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), 'utf8').split('\n');
-  const gap: number[] = [];
-  const length: number[] = [];
+  const start: number[] = [];
+  const end: number[] = [];
   const asn: number[] = [];
-  let next = 0;
-  let previous = -1;
   const holders = new Map<number, string>();
   for (const line of lines) {
     const row = asnRow.exec(line.trimEnd());
     if (row === null) continue;
-    const [start, end, number] = [Number(row[1]), Number(row[2]), Number(row[3])];
-    if (start <= previous)
-      throw new Error('@ip-location-db/asn is not sorted as it was: sort it in pack-ip.ts');
-    gap.push(start - next);
-    length.push(end + 1 - start);
+    const number = Number(row[3]);
+    start.push(Number(row[1]));
+    end.push(Number(row[2]));
     asn.push(number);
-    next = end + 1;
-    previous = start;
     const holder = row[4]?.replaceAll('""', '"') ?? row[5] ?? '';
     if (!holders.get(number)) holders.set(number, holder);
   }
+  assertSorted(start);
   const columns = {
-    gap: Uint32Array.from(gap),
-    length: Uint32Array.from(length),
+    start: Uint32Array.from(start),
+    end: Uint32Array.from(end),
     asn: Uint32Array.from(asn),
     ...packHolders(holders),
   };
-  return {file: encode(columns), entries: asn.length};
+  return {file: encode(columns), entries: start.length};
 }
 
 function packHolders(holders: Map<number, string>): Record<string, Column> {
   const sorted = [...holders].sort(([a], [b]) => a - b);
   const names = sorted.map(([, name]) => Buffer.from(name));
+  const offsets = new Uint32Array(names.length + 1);
+  names.forEach((name, index) => {
+    offsets[index + 1] = (offsets[index] as number) + name.length;
+  });
   return {
-    holderGap: distances(sorted.map(([number]) => number)),
-    nameLength: Uint32Array.from(names, name => name.length),
+    holder: Uint32Array.from(sorted, ([number]) => number),
+    nameOffset: offsets,
     name: new Uint8Array(Buffer.concat(names)),
   };
 }
 
-/** The first of sorted numbers, and how far each is from the one before. */
-const distances = (sorted: number[]): Uint32Array =>
-  Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
+function assertSorted(starts: number[]): void {
+  if (starts.some((start, index) => index > 0 && start <= (starts[index - 1] as number))) {
+    throw new Error('@ip-location-db/asn is not sorted as it was: pack-ip.ts has to sort it');
+  }
+}
 
 /** The reader's types know MaxMind's own records only; this data set's are flat. */
 type CountryRecord = CountryResponse & {country_code: string};
@@ -84,7 +85,7 @@ export function packCountries(): Packed {
     address += 2 ** (32 - prefix);
   }
   const columns = {
-    gap: distances(start),
+    start: Uint32Array.from(start),
     country: Uint8Array.from(country),
     code: new Uint8Array(Buffer.from(codes.join(','))),
   };

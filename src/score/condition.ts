@@ -1,0 +1,135 @@
+import type {ASTNode} from '@marcbachmann/cel-js';
+import {type Expression, hasPath, pathOf, type Reference, referencesOf, runnable} from './expression.ts';
+import type {Vocabulary} from './vocabulary.ts';
+
+/** What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
+export type Decision = boolean | undefined;
+
+/**
+ * A condition that never takes a missing field for an answer: `false && missing` is false and `true || missing` is
+ * true, as one side decides those alone; everything else that reads a missing field is undecided.
+ */
+export interface Condition {
+  /** All that it reads. */
+  readonly references: readonly Reference[];
+  decide(facts: Facts): Decision;
+  /** Adds the paths that were missing where it could not decide. */
+  missing(facts: Facts, into: Set<string>): void;
+}
+
+/** Compiles an expression once, for many rows. */
+export function compile({ast, vocabulary}: Expression): Condition {
+  return conditionOf(ast, vocabulary);
+}
+
+function conditionOf(node: ASTNode, vocabulary: Vocabulary): Condition {
+  if (node.op === '&&' || node.op === '||') {
+    const sides = node.args.map(side => conditionOf(side, vocabulary));
+    return either(sides, node.op === '||');
+  }
+  if (node.op === '!_') return negation(conditionOf(node.args, vocabulary));
+  const present = hasPath(node);
+  if (present !== undefined) return presence(present, referencesOf(node, vocabulary));
+  const path = pathOf(node);
+  const [reference] = path === undefined ? [] : referencesOf(node, vocabulary);
+  if (path !== undefined && reference?.type?.kind === 'bool') return flag(reference);
+  return comparison(node, referencesOf(node, vocabulary));
+}
+
+/** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
+function either(sides: readonly Condition[], deciding: boolean): Condition {
+  const decide = (facts: Facts): Decision => {
+    let all: Decision = !deciding;
+    for (const side of sides) {
+      const decision = side.decide(facts);
+      if (decision === deciding) return deciding;
+      if (decision === undefined) all = undefined;
+    }
+    return all;
+  };
+  return {
+    references: sides.flatMap(side => side.references),
+    decide,
+    missing(facts, into) {
+      if (decide(facts) === undefined) for (const side of sides) side.missing(facts, into);
+    },
+  };
+}
+
+function negation(inner: Condition): Condition {
+  return {
+    ...inner,
+    decide: facts => {
+      const decision = inner.decide(facts);
+      return decision === undefined ? undefined : !decision;
+    },
+  };
+}
+
+function presence(path: readonly string[], references: readonly Reference[]): Condition {
+  return {references, decide: facts => isThere(valueAt(facts, path)), missing() {}};
+}
+
+/** A bare flag, which most rules are: read without the expression engine, for speed. */
+function flag(reference: Reference): Condition {
+  const {path} = reference;
+  return {
+    references: [reference],
+    decide: facts => {
+      const value = valueAt(facts, path);
+      return typeof value === 'boolean' ? value : undefined;
+    },
+    missing(facts, into) {
+      if (typeof valueAt(facts, path) !== 'boolean') into.add(path.join('.'));
+    },
+  };
+}
+
+function comparison(node: ASTNode, references: readonly Reference[]): Condition {
+  const run = runnable(node);
+  const known = (facts: Facts) => references.every(reference => isKnown(facts, reference));
+  const evaluate = (facts: Facts): Decision => {
+    try {
+      const result: unknown = run(facts);
+      return typeof result === 'boolean' ? result : undefined;
+    } catch {
+      // Data that the expression can't work with, such as a text that is no number: nobody can tell.
+      return undefined;
+    }
+  };
+  return {
+    references,
+    decide: facts => (known(facts) ? evaluate(facts) : undefined),
+    missing(facts, into) {
+      if (known(facts) && evaluate(facts) !== undefined) return;
+      const absent = references.filter(reference => !isKnown(facts, reference));
+      for (const {path} of absent.length > 0 ? absent : references) into.add(path.join('.'));
+    },
+  };
+}
+
+const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
+
+/** A value of another type than the interface's is no answer. */
+function isKnown(facts: Facts, {path, type, optional}: Reference): boolean {
+  if (optional) return true;
+  const value = valueAt(facts, path);
+  const expected = typeNames[type?.kind ?? ''];
+  return expected === undefined ? isThere(value) : typeof value === expected;
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function valueAt(facts: Facts, path: readonly string[]): unknown {
+  let value: unknown = facts;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value;
+}

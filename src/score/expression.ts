@@ -1,0 +1,165 @@
+import {type ASTNode, Environment, type ParseResult, serialize} from '@marcbachmann/cel-js';
+import {UsageError} from '../job/errors.ts';
+import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
+
+/** A path that an expression reads, such as `ip.is_vpn`. */
+export interface Reference {
+  readonly path: readonly string[];
+  readonly type: Type | undefined;
+  /** Only asked about with `has(…)`: it need not be there. */
+  readonly optional: boolean;
+}
+
+/** An expression of the Common Expression Language, parsed and checked against what it may read. */
+export interface Expression {
+  readonly ast: ASTNode;
+  readonly vocabulary: Vocabulary;
+}
+
+/**
+ * Parses `text` and checks its names and types.
+ *
+ * @throws {UsageError} that begins with `place` and says what is wrong, with the nearest name for an unknown one.
+ */
+export function checkExpression(
+  text: string,
+  expected: 'bool',
+  vocabulary: Vocabulary,
+  place: string,
+): Expression {
+  const wrong = (reason: string) =>
+    new UsageError('expression', `${place}: ${reason.replace(/(?<![.?])$/, '.')} It says: ${text}`);
+  try {
+    const {ast} = running.parse(withDoubleLists(text));
+    referencesOf(ast, vocabulary);
+    const {valid, type, error} = checkingEnvironment(vocabulary).parse(serialize(ast)).check();
+    if (!valid) throw wrong(error?.summary ?? 'not valid');
+    if (type !== expected && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
+    return {ast, vocabulary};
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (error instanceof UnknownName) throw wrong(error.message);
+    throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
+  }
+}
+
+/** An expression's part, ready to run. */
+export function runnable(node: ASTNode): ParseResult {
+  return running.parse(serialize(node));
+}
+
+/** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */
+function withMixedNumbers(environment: Environment): Environment {
+  const operators = {
+    '+': (a: number, b: number) => a + b,
+    '-': (a: number, b: number) => a - b,
+    '*': (a: number, b: number) => a * b,
+    '/': (a: number, b: number) => a / b,
+  };
+  for (const [sign, apply] of Object.entries(operators)) {
+    environment.registerOperator(`double ${sign} int`, (a: number, b: bigint) => apply(a, Number(b)));
+    environment.registerOperator(`int ${sign} double`, (a: bigint, b: number) => apply(Number(a), b));
+  }
+  return environment.registerOperator('double == int', (a: number, b: bigint) => a === Number(b));
+}
+
+/** Names are checked beforehand, and types by another environment: running without them is twice as fast. */
+const running = withMixedNumbers(new Environment({unlistedVariablesAreDyn: true}));
+
+/** Members of number lists are written as fractions, as the numbers that are looked for in them are. */
+function withDoubleLists(text: string): string {
+  const ends: number[] = [];
+  const visit = (node: ASTNode, inList: boolean) => {
+    const whole = node.op === 'value' && typeof node.args === 'bigint';
+    if (inList && whole && /^\d+$/.test(text.slice(node.range.start, node.range.end)))
+      ends.push(node.range.end);
+    const within = node.op === 'list' || (inList && node.op === '-_');
+    for (const child of childrenOf(node)) visit(child, within);
+  };
+  visit(running.parse(text).ast, false);
+  return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
+}
+
+function checkingEnvironment(vocabulary: Vocabulary): Environment {
+  const environment = withMixedNumbers(new Environment());
+  let types = 0;
+  const celType = (type: Type): string | Record<string, unknown> => {
+    if (type.kind === 'columns') return 'map<string, string>';
+    if (type.kind === 'object') return celFields(type.fields);
+    if (type.kind !== 'list') return type.kind;
+    const inner = celType(type.of);
+    if (typeof inner === 'string') return `list<${inner}>`;
+    types += 1;
+    const name = `Item${types}`;
+    environment.registerType(name, {fields: inner as Record<string, string>});
+    return `list<${name}>`;
+  };
+  const celFields = (fields: Readonly<Record<string, Type>>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, celType(type)]));
+  for (const [name, type] of Object.entries(vocabulary)) {
+    const declared = celType(type);
+    if (typeof declared === 'string') environment.registerVariable(name, declared);
+    else environment.registerVariable({name, schema: declared as Record<string, string>});
+  }
+  return environment;
+}
+
+const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+/**
+ * All paths that a part reads.
+ *
+ * @throws {UnknownName} when one of them leads nowhere.
+ */
+export function referencesOf(
+  node: ASTNode,
+  vocabulary: Vocabulary,
+  bound: ReadonlySet<string> = new Set(),
+): Reference[] {
+  const path = pathOf(node);
+  if (path !== undefined) {
+    if (bound.has(path[0] as string)) return [];
+    return [{path, type: typeAt(vocabulary, path), optional: false}];
+  }
+  if (node.op === 'rcall' && MACROS.has(node.args[0])) {
+    const [, receiver, [variable, ...rest]] = node.args;
+    const inner = variable?.op === 'id' ? new Set([...bound, variable.args]) : bound;
+    return [
+      ...referencesOf(receiver, vocabulary, bound),
+      ...rest.flatMap(child => referencesOf(child, vocabulary, inner)),
+    ];
+  }
+  const children = childrenOf(node).flatMap(child => referencesOf(child, vocabulary, bound));
+  return hasPath(node) === undefined ? children : children.map(child => ({...child, optional: true}));
+}
+
+/** The path in `has(path)`. */
+export function hasPath(node: ASTNode): readonly string[] | undefined {
+  const [name, given] = node.op === 'call' ? node.args : [];
+  const inner = name === 'has' ? given?.[0] : undefined;
+  return inner === undefined ? undefined : pathOf(inner);
+}
+
+/** `a.b["c"]` as its names; undefined for anything else. */
+export function pathOf(node: ASTNode): readonly string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op === '.') {
+    const owner = pathOf(node.args[0]);
+    return owner === undefined ? undefined : [...owner, node.args[1]];
+  }
+  if (node.op !== '[]') return undefined;
+  const [of, index] = node.args;
+  const owner = pathOf(of);
+  return owner !== undefined && index.op === 'value' && typeof index.args === 'string'
+    ? [...owner, index.args]
+    : undefined;
+}
+
+function childrenOf(node: ASTNode): ASTNode[] {
+  return nodesIn(node.args);
+}
+
+function nodesIn(given: unknown): ASTNode[] {
+  if (Array.isArray(given)) return given.flatMap(nodesIn);
+  return typeof given === 'object' && given !== null && 'op' in given ? [given as ASTNode] : [];
+}

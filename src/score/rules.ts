@@ -1,0 +1,61 @@
+import type {z} from 'zod';
+import {UsageError} from '../job/errors.ts';
+import {type PlaceOf, readYaml} from '../job/parse.ts';
+import type {Settings} from '../job/settings.ts';
+import {type ScoreRules, scoreRules} from '../job/values.ts';
+import {defaultLevels, defaultRules} from './default-rules.ts';
+
+/** A rule, and where it was written. */
+export type PlacedRule = ScoreRules['rules'][number] & {readonly place: string};
+
+export interface RuleSet {
+  readonly levels: ScoreRules['levels'];
+  readonly rules: readonly PlacedRule[];
+}
+
+/**
+ * The rules that a job asks for: the default ones, those of a file or of its own block, or none.
+ *
+ * @throws {UsageError} with file and line when they can't be read, or are no rules.
+ */
+export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
+  if (score === 'none') return undefined;
+  if (score === 'default') return {levels: defaultLevels, rules: placedDefaults()};
+  return typeof score === 'string' ? rulesFile(score) : withBase(score, path => placeOf(['score', ...path]));
+}
+
+function rulesFile(path: string): RuleSet {
+  const file = readYaml(path, 'file of score rules', 'score');
+  const placeOf: PlaceOf = keys => {
+    const line = file.line(keys);
+    return `${path}${line === undefined ? '' : `:${line}`}${keys.length === 0 ? '' : `: ${keys.map(String).join('.')}`}`;
+  };
+  const read = scoreRules.safeParse(file.value);
+  if (!read.success) throw new UsageError('score_rules', problemOf(read.error, placeOf));
+  return withBase(read.data, placeOf);
+}
+
+function problemOf({issues: [issue]}: z.ZodError, placeOf: PlaceOf): string {
+  const path =
+    issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
+  const what =
+    issue?.code === 'unrecognized_keys'
+      ? 'there is no such setting (known: base, levels, rules; in a rule: when, add, reason)'
+      : (issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules');
+  return `${placeOf(path)}: ${what}.`;
+}
+
+function withBase({base, levels, rules}: ScoreRules, placeOf: PlaceOf): RuleSet {
+  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when'])}));
+  const all = base === 'default' ? [...placedDefaults(), ...own] : own;
+  if (all.length === 0)
+    throw new UsageError(
+      'score_rules',
+      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all, say --score none.`,
+    );
+  return {levels, rules: all};
+}
+
+function placedDefaults(): PlacedRule[] {
+  return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`}));
+}

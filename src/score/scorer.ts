@@ -1,0 +1,146 @@
+import {operationNames} from '../client/wire.ts';
+import type {InputFormat} from '../input/row.ts';
+import type {Target} from '../lookup/targets.ts';
+import {type Condition, compile, type Facts} from './condition.ts';
+import {checkExpression} from './expression.ts';
+import type {Risk, RiskLevel} from './risk.ts';
+import type {PlacedRule, RuleSet} from './rules.ts';
+import {
+  type Combination,
+  chosen,
+  combinationsOf,
+  factsOf,
+  keyOf,
+  knownColumns,
+  type RowView,
+  rowReader,
+  type Subjects,
+  subjectsOf,
+  subjectsRead,
+} from './subjects.ts';
+import {answerVocabulary} from './vocabulary.ts';
+
+/** Rules ready for rows. Pure: a row's risk depends on that row alone. */
+export interface Scorer {
+  score(view: RowView): Risk;
+  /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
+  soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
+}
+
+interface ReadyRule {
+  readonly condition: Condition;
+  readonly combinations: readonly Combination[];
+  readonly add: number;
+  readonly reason: string;
+}
+
+/**
+ * Checks and compiles rules for these columns.
+ *
+ * @throws {UsageError} when a rule is no condition, or reads something that there is not.
+ */
+export function createScorer(
+  {rules, levels}: RuleSet,
+  targets: readonly Target[],
+  format: Pick<InputFormat, 'kind' | 'columns'>,
+): Scorer {
+  const subjects = subjectsOf(targets, operationNames);
+  const ready = compileRules(rules, subjects, format);
+  const conditions = ready.map(({condition}) => condition);
+  const readRow = rowReader(conditions, format.columns);
+  const relevant = [
+    ...new Set(
+      conditions.flatMap(condition =>
+        [...subjectsRead(condition, subjects)].flatMap(name => subjects.get(name)?.targets ?? []),
+      ),
+    ),
+  ];
+  const judge = (view: RowView, missing: Set<string> | undefined) => {
+    const facts = factsOf(view, subjects, readRow);
+    const reasons = new Set<string>();
+    let points = 0;
+    for (const rule of ready) {
+      if (!applies(rule, facts, view, missing, signal)) continue;
+      points += rule.add;
+      reasons.add(rule.reason);
+    }
+    const score = Math.min(100, Math.max(0, points));
+    return {score, reasons, level: levelOf(score, levels, isBlind(view, relevant))};
+  };
+  const signal = (path: string, view: RowView, combination: Combination): string => {
+    const [root = '', name = ''] = path.split('.');
+    const subject = root === 'status' || root === 'error' ? name : root;
+    const index = combination.get(subject) ?? subjects.get(subject)?.targets[0];
+    if (index === undefined) return path;
+    const key = keyOf(targets, index);
+    return subject === root && view.results[index]?.status === 'ok' ? key + path.slice(root.length) : key;
+  };
+  return {
+    score(view) {
+      const missing = new Set<string>();
+      const {score, level, reasons} = judge(view, missing);
+      return {score: level === 'unknown' ? null : score, level, reasons: [...reasons], missing: [...missing]};
+    },
+    soFar: view => judge(view, undefined),
+  };
+}
+
+function compileRules(
+  rules: readonly PlacedRule[],
+  subjects: Subjects,
+  format: Pick<InputFormat, 'kind' | 'columns'>,
+): ReadyRule[] {
+  const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
+  const vocabulary = answerVocabulary(operations, knownColumns(format));
+  return rules.flatMap(({when, add, reason, place}) => {
+    const condition = compile(checkExpression(when, 'bool', vocabulary, place));
+    const combinations = combinationsOf(condition, subjects);
+    return combinations === undefined ? [] : [{condition, combinations, add, reason}];
+  });
+}
+
+/** Whether a rule holds for any of the lookups it speaks of; where nobody can tell, `missing` learns what it lacks. */
+function applies(
+  {condition, combinations}: ReadyRule,
+  facts: Facts,
+  view: RowView,
+  missing: Set<string> | undefined,
+  signal: (path: string, view: RowView, combination: Combination) => string,
+): boolean {
+  const several = combinations.length > 1;
+  const undecided: [Facts, Combination][] = [];
+  for (const combination of combinations) {
+    const these = several ? chosen(facts, view, combination) : facts;
+    const decision = condition.decide(these);
+    if (decision === true) return true;
+    if (decision === undefined) undecided.push([these, combination]);
+  }
+  if (missing !== undefined)
+    for (const [these, combination] of undecided) {
+      const paths = new Set<string>();
+      condition.missing(these, paths);
+      for (const path of paths) missing.add(signal(path, view, combination));
+    }
+  return false;
+}
+
+/** Harmless as far as is known is no low risk where something is not known that should be. */
+function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolean): RiskLevel {
+  if (score >= high) return 'high';
+  if (score >= medium) return 'medium';
+  return blind ? 'unknown' : 'low';
+}
+
+/** Whether a lookup that the rules read went wrong, or none of them has said anything at all. */
+function isBlind({results}: RowView, relevant: readonly number[]): boolean {
+  let heard = relevant.length === 0;
+  for (const index of relevant) {
+    const result = results[index];
+    if (result === undefined || result.status === 'empty') continue;
+    if (result.status === 'failed' || result.status === 'unknown') return true;
+    if (result.status === 'skipped') {
+      if (result.error !== 'condition') return true;
+    } else heard = true;
+  }
+  return !heard;
+}

@@ -1,0 +1,130 @@
+import type {Operation} from '../client/wire.ts';
+import type {InputFormat, Row} from '../input/row.ts';
+import type {Result} from '../lookup/plan.ts';
+import type {Target} from '../lookup/targets.ts';
+import type {Condition, Facts} from './condition.ts';
+
+/**
+ * Whom an expression can speak of, and which lookups that is: `ip` is any of the columns that are looked up as IP
+ * addresses; where there are several, each goes by its own name too, such as `signup_ip`.
+ */
+export interface Subject {
+  readonly operation: Operation;
+  /** The target's places; none for an operation that no column is looked up by. */
+  readonly targets: readonly number[];
+}
+
+export type Subjects = ReadonlyMap<string, Subject>;
+
+/** One row, as far as it is known. */
+export interface RowView {
+  readonly row: Row;
+  /** What became of each lookup; undefined where that is not known yet. */
+  readonly results: readonly (Result | undefined)[];
+  /** The parsed answer of each lookup that has one. */
+  readonly answers: readonly unknown[];
+}
+
+const RESERVED = new Set(['status', 'error', 'row', 'risk', 'has', 'size', 'in', 'true', 'false', 'null']);
+
+export function subjectsOf(targets: readonly Target[], operations: readonly Operation[]): Subjects {
+  const subjects = new Map<string, Subject>();
+  for (const operation of operations) {
+    const own = targets.flatMap((target, index) => (target.operation === operation ? [index] : []));
+    subjects.set(operation, {operation, targets: own});
+  }
+  for (const [index, target] of targets.entries()) {
+    const name = keyOf(targets, index);
+    const usable = /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name) && !subjects.has(name);
+    if (usable) subjects.set(name, {operation: target.operation, targets: [index]});
+  }
+  return subjects;
+}
+
+/** A lookup's name in signals: its operation, or its own prefix where several columns share that. */
+export function keyOf(targets: readonly Target[], index: number): string {
+  const target = targets[index];
+  if (target === undefined) return '';
+  const several = targets.filter(({operation}) => operation === target.operation).length > 1;
+  return several ? target.prefix.replace(/_$/, '') : target.operation;
+}
+
+/** The columns whose names are known beforehand. */
+export function knownColumns(format: Pick<InputFormat, 'kind' | 'columns'>): readonly string[] | undefined {
+  return format.kind === 'csv' ? format.columns : undefined;
+}
+
+/** Reads the columns that conditions speak of from a row. */
+export function rowReader(
+  conditions: readonly Condition[],
+  columns: readonly string[],
+): (row: Row) => Readonly<Record<string, unknown>> {
+  const read = new Set<string>();
+  for (const {path} of conditions.flatMap(({references}) => references))
+    if (path[0] === 'row' && path[1] !== undefined) read.add(path[1]);
+  const places = [...read].map(name => [name, columns.indexOf(name)] as const);
+  return row =>
+    row.type === 'ndjson'
+      ? row.value
+      : Object.fromEntries(places.map(([name, at]) => [name, row.fields[at]]));
+}
+
+/** A choice of one lookup for each subject that has several. */
+export type Combination = ReadonlyMap<string, number>;
+
+/** All choices of lookups that a condition has to be tried with; undefined where a subject of it is not looked up. */
+export function combinationsOf(condition: Condition, subjects: Subjects): readonly Combination[] | undefined {
+  let combinations: Combination[] = [new Map()];
+  for (const name of subjectsRead(condition, subjects)) {
+    const targets = subjects.get(name)?.targets ?? [];
+    if (targets.length === 0) return undefined;
+    combinations = combinations.flatMap(chosen => targets.map(index => new Map([...chosen, [name, index]])));
+  }
+  return combinations;
+}
+
+/** The subjects that a condition depends on, by answer, status or error. */
+export function subjectsRead({references}: Condition, subjects: Subjects): Set<string> {
+  const names = references.flatMap(({path: [root, name]}) =>
+    root === 'status' || root === 'error' ? [name ?? ''] : [root ?? ''],
+  );
+  return new Set(names.filter(name => subjects.has(name)));
+}
+
+/** What a row says of each subject, the first lookup of each standing for it until a combination is chosen. */
+export function factsOf(
+  view: RowView,
+  subjects: Subjects,
+  readRow: (row: Row) => Readonly<Record<string, unknown>>,
+): Facts {
+  const facts: Record<string, unknown> = {row: readRow(view.row)};
+  const status: Record<string, string> = {};
+  const error: Record<string, string> = {};
+  for (const [name, {targets}] of subjects) {
+    const [index = -1] = targets;
+    const result = view.results[index];
+    facts[name] = view.answers[index] ?? NOTHING;
+    if (result === undefined) continue;
+    status[name] = result.status;
+    error[name] = 'error' in result ? result.error : '';
+  }
+  facts['status'] = status;
+  facts['error'] = error;
+  return facts;
+}
+
+const NOTHING = {};
+
+/** The facts with a combination's lookups in place. */
+export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
+  const put: Record<string, unknown> = {...facts};
+  const status = {...(facts['status'] as object)} as Record<string, string | undefined>;
+  const error = {...(facts['error'] as object)} as Record<string, string | undefined>;
+  for (const [name, index] of combination) {
+    const result = view.results[index];
+    put[name] = view.answers[index] ?? NOTHING;
+    status[name] = result?.status;
+    error[name] = result !== undefined && 'error' in result ? result.error : result && '';
+  }
+  return {...put, status, error};
+}
