@@ -56,10 +56,12 @@ export class Journal<Event> {
   /** Replaces the file by these events, whole or not at all, and goes on after them. */
   begin(events: Iterable<Event>): void {
     const draft = `${this.#path}.new`;
-    this.#file = openSync(draft, 'w', 0o600);
-    for (const event of events) this.append(event);
-    fsyncSync(this.#file);
+    const file = openSync(draft, 'w', 0o600);
+    for (const event of events) writeSync(file, `${JSON.stringify(event)}\n`);
+    fsyncSync(file);
     renameSync(draft, this.#path);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = file;
   }
 
   append(event: Event): void {

@@ -26,32 +26,51 @@ interface Parts {
   accounts: Accounts;
 }
 
+/** After so many events the journal is written anew, so that it does not grow with the calls: about 20 MB. */
+const REWRITE_AFTER = 500_000;
+
 /** Keeps events where there is a folder for them; else they live as long as the process. */
 export class State {
   readonly #journal: Journal<StateEvent> | undefined;
+  readonly #rewriteAfter: number;
+  #totals: () => Ledger['operations'] = () => {
+    throw new Error('the state was not restored');
+  };
+  #appended = 0;
 
-  constructor(folder: string | undefined) {
+  constructor(folder: string | undefined, rewriteAfter: number = REWRITE_AFTER) {
     this.#journal = folder === undefined ? undefined : new Journal(folder);
+    this.#rewriteAfter = rewriteAfter;
   }
 
   /** Brings back what was kept, and goes on from there. */
   restore(parts: Parts): void {
     if (this.#journal === undefined) return;
-    const kept = new Map<string, StateEvent>();
-    for (const event of this.#journal.read()) {
-      replay(event, parts);
-      const key = keyOf(event);
-      if (key !== undefined) kept.set(key, event);
-    }
-    this.#journal.begin([{totals: parts.credits.ledger().operations}, ...kept.values()]);
+    this.#totals = () => parts.credits.ledger().operations;
+    const events = this.#journal.read();
+    for (const event of events) replay(event, parts);
+    this.#rewrite(this.#journal, events);
   }
 
   keep(event: StateEvent): void {
-    this.#journal?.append(event);
+    if (this.#journal === undefined) return;
+    if (this.#appended >= this.#rewriteAfter) this.#rewrite(this.#journal, this.#journal.read());
+    this.#journal.append(event);
+    this.#appended++;
   }
 
   close(): void {
     this.#journal?.close();
+  }
+
+  #rewrite(journal: Journal<StateEvent>, events: StateEvent[]): void {
+    const kept = new Map<string, StateEvent>();
+    for (const event of events) {
+      const key = keyOf(event);
+      if (key !== undefined) kept.set(key, event);
+    }
+    journal.begin([{totals: this.#totals()}, ...kept.values()]);
+    this.#appended = 0;
   }
 }
 

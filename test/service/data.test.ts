@@ -4,10 +4,10 @@ import {describe, expect, it} from 'vitest';
 import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
 import {hostingNetworks} from '../../src/service/data/hosting-networks.ts';
+import {packageVersion} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
 import {networkFlags} from '../../src/service/data/network-flags.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
-import {packageVersion} from '../../src/service/data/package-version.ts';
 import {torNetworks} from '../../src/service/data/tor-networks.ts';
 import {vpnNetworks} from '../../src/service/data/vpn-networks.ts';
 import {buildOpenApi} from '../../src/service/openapi.ts';
@@ -51,7 +51,7 @@ describe('a packed file', () => {
 describe('the packed data', () => {
   it('is small', () => {
     const bytes = Object.values(files).map(file => readFileSync(join(dataDirectory(), file)).length);
-    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(13_000_000);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(3_500_000);
   });
 
   it('is of the installed packages', () => {

@@ -1,8 +1,6 @@
 import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {PackedFile} from '../../src/service/data/container.ts';
-import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
+import {dataDirectory} from '../../src/service/data/data-dir.ts';
 import {AsnTable} from '../../src/service/data/ip-tables.ts';
 import {type NetworkFlags, networkFlags} from '../../src/service/data/network-flags.ts';
 
@@ -53,17 +51,9 @@ function common(one: Range[], other: Range[]): number {
 
 /** Every address that a flag is set for. */
 function flagged(flag: keyof NetworkFlags): Range[] {
-  const packed = new PackedFile(readFileSync(join(dataDirectory(), files.asn)));
   const table = new AsnTable(dataDirectory());
-  const end = packed.u32('end');
-  const asn = packed.u32('asn');
-  const ranges = [...packed.u32('start')].map((start, index): Range => [start, (end[index] as number) + 1]);
-  return merge(
-    ranges.filter((_, index) => {
-      const number = asn[index] as number;
-      return networkFlags({number, holder: table.holder(number)})[flag];
-    }),
-  );
+  const ranges = [...table.ranges()].filter(({system}) => networkFlags(system)[flag]);
+  return merge(ranges.map(({start, end}) => [start, end + 1]));
 }
 
 describe('measuring', () => {

@@ -1,18 +1,19 @@
-import {existsSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {gunzipSync} from 'node:zlib';
 
-/** The packed files' names; `pack.ts` writes them at build, the readers beside it read them. */
+/** The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but one are gzipped. */
 export const files = {
-  asn: 'asn.bin',
-  country: 'country.bin',
-  countries: 'countries.json',
-  carriers: 'carriers.json',
-  disposablePhones: 'disposable-phones.bin',
-  mailchecker: 'mailchecker.txt',
-  mailBlocklist: 'mail-blocklist.txt',
-  mailProviders: 'mail-providers.txt',
-  mailMainstream: 'mail-mainstream.txt',
+  asn: 'asn.bin.gz',
+  country: 'country.bin.gz',
+  countries: 'countries.json.gz',
+  carriers: 'carriers.json.gz',
+  disposablePhones: 'disposable-phones.bin.gz',
+  mailchecker: 'mailchecker.txt.gz',
+  mailBlocklist: 'mail-blocklist.txt.gz',
+  mailProviders: 'mail-providers.txt.gz',
+  mailMainstream: 'mail-mainstream.txt.gz',
   manifest: 'manifest.json',
 } as const;
 
@@ -29,3 +30,7 @@ export function dataDirectory(): string {
   if (found === undefined) throw new Error('the embedded service has no packed data: run `npm run build`');
   return found;
 }
+
+/** A packed file's content. */
+export const readPacked = (directory: string, file: string): Buffer =>
+  gunzipSync(readFileSync(join(directory, file)));

@@ -1,7 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {lastNotAbove, PackedFile} from './container.ts';
-import {files} from './data-dir.ts';
+import {files, readPacked} from './data-dir.ts';
 
 /** An autonomous system: its number and who holds it. */
 export interface AutonomousSystem {
@@ -16,16 +14,15 @@ export class AsnTable {
   readonly #end: Uint32Array;
   readonly #asn: Uint32Array;
   readonly #holder: Uint32Array;
-  readonly #nameOffset: Uint32Array;
+  readonly #nameEnd: Uint32Array;
   readonly #name: Buffer;
 
   constructor(directory: string) {
-    const packed = new PackedFile(readFileSync(join(directory, files.asn)));
-    this.#start = packed.u32('start');
-    this.#end = packed.u32('end');
+    const packed = new PackedFile(readPacked(directory, files.asn));
+    ({start: this.#start, end: this.#end} = ranges(packed.u32('gap'), packed.u32('length')));
     this.#asn = packed.u32('asn');
-    this.#holder = packed.u32('holder');
-    this.#nameOffset = packed.u32('nameOffset');
+    this.#holder = sums(packed.u32('holderGap'));
+    this.#nameEnd = sums(packed.u32('nameLength'));
     const names = packed.u8('name');
     this.#name = Buffer.from(names.buffer, names.byteOffset, names.length);
   }
@@ -38,12 +35,44 @@ export class AsnTable {
     return {number, holder: this.holder(number)};
   }
 
+  /** Every range, in order. */
+  *ranges(): Iterable<{start: number; end: number; system: AutonomousSystem}> {
+    for (const [index, start] of this.#start.entries()) {
+      const number = this.#asn[index] as number;
+      yield {start, end: this.#end[index] as number, system: {number, holder: this.holder(number)}};
+    }
+  }
+
   /** The holder's name, empty where it is not known. */
   holder(number: number): string {
     const index = lastNotAbove(this.#holder, number);
     if (index < 0 || this.#holder[index] !== number) return '';
-    return this.#name.toString('utf8', this.#nameOffset[index], this.#nameOffset[index + 1]);
+    return this.#name.toString('utf8', index === 0 ? 0 : this.#nameEnd[index - 1], this.#nameEnd[index]);
   }
+}
+
+/**
+ * Ranges are packed by their distances, which compress to a fifth of what their ends do. Some overlap: their distance
+ * is negative, so all is reckoned modulo 2^32, as the arrays do by themselves.
+ */
+function ranges(gap: Uint32Array, length: Uint32Array): {start: Uint32Array; end: Uint32Array} {
+  const start = new Uint32Array(gap.length);
+  const end = new Uint32Array(gap.length);
+  let next = 0;
+  for (let index = 0; index < gap.length; index++) {
+    start[index] = next + (gap[index] as number);
+    next = (start[index] as number) + (length[index] as number);
+    end[index] = next - 1;
+  }
+  return {start, end};
+}
+
+function sums(distances: Uint32Array): Uint32Array {
+  let sum = 0;
+  return distances.map(distance => {
+    sum += distance;
+    return sum;
+  });
 }
 
 /** Which country an IPv4 address is registered in. */
@@ -53,8 +82,8 @@ export class CountryTable {
   readonly #codes: string[];
 
   constructor(directory: string) {
-    const packed = new PackedFile(readFileSync(join(directory, files.country)));
-    this.#start = packed.u32('start');
+    const packed = new PackedFile(readPacked(directory, files.country));
+    this.#start = sums(packed.u32('gap'));
     this.#country = packed.u8('country');
     this.#codes = new TextDecoder().decode(packed.u8('code')).split(',');
   }

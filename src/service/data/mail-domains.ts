@@ -1,6 +1,4 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {files} from './data-dir.ts';
+import {files, readPacked} from './data-dir.ts';
 
 /** How a mail domain is listed; `other` is on no list, as company domains are. */
 export type MailDomainKind = 'disposable' | 'mainstream' | 'provider' | 'other';
@@ -11,8 +9,7 @@ export class MailDomains {
 
   constructor(directory: string) {
     const add = (file: string, kind: MailDomainKind): void => {
-      for (const domain of readFileSync(join(directory, file), 'utf8').split('\n'))
-        this.#kinds.set(domain, kind);
+      for (const domain of readPacked(directory, file).toString().split('\n')) this.#kinds.set(domain, kind);
     };
     add(files.mailProviders, 'provider');
     add(files.mailMainstream, 'mainstream');

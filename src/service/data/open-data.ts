@@ -1,7 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {CityTable} from './city-table.ts';
-import {dataDirectory, files} from './data-dir.ts';
+import {dataDirectory, files, readPacked} from './data-dir.ts';
 import {AsnTable, CountryTable} from './ip-tables.ts';
 import {MailDomains} from './mail-domains.ts';
 import {CarrierTable, DisposablePhones} from './phone-tables.ts';
@@ -29,6 +27,6 @@ export class OpenData {
   readonly disposablePhones = once(() => new DisposablePhones(this.directory));
   readonly mailDomains = once(() => new MailDomains(this.directory));
   readonly countryNames = once(
-    (): CountryNames => JSON.parse(readFileSync(join(this.directory, files.countries), 'utf8')),
+    (): CountryNames => JSON.parse(readPacked(this.directory, files.countries).toString()),
   );
 }

@@ -19,49 +19,48 @@ const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 /** IPv4 ranges with their AS number, sorted, and each AS's holder. */
 export function packAsn(): Packed {
   const lines = readFileSync(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), 'utf8').split('\n');
-  const start: number[] = [];
-  const end: number[] = [];
+  const gap: number[] = [];
+  const length: number[] = [];
   const asn: number[] = [];
+  let next = 0;
+  let previous = -1;
   const holders = new Map<number, string>();
   for (const line of lines) {
     const row = asnRow.exec(line.trimEnd());
     if (row === null) continue;
-    const number = Number(row[3]);
-    start.push(Number(row[1]));
-    end.push(Number(row[2]));
+    const [start, end, number] = [Number(row[1]), Number(row[2]), Number(row[3])];
+    if (start <= previous)
+      throw new Error('@ip-location-db/asn is not sorted as it was: sort it in pack-ip.ts');
+    gap.push(start - next);
+    length.push(end + 1 - start);
     asn.push(number);
+    next = end + 1;
+    previous = start;
     const holder = row[4]?.replaceAll('""', '"') ?? row[5] ?? '';
     if (!holders.get(number)) holders.set(number, holder);
   }
-  assertSorted(start);
   const columns = {
-    start: Uint32Array.from(start),
-    end: Uint32Array.from(end),
+    gap: Uint32Array.from(gap),
+    length: Uint32Array.from(length),
     asn: Uint32Array.from(asn),
     ...packHolders(holders),
   };
-  return {file: encode(columns), entries: start.length};
+  return {file: encode(columns), entries: asn.length};
 }
 
 function packHolders(holders: Map<number, string>): Record<string, Column> {
   const sorted = [...holders].sort(([a], [b]) => a - b);
   const names = sorted.map(([, name]) => Buffer.from(name));
-  const offsets = new Uint32Array(names.length + 1);
-  names.forEach((name, index) => {
-    offsets[index + 1] = (offsets[index] as number) + name.length;
-  });
   return {
-    holder: Uint32Array.from(sorted, ([number]) => number),
-    nameOffset: offsets,
+    holderGap: distances(sorted.map(([number]) => number)),
+    nameLength: Uint32Array.from(names, name => name.length),
     name: new Uint8Array(Buffer.concat(names)),
   };
 }
 
-function assertSorted(starts: number[]): void {
-  if (starts.some((start, index) => index > 0 && start <= (starts[index - 1] as number))) {
-    throw new Error('@ip-location-db/asn is not sorted as it was: pack-ip.ts has to sort it');
-  }
-}
+/** The first of sorted numbers, and how far each is from the one before. */
+const distances = (sorted: number[]): Uint32Array =>
+  Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
 
 /** The reader's types know MaxMind's own records only; this data set's are flat. */
 type CountryRecord = CountryResponse & {country_code: string};
@@ -85,7 +84,7 @@ export function packCountries(): Packed {
     address += 2 ** (32 - prefix);
   }
   const columns = {
-    start: Uint32Array.from(start),
+    gap: distances(start),
     country: Uint8Array.from(country),
     code: new Uint8Array(Buffer.from(codes.join(','))),
   };

@@ -2,11 +2,12 @@ import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
 import {buildOpenApi} from '../openapi.ts';
 import {files} from './data-dir.ts';
+import {packageVersion} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
-import {packageVersion} from './package-version.ts';
 
 // The build's second step: turns the open data sets, which users need not install, into small files beside this one.
 
@@ -44,7 +45,7 @@ function pack(current: string): void {
     dataSets: packedSets.map(({pack: packOne, file, dateOf, ...about}) => {
       const version = versionOf(about.name);
       const packed = packOne();
-      writeWhole(join(out, file), packed.file);
+      writeWhole(join(out, file), gzipSync(packed.file, {level: 9}));
       const day = packed.date ?? dateOf?.(version);
       return {...about, version, entries: packed.entries, ...(day !== undefined && {date: day})};
     }),

@@ -1,7 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {lastNotAbove, PackedFile} from './container.ts';
-import {files} from './data-dir.ts';
+import {files, readPacked} from './data-dir.ts';
 
 interface CarrierFile {
   names: string[];
@@ -14,7 +12,7 @@ export class CarrierTable {
   readonly #prefixes: Map<string, Map<string, number>>;
 
   constructor(directory: string) {
-    const packed: CarrierFile = JSON.parse(readFileSync(join(directory, files.carriers), 'utf8'));
+    const packed: CarrierFile = JSON.parse(readPacked(directory, files.carriers).toString());
     this.#names = packed.names;
     this.#prefixes = new Map(
       Object.entries(packed.prefixes).map(([code, table]) => [code, new Map(Object.entries(table))]),
@@ -38,8 +36,7 @@ export class DisposablePhones {
   readonly #numbers: Float64Array;
 
   constructor(directory: string) {
-    const path = join(directory, files.disposablePhones);
-    this.#numbers = new PackedFile(readFileSync(path)).f64('number');
+    this.#numbers = new PackedFile(readPacked(directory, files.disposablePhones)).f64('number');
   }
 
   /** @param e164 with its leading `+` */

@@ -1,0 +1,112 @@
+import {describe, expect, it} from 'vitest';
+import {Accounts} from '../../src/service/verdict/accounts.ts';
+import {describeDevice} from '../../src/service/verdict/device.ts';
+import type {Session} from '../../src/service/verdict/session.ts';
+
+const chrome =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+const iphone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1';
+
+describe('a device', () => {
+  const device = (user_agent: string | undefined) =>
+    describeDevice({token: 't', ip: '9.9.9.9', ...(user_agent !== undefined && {user_agent})} as Session);
+
+  it.each([
+    [chrome, {browser: 'Chrome 126', os: 'Windows 10', is_mobile: false}],
+    [iphone, {browser: 'Safari 17', os: 'iOS 17.4', is_mobile: true}],
+  ])('%s', (user_agent, shown) => {
+    expect(device(user_agent)).toEqual({shown: {user_agent, ...shown}, isBot: false});
+  });
+
+  it.each(['curl/8.5.0', 'Mozilla/5.0 HeadlessChrome/126', 'Googlebot/2.1', 'x'.repeat(2000)])(
+    '%.30s is a bot, of no browser',
+    user_agent => {
+      expect(device(user_agent)).toEqual({shown: {user_agent}, isBot: true});
+    },
+  );
+
+  it('without a user agent is a bot', () => {
+    expect(device(undefined)).toEqual({shown: {}, isBot: true});
+    expect(device('')).toEqual({shown: {user_agent: ''}, isBot: true});
+  });
+
+  it('of a user agent that says nothing has neither browser nor system', () => {
+    expect(device('Mozilla/5.0 (unknown thing; of no use) Gecko').shown).not.toHaveProperty('is_mobile');
+  });
+});
+
+describe('accounts', () => {
+  const session = (token: string, more: Partial<Session> = {}): Session => ({token, ip: '9.9.9.9', ...more});
+  const email = (written: string, normalized = written) => ({written, normalized});
+
+  it('are linked by what they share, with the confidence of all of it', () => {
+    const accounts = new Accounts();
+    accounts.note({userId: 'ip', session: session('1', {ip: '1.1.1.1'})});
+    accounts.note({userId: 'device', session: session('2', {ip: '2.2.2.2', fingerprint: 'f'})});
+    accounts.note({
+      userId: 'mail',
+      session: session('3', {ip: '3.3.3.3'}),
+      email: email('A.B@gmail.com', 'ab@gmail.com'),
+    });
+    accounts.note({
+      userId: 'all',
+      session: session('4', {ip: '1.1.1.1', fingerprint: 'f'}),
+      email: email('ab@gmail.com'),
+    });
+    accounts.note({userId: 'none', session: session('5', {ip: '5.5.5.5', fingerprint: 'g'})});
+    const seen = {
+      userId: 'me',
+      session: session('6', {ip: '1.1.1.1', fingerprint: 'f'}),
+      email: email('ab@gmail.com'),
+    };
+    const linked = accounts.linkedWith(seen);
+    expect(linked.accounts?.map(({user_id, signals, confidence}) => [user_id, signals, confidence])).toEqual([
+      ['all', ['same_email', 'same_fingerprint', 'same_ip'], 0.986],
+      ['mail', ['same_email'], 0.9],
+      ['device', ['same_fingerprint'], 0.8],
+      ['ip', ['same_ip'], 0.3],
+    ]);
+    expect(linked).toMatchObject({detected: true, risk: 'high', score: 99});
+  });
+
+  it.each([
+    ['nothing', {ip: '8.8.8.8'}, {detected: false, risk: 'none', score: 0}],
+    ['an address', {}, {detected: false, risk: 'low', score: 30}],
+    ['a device', {ip: '8.8.8.8', fingerprint: 'f'}, {detected: true, risk: 'medium', score: 80}],
+  ])('sharing %s comes to its risk', (_, shared, risk) => {
+    const accounts = new Accounts();
+    accounts.note({userId: 'other', session: session('1', {fingerprint: 'f'})});
+    expect(accounts.linkedWith({userId: 'me', session: session('2', shared)})).toMatchObject(risk);
+  });
+
+  it('count sessions once each, and know the latest activity, in UTC', () => {
+    const accounts = new Accounts();
+    for (const [token, finished_at] of [
+      ['1', '2026-06-01T10:00:00Z'],
+      ['2', '2026-06-01T13:30:00+02:00'],
+      ['3', '2026-06-01T09:00:00Z'],
+      ['1', '2026-06-01T10:00:00Z'],
+    ] as const) {
+      accounts.note({userId: 'other', session: session(token, {finished_at})});
+    }
+    expect(accounts.linkedWith({userId: 'me', session: session('4')}).accounts).toEqual([
+      {
+        user_id: 'other',
+        signals: ['same_ip'],
+        confidence: 0.3,
+        session_count: 3,
+        last_activity: '2026-06-01T11:30:00.000Z',
+      },
+    ]);
+  });
+
+  it('are shown fifty at most, and one’s own never', () => {
+    const accounts = new Accounts();
+    for (let index = 0; index < 5000; index++)
+      accounts.note({userId: `u${index}`, session: session(`t${index}`)});
+    const linked = accounts.linkedWith({userId: 'u7', session: session('t7')});
+    expect(linked.accounts).toHaveLength(50);
+    expect(linked.accounts?.map(({user_id}) => user_id)).not.toContain('u7');
+  });
+});

@@ -1,0 +1,148 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {startService} from '../../src/service/start.ts';
+import {defaultRules} from '../../src/service/verdict/default-rules.ts';
+import {type Facts, factTypes} from '../../src/service/verdict/facts.ts';
+import {judge} from '../../src/service/verdict/judge.ts';
+import {loadRules, type ReadyRule} from '../../src/service/verdict/rules.ts';
+import {temporaryFolder} from './running.ts';
+
+/** Facts of a person at home. */
+const person: Facts = {
+  bot_agent: false,
+  mobile: false,
+  user_agent: 'Mozilla/5.0',
+  browser: 'Chrome 126',
+  os: 'Windows 10',
+  languages: 'en',
+  timezone: 'Europe/Berlin',
+  fingerprint: 'f',
+  duration: 30,
+  datacenter: false,
+  vpn: false,
+  tor: false,
+  bogon: false,
+  asn: 64496n,
+  country: 'DE',
+  email_type: '',
+  email_trust: -1,
+  phone_valid: false,
+  phone_type: '',
+  replayed: false,
+  linked_accounts: 0n,
+};
+
+describe('the default rules', () => {
+  const rules = loadRules(undefined);
+
+  it.each<[string, Partial<Facts>, number, boolean, string[]]>([
+    ['a person', {}, 100, true, []],
+    ['a bot agent', {bot_agent: true}, 10, false, ['bot-agent']],
+    ['no time at all', {duration: 0}, 60, true, ['bot-instant']],
+    ['one second', {duration: 1}, 100, true, []],
+    ['time unknown', {duration: -1}, 100, true, []],
+    ['time running backwards', {duration: -5}, 40, false, ['bot-negative-time']],
+    ['no traits', {languages: '', timezone: ''}, 70, true, ['bot-no-traits']],
+    ['a language alone', {timezone: ''}, 100, true, []],
+    ['a server', {datacenter: true}, 65, true, ['bot-datacenter']],
+    ['a server, at once', {datacenter: true, duration: 0}, 25, false, ['bot-instant', 'bot-datacenter']],
+    ['a VPN', {datacenter: true, vpn: true}, 100, true, ['access-vpn']],
+    ['Tor', {datacenter: true, tor: true}, 100, false, ['access-tor']],
+    ['a bogon', {bogon: true}, 100, false, ['access-bogon']],
+    ['disposable mail', {email_type: 'disposable'}, 100, false, ['access-disposable-mail']],
+    ['impossible mail', {email_type: 'invalid'}, 100, false, ['access-disposable-mail']],
+    ['a replay', {replayed: true}, 100, true, ['access-replay']],
+    ['two accounts', {linked_accounts: 2n}, 100, true, []],
+    ['three accounts', {linked_accounts: 3n}, 100, true, ['access-many-accounts']],
+    [
+      'everything',
+      {bot_agent: true, duration: 0, languages: '', timezone: '', datacenter: true},
+      0,
+      false,
+      ['bot-agent', 'bot-instant', 'bot-no-traits', 'bot-datacenter'],
+    ],
+  ])('%s: %o comes to %i, passes: %s', (_, facts, score, canPass, ids) => {
+    const {matched, ...judgement} = judge(rules, {...person, ...facts});
+    expect(judgement).toEqual({score, canPass});
+    expect(matched.map(({id}) => id)).toEqual(ids);
+  });
+
+  it('are the sample', () => {
+    const withoutCode = (all: ReadyRule[]): object[] => all.map(({matches: _, ...rule}) => rule);
+    expect(withoutCode(loadRules('samples/rules.yaml'))).toEqual(withoutCode(rules));
+    expect(rules).toHaveLength(defaultRules.length);
+  });
+});
+
+describe('rules', () => {
+  const rule = (id: string, action: ReadyRule['action'], more: Partial<ReadyRule> = {}): ReadyRule => ({
+    id,
+    name: id,
+    action,
+    source: 'access',
+    when: 'true',
+    weight: 0,
+    shadow: false,
+    matches: () => true,
+    ...more,
+  });
+
+  it.each<[string, ReadyRule[], number, boolean]>([
+    ['nothing', [], 100, true],
+    ['a block', [rule('b', 'block')], 100, false],
+    ['an allow, over a block', [rule('b', 'block'), rule('a', 'allow')], 100, true],
+    ['a block in the shadow', [rule('b', 'block', {shadow: true})], 100, true],
+    ['an allow in the shadow', [rule('b', 'block'), rule('a', 'allow', {shadow: true})], 100, false],
+    ['a bot’s weight', [rule('w', 'flag', {source: 'bot', weight: 50})], 50, true],
+    ['a bot’s weight, one more', [rule('w', 'flag', {source: 'bot', weight: 51})], 49, false],
+    ['a bot’s weight, allowed', [rule('w', 'allow', {source: 'bot', weight: 100})], 0, true],
+    ['a weight in the shadow', [rule('w', 'flag', {source: 'bot', weight: 51, shadow: true})], 100, true],
+    ['an access rule’s weight', [rule('w', 'flag', {weight: 51})], 100, true],
+  ])('%s', (_, rules, score, canPass) => {
+    expect(judge(rules, person)).toMatchObject({score, canPass});
+  });
+
+  it('show action, name, id, source and shadow, and nothing else', () => {
+    expect(judge([rule('r', 'flag', {shadow: true})], person).matched).toEqual([
+      {action: 'flag', name: 'r', id: 'r', source: 'access', shadow: true},
+    ]);
+  });
+
+  it.each(Object.keys(factTypes))('may ask for %s, and it is in the docs', name => {
+    expect(readFileSync('docs/service.md', 'utf8')).toContain(`| \`${name}\` |`);
+    const value = person[name as keyof Facts];
+    const literal = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    const number = typeof value === 'number' ? `${value}.0` : literal;
+    const [ready] = loadRules(
+      rulesFile(`[{id: r, name: r, source: bot, action: flag, when: '${name} == ${number}'}]`),
+    );
+    expect(ready?.matches(person)).toBe(true);
+  });
+
+  const rulesFile = (text: string): string => {
+    const path = join(temporaryFolder(), 'rules.yaml');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it.each([
+    ['[', /can't be read/],
+    ['{}', /the file/],
+    ['[{id: a}]', /0\.name/],
+    ['[{id: a, name: a, source: bot, action: eat, when: "true"}]', /0\.action/],
+    ['[{id: a, name: a, source: bot, action: flag, when: "true", wieght: 3}]', /wieght/],
+    ['[{id: a, name: a, source: bot, action: flag, when: "toor"}]', /condition of a.*toor/],
+    ['[{id: a, name: a, source: bot, action: flag, when: "1 +"}]', /condition of a/],
+    ['[{id: a, name: a, source: bot, action: flag, when: "duration"}]', /condition of a.*double/],
+    [
+      '[{id: a, name: a, source: bot, action: flag, when: "tor"}, {id: a, name: b, source: bot, action: flag, when: "vpn"}]',
+      /twice/,
+    ],
+  ])('%s keeps the service from starting, with a reason', async (text, reason) => {
+    const path = rulesFile(text);
+    const starting = startService({rulesFile: path});
+    await expect(starting).rejects.toThrow(reason);
+    await expect(starting).rejects.toThrow(path);
+  });
+});
