@@ -224,6 +224,24 @@ describe('hostile connections', () => {
     expect(service.ledger().spent).toBe(1);
   });
 
+  it('that go away while they wait for their answer leave it serving', async () => {
+    const service = await running({latencyMs: 200});
+    const asking = Array.from({length: 50}, () =>
+      fetch(`${service.url}/intelligence/ip`, {
+        method: 'POST',
+        headers: {'Content-Type': 'application/json'},
+        body: JSON.stringify({api_key: service.apiKey, ip: '8.8.8.8'}),
+        signal: AbortSignal.timeout(60),
+      }).then(
+        () => 'answered',
+        () => 'gone',
+      ),
+    );
+    expect(new Set(await Promise.all(asking))).toEqual(new Set(['gone']));
+    await isWell(service);
+    expect(unforeseen(service)).toBe(0);
+  });
+
   it('that send too slowly are answered 408 and closed, while others are served', async () => {
     const service = await running({requestTimeoutMs: 400});
     const slow = sendRaw(service, 'POST /intelligence/ip HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n');
