@@ -1,3 +1,4 @@
+import {statSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
@@ -18,8 +19,10 @@ export interface Job {
 }
 
 export interface JobPaths {
-  /** The output file; undefined where the output is streamed to stdout. */
+  /** The output file; undefined where the output is streamed. */
   readonly output: string | undefined;
+  /** A pipe or device that the output is streamed to; undefined where that is stdout, or the output is a file. */
+  readonly stream?: string | undefined;
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
   /** The state's directory; undefined for a stream without `--state`, which gets a temporary one. */
@@ -62,6 +65,7 @@ export function resolveJob(source: JobSource, env: Env, interactive: boolean): J
 function resolvePaths(output: string, settings: Settings): JobPaths {
   const {summary, rejects, state} = settings;
   if (output === '-' || output === '/dev/stdout') return {output: undefined, summary, rejects, state};
+  if (isStream(output)) return {output: undefined, stream: output, summary, rejects, state};
   const stem = output.replace(/\.[^./]+$/, '');
   return {
     output,
@@ -69,6 +73,12 @@ function resolvePaths(output: string, settings: Settings): JobPaths {
     rejects: rejects ?? `${stem}.rejects.ndjson`,
     state: state ?? `${output}.run`,
   };
+}
+
+/** Whether a path is a pipe, a terminal or another device: what is written there is gone, and nothing may replace it. */
+export function isStream(path: string): boolean {
+  const found = statSync(path, {throwIfNoEntry: false});
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */

@@ -1,36 +1,22 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
-import {OutputError, StateError} from '../job/errors.ts';
+import type {DailyBudget} from './daily-budget.ts';
+import {
+  COPY_AT_ONCE,
+  damaged,
+  FIND_AT_ONCE,
+  guarded,
+  ledgerStatements,
+  openLedgerFile,
+  stateOf,
+  WAITING,
+} from './ledger-file.ts';
 import type {Charge, Settled} from './lookup.ts';
-import {Sqlite, type SqlRow, type Statement, sqliteCode} from './sqlite.ts';
+import type {Sqlite, SqlRow} from './sqlite.ts';
 import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
-
-/** Raised whenever the tables, the tally or the checkpoint change their shape. */
-const VERSION = 2;
-
-const SCHEMA = `
-  CREATE TABLE lookup (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    operation TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    cost REAL NOT NULL,
-    ambiguous INTEGER NOT NULL DEFAULT 0,
-    error TEXT,
-    data TEXT,
-    at INTEGER
-  );
-  CREATE TABLE carried (key TEXT PRIMARY KEY, operation TEXT NOT NULL, data TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-`;
-
-const WAITING = 0;
-const SENT = 1;
-const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface Entry {
-  readonly id: number;
   readonly settled: Settled | undefined;
   readonly ambiguous: boolean;
 }
@@ -57,19 +43,33 @@ export interface Outcome extends Booking {
   readonly settled?: Exclude<Settled, {status: 'skipped'}> | undefined;
 }
 
+/** An answer that was paid for in this run. */
+export interface Answer {
+  readonly operation: Operation;
+  readonly key: string;
+  readonly data: string;
+  /** When it came, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
 export interface LedgerOptions {
   /** Most credits, spent, maybe spent and reserved together. */
   readonly maxCredits?: number | undefined;
+  /** The job's budget of the day, where it has one. */
+  readonly daily?: DailyBudget | undefined;
   /** What becomes of values that were sent without an outcome when the last session ended. */
   readonly resend: 'always' | 'never';
   readonly now: () => number;
 }
 
+const ADOPT_AT_ONCE = 1_000;
+
 /**
  * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From
  * it come the dedupe, the resume, the budget and the books.
  *
- * Every transaction is grouped: those that are about to be sent come with the outcomes that arrived since.
+ * Every transaction is grouped: those that are about to be sent come with the outcomes that arrived since. A failed
+ * write is final, as the books in memory are ahead of the file's from then on.
  *
  * @throws {StateError} when its file is damaged or of another version; {@link OutputError} when it can't be written.
  */
@@ -79,22 +79,29 @@ export class Ledger {
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #options: LedgerOptions;
-  readonly #sql: Record<
-    'find' | 'findMany' | 'reserve' | 'settle' | 'adopt' | 'setMeta' | 'getMeta' | 'carried',
-    Statement
-  >;
+  readonly #sql: ReturnType<typeof ledgerStatements>;
   #outcomes: Outcome[] = [];
   #adopted: {key: string; operation: Operation; data: string}[] = [];
   #flush: Promise<void> | undefined;
   #reserved = 0;
+  #inFlight = 0;
+  #dayUsed = 0;
+  #limit: 'run' | 'day' | undefined;
+  #state: 'open' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
     this.#options = options;
-    const opened = guarded(() => open(path, options.maxCredits !== undefined));
-    this.#db = opened;
-    this.#sql = guarded(() => statements(opened));
-    this.tally = this.getMeta<Tally>('tally') ?? emptyTally();
-    this.interrupted = guarded(() => this.#recover());
+    const full = options.maxCredits !== undefined || options.daily !== undefined;
+    const db = guarded(() => openLedgerFile(path, full));
+    this.#db = db;
+    try {
+      this.#sql = guarded(() => ledgerStatements(db));
+      this.tally = this.getMeta<Tally>('tally') ?? emptyTally();
+      this.interrupted = guarded(() => this.#giveUpSent());
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   }
 
   /** What is known of these values; those that are new are not in the map. */
@@ -109,27 +116,28 @@ export class Ledger {
   }
 
   /**
-   * Reserves the credits of as many of these calls as the budget allows, in order, and marks those values as sent.
+   * Reserves the credits of as many of these calls as the budgets allow, in order, and marks those values as sent.
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
     let allowed = 0;
-    let cost = 0;
     for (const item of batch) {
-      if (!this.affords(cost + item.cost)) break;
-      cost += item.cost;
+      if (!this.#take(item)) break;
       allowed += 1;
     }
     const granted = batch.slice(0, allowed);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
+    this.#inFlight += allowed;
     if (allowed > 0) this.#write(granted);
-    this.#reserved += cost;
     return allowed;
   }
 
-  /** Whether the budget has room for `cost` more credits. */
+  /** Whether the budgets have room for `cost` more credits. */
   affords(cost: number): boolean {
-    return this.#options.maxCredits === undefined || this.committed + cost <= this.#options.maxCredits;
+    const {maxCredits, daily} = this.#options;
+    return (
+      (maxCredits === undefined || this.committed + cost <= maxCredits) && daily?.affords(cost) !== false
+    );
   }
 
   /** Credits spent, maybe spent, and reserved for calls in flight. */
@@ -139,18 +147,34 @@ export class Ledger {
     return sum;
   }
 
+  /** The day's budget, where it is what the last reservation was refused for. */
+  get exhaustedDay(): DailyBudget | undefined {
+    return this.#limit === 'day' ? this.#options.daily : undefined;
+  }
+
+  /** What the job's budget of the day came to, where it has one. */
+  get day(): {readonly limit: number; readonly used: number} | undefined {
+    const {daily} = this.#options;
+    if (daily === undefined) return undefined;
+    if (this.#state === 'open') this.#dayUsed = daily.used;
+    return {limit: daily.maxCredits, used: this.#dayUsed};
+  }
+
   /** Books what became of an attempt; resolves once that is in the file. */
   record(outcome: Outcome): Promise<void> {
+    if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
     this.#outcomes.push(outcome);
+    this.#inFlight -= 1;
     this.#reserved -= outcome.cost;
+    this.#options.daily?.settle(outcome.key, outcome.cost, outcome.charge === 'free');
     this.#book(outcome);
     return this.#soon();
   }
 
   /** Takes over answers that were not asked for: from the store, or carried over from a run that was given up. */
-  adopt(operation: Operation, key: string, data: string): void {
+  adopt(operation: Operation, key: string, data: string, known = false): void {
     this.#adopted.push({key, operation, data});
-    this.tally.operations[operation].distinct += 1;
+    if (!known) this.tally.operations[operation].distinct += 1;
     this.tally.operations[operation].fromCache += 1;
     if (this.#adopted.length >= ADOPT_AT_ONCE) this.#drain();
   }
@@ -158,6 +182,16 @@ export class Ledger {
   /** An answer from a run that was given up, where it is not older than `notBefore`. */
   carried(key: string, notBefore: number): string | undefined {
     return guarded(() => this.#sql.carried.get(key, notBefore))?.data as string | undefined;
+  }
+
+  /** Answers that came since `since` (milliseconds since the epoch), verdicts left out, in groups. */
+  *answersSince(since: number): Generator<Answer[]> {
+    for (let after = 0; ; ) {
+      const rows = guarded(() => this.#sql.answered.all(after, since));
+      yield rows.map(answerOf).filter(({operation}) => operation !== 'verify');
+      if (rows.length < COPY_AT_ONCE) return;
+      after = Number(rows.at(-1)?.id);
+    }
   }
 
   /** Starts the run over: outcomes and checkpoint go, but every answer stays at hand. */
@@ -190,21 +224,36 @@ export class Ledger {
     this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
   }
 
-  /** Writes out what is waiting, and closes the file. */
+  /** Writes out what is waiting, books calls still in flight as maybe spent, and closes the file. */
   close(): void {
+    if (this.#state === 'closed') return;
     this.#drain();
+    if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
+    this.#dayUsed = this.#options.daily?.used ?? 0;
+    this.#options.daily?.close();
+    this.#state = 'closed';
     this.#db.close();
   }
 
   /** Closes without writing: after an error that makes writing pointless. */
   abandon(): void {
-    this.#outcomes = [];
-    this.#adopted = [];
-    try {
-      this.#db.close();
-    } catch {
-      // The error that led here is the one to report.
+    this.#state = 'closed';
+    for (const close of [() => this.#options.daily?.close(), () => this.#db.close()]) {
+      try {
+        close();
+      } catch {
+        // The error that led here is the one to report.
+      }
     }
+  }
+
+  #take({key, cost}: Reservation): boolean {
+    const {maxCredits, daily} = this.#options;
+    this.#limit = undefined;
+    if (maxCredits !== undefined && this.committed + cost > maxCredits) this.#limit = 'run';
+    else if (daily?.take(key, cost) === false) this.#limit = 'day';
+    else this.#reserved += cost;
+    return this.#limit === undefined;
   }
 
   #rows(keys: readonly string[]): SqlRow[] {
@@ -238,35 +287,35 @@ export class Ledger {
   }
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
+    if (this.#state !== 'open') throw new Error('the ledger is closed');
     const outcomes = this.#outcomes;
     const adopted = this.#adopted;
     this.#outcomes = [];
     this.#adopted = [];
     const now = this.#options.now();
+    this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
         for (const {key, operation, data} of adopted) this.#sql.adopt.run(key, operation, data);
         for (const outcome of outcomes) this.#writeOutcome(outcome, now);
         for (const {key, operation, cost} of reservations) this.#sql.reserve.run(key, operation, cost);
-        if (outcomes.length > 0 || adopted.length > 0)
-          this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
+        if (outcomes.length + adopted.length + reservations.length > 0) this.#writeTally();
         more?.();
       }),
     );
+    this.#state = 'open';
+  }
+
+  #writeTally(): void {
+    this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
   }
 
   #writeOutcome({key, settled, attempt}: Outcome, now: number): void {
     const state = settled === undefined ? WAITING : stateOf[settled.status];
     const error = settled !== undefined && 'error' in settled ? settled.error : null;
-    const fetched = attempt.kind === 'answered' ? now : null;
-    this.#sql.settle.run(
-      state,
-      attempt.kind === 'ambiguous' ? 1 : 0,
-      error,
-      settled?.data ?? null,
-      fetched,
-      key,
-    );
+    const ambiguous = attempt.kind === 'ambiguous' ? 1 : 0;
+    const at = attempt.kind === 'answered' ? now : null;
+    this.#sql.settle.run(state, ambiguous, error, settled?.data ?? null, at, key);
   }
 
   #book({operation, attempt, charge, cost, retry}: Outcome): void {
@@ -280,14 +329,9 @@ export class Ledger {
     if (charge === 'maybe') books.maybeSpent += cost;
   }
 
-  /** Values marked as sent when the last session ended: nobody knows, so they may have been charged. */
-  #recover(): number {
-    const lost = this.#db
-      .prepare(
-        `SELECT operation, count(*) AS n, sum(cost) AS cost FROM lookup WHERE state = ${SENT} GROUP BY operation`,
-      )
-      .all();
-    if (lost.length === 0) return 0;
+  /** Values that were sent and have no outcome: nobody knows, so they may have been charged. Returns how many. */
+  #giveUpSent(): number {
+    const lost = this.#sql.sent.all();
     let count = 0;
     for (const row of lost) {
       const books = this.tally.operations[row.operation as Operation];
@@ -295,64 +339,24 @@ export class Ledger {
       books.maybeSpent += Number(row.cost);
       count += Number(row.n);
     }
+    if (count === 0) return 0;
     countUp(this.tally.byError, 'interrupted', count);
-    const then =
-      this.#options.resend === 'always'
-        ? `state = ${WAITING}, ambiguous = 1`
-        : `state = ${stateOf.unknown}, error = 'interrupted'`;
+    const never = this.#options.resend === 'never';
     this.#db.transaction(() => {
-      this.#db.exec(`UPDATE lookup SET ${then} WHERE state = ${SENT}`);
-      this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
+      this.#sql.lose.run(never ? stateOf.unknown : WAITING, never ? 'interrupted' : null);
+      this.#writeTally();
     });
+    this.#reserved = 0;
     return count;
   }
 }
 
-const FIND_AT_ONCE = 64;
-const ADOPT_AT_ONCE = 1_000;
-
-function open(path: string, full: boolean): Sqlite {
-  // With a budget, a reservation has to survive a power cut as well; without one, the end of the process is enough.
-  const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
-  const version = Number(db.pragma('user_version')?.user_version);
-  if (version === 0) {
-    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT;`);
-  } else if (version !== VERSION) {
-    db.close();
-    throw new StateError(
-      'state_version',
-      `The saved state is of version ${version}, this program's is ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
-    );
-  }
-  return db;
-}
-
-function statements(db: Sqlite) {
-  const columns = 'key, id, state, ambiguous, error, data';
-  const many = Array(FIND_AT_ONCE).fill('?').join(',');
-  return {
-    find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
-    findMany: db.prepare(`SELECT ${columns} FROM lookup WHERE key IN (${many})`),
-    reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost`,
-    ),
-    settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
-    ),
-    adopt: db.prepare(
-      `INSERT OR IGNORE INTO lookup (key, operation, state, cost, data) VALUES (?, ?, ${stateOf.ok}, 0, ?)`,
-    ),
-    setMeta: db.prepare(
-      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    ),
-    getMeta: db.prepare('SELECT value FROM meta WHERE name = ?'),
-    carried: db.prepare('SELECT data FROM carried WHERE key = ? AND at >= ?'),
-  };
+function answerOf({operation, key, data, at}: SqlRow): Answer {
+  return {operation: operation as Operation, key: String(key), data: String(data), at: Number(at)};
 }
 
 function entryOf(row: SqlRow): Entry {
-  const base = {id: Number(row.id), ambiguous: Boolean(row.ambiguous)};
-  return {...base, settled: settledOf(row)};
+  return {ambiguous: Boolean(row.ambiguous), settled: settledOf(row)};
 }
 
 function settledOf(row: SqlRow): Settled | undefined {
@@ -368,28 +372,4 @@ function settledOf(row: SqlRow): Settled | undefined {
     default:
       return undefined;
   }
-}
-
-/** Runs `work`; what SQLite says of the file becomes an error that says what to do. */
-function guarded<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const code = sqliteCode(error);
-    if (code === undefined) throw error;
-    if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') throw damaged(error);
-    throw new OutputError(
-      'state_unwritable',
-      `The run's state can't be written (${code}). Free the cause (disk space, permissions), then run the same command again.`,
-      {cause: error},
-    );
-  }
-}
-
-function damaged(cause: unknown): StateError {
-  return new StateError(
-    'state_damaged',
-    "The run's saved state is damaged. Start over with --restart; answers already in the answer store are not paid for again.",
-    {cause},
-  );
 }

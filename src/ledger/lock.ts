@@ -2,7 +2,7 @@ import {closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync} f
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
-import {LockedError} from '../job/errors.ts';
+import {LockedError, systemCode} from '../job/errors.ts';
 import {sqliteCode} from './sqlite.ts';
 
 export interface RunLock {
@@ -27,9 +27,8 @@ const TRIES = 20;
 export function takeLock(directory: string): RunLock {
   const path = join(directory, 'lock.db');
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    mkdirSync(directory, {recursive: true, mode: 0o700});
-    closeSync(openSync(path, 'a', 0o600));
-    const inode = statSync(path).ino;
+    const inode = makeFile(directory, path);
+    if (inode === undefined) continue;
     const db = new Database(path);
     try {
       db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
@@ -46,6 +45,17 @@ export function takeLock(directory: string): RunLock {
     db.close();
   }
   throw new LockedError(heldBy(directory));
+}
+
+/** The inode of the lock's file; undefined where another run has just removed its directory. */
+function makeFile(directory: string, path: string): number | undefined {
+  mkdirSync(directory, {recursive: true, mode: 0o700});
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  return inodeOf(path);
 }
 
 function inodeOf(path: string): number | undefined {

@@ -54,10 +54,17 @@ export class StoreAdmin {
     );
   }
 
-  /** Rewrites the file and empties its log, so that nothing removed stays readable. */
+  /**
+   * Rewrites the file and empties its log, so that nothing removed stays readable.
+   *
+   * @throws when another run keeps the log in use: then it still holds what was removed.
+   */
   compact(): void {
     this.#db.exec('VACUUM');
-    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    if (Number(this.#db.pragma('wal_checkpoint(TRUNCATE)')?.busy) !== 0)
+      throw new Error(
+        'another run is using it, and what was removed is still readable: repeat this after it',
+      );
   }
 
   close(): void {

@@ -1,11 +1,12 @@
 import {hash} from 'node:crypto';
 import {chmodSync, mkdirSync, statfsSync, statSync} from 'node:fs';
-import {homedir} from 'node:os';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
 import {systemCode} from '../job/errors.ts';
+import type {Answer} from './ledger.ts';
 import type {Lookup} from './lookup.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
+import {userDirectory} from './user-directory.ts';
 
 const VERSION = 1;
 export const STORE_FILE = 'answers.db';
@@ -24,6 +25,8 @@ const SCHEMA = `
 
 const FIND_AT_ONCE = 64;
 const WRITE_AT_ONCE = 500;
+/** Answers wait no longer than this until other runs can have them too. */
+const WRITE_EVERY_MS = 250;
 /** Another run may hold the store for as long as it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -46,26 +49,37 @@ export interface StoreOptions {
 export interface AnswerStore {
   /** Fresh answers among these keys, as JSON texts. */
   find(keys: readonly string[], operation: Operation): Map<string, string>;
-  put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string): void;
-  flush(): void;
+  /** Keeps an answer; `at` is when it came, in milliseconds since the epoch, where that is not now. */
+  put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string, at?: number): void;
+  /** Writes out what is waiting; whether all that was ever put is in the file now. */
+  flush(): boolean;
+  /** Whether another run has written to the store since this was last asked. */
+  changed(): boolean;
   close(): void;
 }
 
 /** The store that `--no-cache` asks for. */
-export const noStore: AnswerStore = {find: () => new Map(), put() {}, flush() {}, close() {}};
+export const noStore: AnswerStore = {
+  find: () => new Map(),
+  put() {},
+  flush: () => false,
+  changed: () => false,
+  close() {},
+};
 
-/** `$XDG_CACHE_HOME/bulk-enrich`, or `~/.cache/bulk-enrich`. */
+/** Where the store is unless it is named. Throws where the home directory is needed and does not exist. */
 export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
-  const base = env.XDG_CACHE_HOME;
-  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'bulk-enrich');
+  return userDirectory('cache', env);
 }
 
-/** Opens the store in `directory`, or tells why it can't be used and goes on without. */
-export function openStore(directory: string, options: StoreOptions): AnswerStore {
+/** Opens the store in the directory that `locate` finds, or tells why it can't be used and goes on without. */
+export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
+  let directory: string | undefined;
   try {
-    return new SqliteStore(openStoreFile(directory), options);
+    directory = locate();
+    return new SqliteStore(openStoreFile(directory), directory, options);
   } catch (error) {
-    options.onTrouble(trouble(error));
+    options.onTrouble(trouble(directory, error));
     return noStore;
   }
 }
@@ -103,29 +117,43 @@ function isNetworkFileSystem(directory: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
 }
 
-function trouble(error: unknown): string {
+function trouble(directory: string | undefined, error: unknown): string {
   const cause = sqliteCode(error) ?? systemCode(error);
-  return `The answer store can't be used (${cause}); lookups that it could have saved will cost.`;
+  const hint = isDamage(cause) ? ' It is damaged: remove the file, and the next run begins a new one.' : '';
+  return `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${cause}); lookups that it could have saved will cost.${hint}`;
+}
+
+function isDamage(code: string): boolean {
+  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
 }
 
 class SqliteStore implements AnswerStore {
   readonly #db: Sqlite;
+  readonly #directory: string;
   readonly #options: StoreOptions;
   readonly #scope: string;
   readonly #find: Statement;
   readonly #put: Statement;
-  #waiting: {key: string; operation: Operation; data: string}[] = [];
+  readonly #version: Statement;
+  #waiting: Answer[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #seen: unknown;
+  readonly #inode: number;
   #broken = false;
 
-  constructor(db: Sqlite, options: StoreOptions) {
+  constructor(db: Sqlite, directory: string, options: StoreOptions) {
     this.#db = db;
+    this.#directory = directory;
     this.#options = options;
     this.#scope = scopeKey(options.scope);
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.prepare(`SELECT key, data FROM answer WHERE scope = ? AND at >= ? AND key IN (${many})`);
     this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data',
+      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at',
     );
+    this.#version = db.prepare('PRAGMA data_version');
+    this.#inode = statSync(join(directory, STORE_FILE)).ino;
+    this.changed();
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, string> {
@@ -141,25 +169,46 @@ class SqliteStore implements AnswerStore {
     return found;
   }
 
-  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, data: string): void {
-    this.#waiting.push({operation, key, data});
+  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, data: string, at = this.#options.now()): void {
+    if (this.#broken) return;
+    this.#waiting.push({operation, key, data, at});
     if (this.#waiting.length >= WRITE_AT_ONCE) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), WRITE_EVERY_MS).unref();
   }
 
-  flush(): void {
+  flush(): boolean {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (waiting.length === 0) return;
-    const at = this.#options.now();
-    this.#attempt(() =>
-      this.#db.transaction(() => {
-        for (const {key, operation, data} of waiting) this.#put.run(key, this.#scope, operation, at, data);
-      }),
-    );
+    if (waiting.length > 0) {
+      this.#attempt(() => this.#write(waiting));
+    }
+    return !this.#broken;
+  }
+
+  #write(answers: readonly Answer[]): void {
+    // SQLite would go on writing to a file that nobody can open any more.
+    if (statSync(join(this.#directory, STORE_FILE), {throwIfNoEntry: false})?.ino !== this.#inode)
+      throw new Error('it was removed while it was in use');
+    this.#db.transaction(() => {
+      for (const {key, operation, data, at} of answers) this.#put.run(key, this.#scope, operation, at, data);
+    });
+  }
+
+  changed(): boolean {
+    let version: unknown;
+    this.#attempt(() => {
+      version = this.#version.get()?.data_version;
+    });
+    if (version === this.#seen) return false;
+    this.#seen = version;
+    return version !== undefined;
   }
 
   close(): void {
     this.flush();
+    this.#broken = true;
     try {
       this.#db.close();
     } catch {
@@ -173,7 +222,8 @@ class SqliteStore implements AnswerStore {
       work();
     } catch (error) {
       this.#broken = true;
-      this.#options.onTrouble(trouble(error));
+      this.#waiting = [];
+      this.#options.onTrouble(trouble(this.#directory, error));
     }
   }
 }

@@ -62,6 +62,34 @@ export class Answers {
     if (operation === 'verify') this.#nextOfToken(ask);
   }
 
+  /**
+   * Values among these that another run has been answered since they were queued; whoever wanted to know them has been
+   * told, and they need no call any more.
+   */
+  answeredMeanwhile(asks: readonly Ask[]): ReadonlySet<string> {
+    const {store, ledger} = this.#options;
+    const answered = new Set<string>();
+    if (!store.changed()) return answered;
+    for (const operation of new Set(asks.map(({lookup}) => lookup.operation))) {
+      if (operation === 'verify') continue;
+      const some = asks.filter(({lookup}) => lookup.operation === operation);
+      const stored = store.find(
+        some.map(({lookup}) => lookup.key),
+        operation,
+      );
+      for (const {lookup, known} of some) {
+        const data = stored.get(lookup.key);
+        if (data === undefined) continue;
+        ledger.adopt(operation, lookup.key, data, known);
+        answered.add(lookup.key);
+        const waiting = this.#pending.get(lookup.key)?.waiting ?? [];
+        this.#pending.delete(lookup.key);
+        for (const question of waiting) question.answer({status: 'ok', data});
+      }
+    }
+    return answered;
+  }
+
   /** Values that nobody knows the answer of yet. */
   get pending(): number {
     return this.#pending.size;
@@ -70,8 +98,7 @@ export class Answers {
   #fromStore(fresh: Map<string, Question[]>, known: ReadonlyMap<string, Entry>): void {
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
-      // A value that was asked about in this run, and may have been charged, is this run's to settle.
-      if (first === undefined || known.has(key)) continue;
+      if (first === undefined) continue;
       const keys = byOperation.get(first.lookup.operation);
       if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
       else keys.push(key);
@@ -82,7 +109,7 @@ export class Answers {
       for (const key of keys) {
         const data = stored.get(key) ?? ledger.carried(key, notBefore[operation]);
         if (data === undefined) continue;
-        ledger.adopt(operation, key, data);
+        ledger.adopt(operation, key, data, known.has(key));
         deliver(fresh, key, {status: 'ok', data});
       }
     }

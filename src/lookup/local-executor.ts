@@ -27,6 +27,8 @@ export interface LocalExecutorOptions {
   /** At the credit limit: stop, or settle the rest as skipped. */
   readonly onBudget: 'stop' | 'publish';
   readonly events: ExecutorEvents;
+  /** Values among these that need no call any more; whoever wanted to know them has been told. */
+  readonly answeredMeanwhile?: (asks: readonly Ask[]) => ReadonlySet<string>;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;
@@ -187,7 +189,7 @@ export class LocalExecutor implements Executor {
   /** A lease: those that may go now are reserved together, in one transaction, and sent. */
   #lease(lane: Lane, permits: number): void {
     try {
-      const chosen = this.#traffic.admit(lane.waiting, permits);
+      const chosen = this.#stillOpen(lane, this.#traffic.admit(lane.waiting, permits));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(chosen.map(reservation));
       for (const task of chosen.slice(0, granted)) {
         lane.waiting.splice(lane.waiting.indexOf(task), 1);
@@ -208,6 +210,28 @@ export class LocalExecutor implements Executor {
     return onBudget === 'publish' && this.#traffic.inFlight === 0 && !ledger.affords(task.ask.cost);
   }
 
+  /** Those of the chosen that no other run has been answered meanwhile. */
+  #stillOpen(lane: Lane, chosen: readonly Task[]): readonly Task[] {
+    const answered = this.#options.answeredMeanwhile?.(
+      chosen.map(task => ({...task.ask, known: task.ask.known || task.sends > 0})),
+    );
+    if (answered === undefined || answered.size === 0) return chosen;
+    for (const task of chosen) {
+      if (!answered.has(task.key)) continue;
+      this.#drop(task, lane);
+      this.#unsettled -= 1;
+      this.#traffic.settled(task.key);
+    }
+    this.#pump();
+    return chosen.filter(task => !answered.has(task.key));
+  }
+
+  /** Takes a task out of its lane without sending it. */
+  #drop(task: Task, lane: Lane): void {
+    lane.waiting.splice(lane.waiting.indexOf(task), 1);
+    task.permit(false);
+  }
+
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: Task): void {
     if (this.#traffic.inFlight > 0) return;
@@ -216,8 +240,7 @@ export class LocalExecutor implements Executor {
       this.#options.events.stopped({kind: 'budget'});
       return;
     }
-    lane.waiting.splice(lane.waiting.indexOf(task), 1);
-    task.permit(false);
+    this.#drop(task, lane);
     this.#settle(task, {status: 'skipped', error: 'budget'});
     if (lane.waiting.length > 0) lane.pacer.request();
   }

@@ -99,6 +99,7 @@ export function shapeOf(
   const {settings} = job;
   return {
     input: job.inputs,
+    output: job.paths.output ?? null,
     endpoint: scope,
     account: settings.account,
     columns: mapping.targets.map(({operation, column, prefix}) => [operation, column, prefix]),
@@ -142,8 +143,8 @@ export function openAnswerStore(
 ): AnswerStore {
   const {cache, account} = job.settings;
   if (cache === false) return noStore;
-  const directory = typeof cache === 'string' ? cache : defaultStoreDirectory(io.env);
-  return openStore(directory, {
+  const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
+  return openStore(locate, {
     scope: {endpoint: scope, account},
     notBefore: fresh,
     now: io.now,

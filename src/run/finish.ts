@@ -1,21 +1,18 @@
-import {existsSync, writeFileSync} from 'node:fs';
-import {dirname} from 'node:path';
+import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {Ledger} from '../ledger/ledger.ts';
+import {emptyTally} from '../ledger/tally.ts';
+import {emptyCounters} from './counters.ts';
 import {completedExit} from './exit.ts';
 import {costOf} from './mapping.ts';
-import {
-  completePublishing,
-  digestFile,
-  type FileDigest,
-  type Publication,
-  publish,
-  writeAtomically,
-} from './publish.ts';
-import {closeSession, type Session} from './session.ts';
-import {closeState, partialPath, type RunState} from './state.ts';
+import {digestFile, type FileDigest, type Publication, publish, writeAtomically} from './publish.ts';
+import type {RunIo} from './run.ts';
+import {closeStages, type Session} from './session.ts';
+import {type Checkpoint, closeState, ledgerPath, type RunIdentity, type RunState} from './state.ts';
 import {type Stop, stopFor} from './stop.ts';
-import {buildSummary, type Summary, summaryText} from './summary.ts';
+import {buildSummary, type Summary, type SummaryFacts, summaryText} from './summary.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -28,63 +25,49 @@ export interface RunOutcome {
   readonly message: string;
 }
 
-/** Completes what a crash in the middle of publishing left over: nothing else is to be done then. */
-export function alreadyPublished(job: Job, state: RunState): RunOutcome | undefined {
-  const record = completePublishing(state.directory);
-  if (record === undefined) return undefined;
-  closeState(state, true);
-  const message = `The last run had ended while it put its ${record.rowsWritten} rows in place; that is done now: ${job.paths.output}`;
-  return {exitCode: record.exitCode as ExitCode, summary: undefined, stop: undefined, message};
-}
-
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
-export async function finish(session: Session, stale: boolean): Promise<RunOutcome | 'stale'> {
+export async function finish(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  if (stop === undefined) {
-    try {
-      return await complete(session);
-    } catch (error) {
-      return interrupt(session, stopFor(error));
-    }
+  if (stop !== undefined) return interrupt(session, stop);
+  try {
+    return await complete(session);
+  } catch (error) {
+    return interrupt(session, stopFor(error));
   }
-  if (!stale) return interrupt(session, stop);
-  session.ledger.restart();
-  session.ledger.close();
-  await session.source.close();
-  session.store.close();
-  await session.writer.close();
-  await session.connection.close();
-  return 'stale';
 }
 
 async function complete(session: Session): Promise<RunOutcome> {
   const {job, writer, state, ledger} = session;
   const {exitCode, reason} = completedExit(writer.counters);
-  const {output, rejects} = writer.partial;
+  const {output} = writer.partial;
   const digest = output === undefined ? undefined : await digestFile(output);
-  const summary = summarize(
-    session,
-    {status: exitCode === 0 ? 'completed' : 'partial', reason, exitCode},
-    digest,
-  );
+  const status = exitCode === 0 ? 'completed' : 'partial';
+  const summary = summarize(session, {status, reason, exitCode}, digest);
   const text = summaryText(summary);
   ledger.close();
-  if (output === undefined || job.paths.output === undefined) {
+  if (output === undefined || digest === undefined || job.paths.output === undefined) {
     if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
   } else {
-    const files: Publication[] = [];
-    if (rejects !== undefined && existsSync(rejects) && job.paths.rejects !== undefined)
-      files.push({from: rejects, to: job.paths.rejects});
-    if (job.paths.summary !== undefined) {
-      const from = partialPath(state, job.paths.summary);
-      writeFileSync(from, text, {mode: 0o600});
-      files.push({from, to: job.paths.summary});
-    }
-    files.push({from: output, to: job.paths.output});
-    publish(state.directory, {files, exitCode, rowsWritten: writer.counters.rows.written});
+    const rejects = await rejectsToPublish(session);
+    publish(state.directory, {
+      input: session.source.position,
+      files: [...rejects, {from: output, to: job.paths.output, ...digest}],
+      summary: job.paths.summary === undefined ? undefined : {to: job.paths.summary, text},
+      obsolete: rejects.length === 0 ? job.paths.rejects : undefined,
+      exitCode,
+      rowsWritten: writer.counters.rows.written,
+    });
   }
-  await closeSession(session, true);
+  await closeStages(session);
+  closeState(state, true);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
+}
+
+async function rejectsToPublish({job, writer}: Session): Promise<Publication[]> {
+  const from = writer.partial.rejects;
+  const to = job.paths.rejects;
+  if (from === undefined || to === undefined || !existsSync(from)) return [];
+  return [{from, to, ...(await digestFile(from))}];
 }
 
 function completedMessage(job: Job, summary: Summary): string {
@@ -97,28 +80,89 @@ function completedMessage(job: Job, summary: Summary): string {
 }
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
-async function interrupt(session: Session, stop: Stop): Promise<RunOutcome> {
-  const {job, ledger, io} = session;
-  const broken =
-    stop.exitCode === exitCodes.output ||
-    stop.exitCode === exitCodes.internal ||
-    stop.exitCode === exitCodes.state;
+async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
+  const {job, state, io} = session;
+  const stop = closeLedger(session, first);
+  const summary = summarize(session, stop, undefined);
+  writeSummary(job, io, summary);
+  await closeStages(session);
+  closeState(state, false);
+  return {exitCode: stop.exitCode, summary, stop, message: stop.message};
+}
+
+/** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
+function closeLedger({ledger}: Session, stop: Stop): Stop {
   try {
     ledger.close();
+    return stop;
   } catch (error) {
-    if (!broken) return interrupt(session, stopFor(error));
     ledger.abandon();
+    const broken: readonly number[] = [exitCodes.output, exitCodes.internal, exitCodes.state];
+    return broken.includes(stop.exitCode) ? stop : stopFor(error);
   }
-  const summary = summarize(session, stop, undefined);
-  if (job.paths.summary !== undefined && existsSync(dirname(job.paths.summary))) {
-    try {
-      writeAtomically(job.paths.summary, summaryText(summary));
-    } catch (error) {
-      io.warn(stopFor(error).message);
-    }
+}
+
+function writeSummary({paths}: Job, io: RunIo, summary: Summary): void {
+  if (paths.summary === undefined) return;
+  try {
+    writeAtomically(paths.summary, summaryText(summary));
+  } catch (error) {
+    io.warn(stopFor(error).message);
   }
-  await closeSession(session, false);
-  return {exitCode: stop.exitCode, summary, stop, message: stop.message};
+}
+
+/** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
+export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
+  const stop = stopFor(error);
+  if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
+  const {tally, identity, checkpoint} = soFar(job, io, state);
+  const counters = checkpoint?.counters ?? emptyCounters();
+  writeSummary(
+    job,
+    io,
+    buildSummary({
+      ...stop,
+      job,
+      baseUrl: job.endpoint.kind === 'live' ? job.endpoint.baseUrl : undefined,
+      runId: identity?.runId ?? randomUUID(),
+      startedAt: identity?.startedAt ?? io.now(),
+      finishedAt: io.now(),
+      input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
+      output: undefined,
+      rowsRead: counters.rows.written + counters.rows.rejected,
+      blankLines: 0,
+      counters,
+      tally,
+      pace: undefined,
+      timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
+      resumed: {times: identity?.sessions ?? 0, fromRow: null},
+      daily: undefined,
+      costOf: creditsOf(job),
+    }),
+  );
+}
+
+/** SHA-256 of nothing. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+function soFar(job: Job, {now}: RunIo, state: RunState | undefined) {
+  const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
+  if (state === undefined || !existsSync(ledgerPath(state))) return nothing;
+  try {
+    const ledger = new Ledger(ledgerPath(state), {resend: job.settings.resend, now});
+    const identity = ledger.getMeta<RunIdentity>('run');
+    const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
+    ledger.close();
+    return {tally: ledger.tally, identity, checkpoint};
+  } catch {
+    return nothing;
+  }
+}
+
+function creditsOf(job: Job): SummaryFacts['costOf'] {
+  const cost = costOf(job);
+  return operation =>
+    cost({operation, params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {}});
 }
 
 function summarize(
@@ -127,7 +171,6 @@ function summarize(
   output: FileDigest | undefined,
 ): Summary {
   const {job, identity, source, writer, ledger, executor, checkpoint, connection} = session;
-  const cost = costOf(job);
   const {written, rejected} = writer.counters.rows;
   return buildSummary({
     ...end,
@@ -145,7 +188,7 @@ function summarize(
     pace: executor.pace(),
     timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
-    costOf: operation =>
-      cost({operation, params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {}}),
+    daily: ledger.day,
+    costOf: creditsOf(job),
   });
 }

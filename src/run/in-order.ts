@@ -7,10 +7,12 @@ export interface Entry {
   readonly results: (Result | undefined)[];
   /** How many of its results are still missing. */
   missing: number;
-  /** About the memory that it holds. */
-  readonly bytes: number;
+  /** About the memory that it holds; it grows with the answers. */
+  bytes: number;
   /** How far the input had been read when it came. */
   readonly position: InputPosition;
+  /** Whether it is in the window. */
+  queued: boolean;
 }
 
 /** An entry that has all its results. */
@@ -37,6 +39,7 @@ export class InOrder {
   }
 
   push(entry: Entry): void {
+    entry.queued = true;
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
     if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wake();
@@ -46,6 +49,9 @@ export class InOrder {
   complete(entry: Entry, index: number, result: Result): void {
     entry.results[index] = result;
     entry.missing -= 1;
+    const bytes = 'data' in result ? (result.data?.length ?? 0) : 0;
+    entry.bytes += bytes;
+    if (entry.queued) this.#bytes += bytes;
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wake();
   }
 

@@ -1,3 +1,4 @@
+import {createWriteStream, rmSync} from 'node:fs';
 import type {Reject} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
@@ -34,17 +35,19 @@ export class RowWriter {
   ): Promise<RowWriter> {
     const {output, rejects} = job.paths;
     const partial = {
-      output: output === undefined ? undefined : partialPath(state, output),
-      rejects: rejects === undefined ? undefined : partialPath(state, rejects),
+      output: output === undefined ? undefined : partialPath(state, 'output', output),
+      rejects: rejects === undefined ? undefined : partialPath(state, 'rejects', rejects),
     };
     const sink =
       partial.output === undefined
-        ? new StreamSink(stdout)
+        ? streamSink(job.paths.stream, stdout)
         : await FileSink.open(partial.output, checkpoint?.outputBytes ?? 0);
     const counters = checkpoint === undefined ? emptyCounters() : structuredClone(checkpoint.counters);
     const writer = new RowWriter(layout, sink, partial, counters);
     if (checkpoint === undefined) await sink.write(layout.encoder.head);
-    else if (checkpoint.rejectsBytes > 0) await writer.#openRejects(checkpoint.rejectsBytes);
+    const kept = checkpoint?.rejectsBytes ?? 0;
+    if (kept > 0) await writer.#openRejects(kept);
+    else if (partial.rejects !== undefined) rmSync(partial.rejects, {force: true});
     return writer;
   }
 
@@ -71,7 +74,7 @@ export class RowWriter {
   }
 
   /** Makes all that was written durable. Undefined before the first row. */
-  async flush(activeMs: number): Promise<Omit<Checkpoint, 'timeline'> | undefined> {
+  async flush(activeMs: number, storedUntil: number): Promise<Omit<Checkpoint, 'timeline'> | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;
@@ -83,6 +86,7 @@ export class RowWriter {
       rejectsBytes,
       counters: this.counters,
       activeMs,
+      storedUntil,
     };
   }
 
@@ -96,6 +100,10 @@ export class RowWriter {
     this.#rejects ??= await FileSink.open(this.partial.rejects, bytes);
     return this.#rejects;
   }
+}
+
+function streamSink(path: string | undefined, stdout: NodeJS.WritableStream): StreamSink {
+  return path === undefined ? new StreamSink(stdout, false) : new StreamSink(createWriteStream(path), true);
 }
 
 function rejectLine({file, line, record, reason, detail, raw, raw_base64, raw_truncated}: Reject): string {

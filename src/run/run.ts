@@ -4,11 +4,12 @@ import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Question} from '../lookup/answers.ts';
 import type {Planned} from '../lookup/plan.ts';
+import {beginningOf, startOver} from './beginning.ts';
 import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
-import {alreadyPublished, finish, type RunOutcome} from './finish.ts';
+import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import type {Entry, ReadyEntry} from './in-order.ts';
-import {isStale, openSession, type Session, sampleTimeline} from './session.ts';
+import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
 
@@ -40,61 +41,74 @@ const ADMIT_AT_ONCE = 256;
  * @throws {BulkEnrichError} when it can't start; what ends it later is in the outcome.
  */
 export async function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOutcome> {
-  const state = openState(job);
+  let state: RunState | undefined;
   try {
-    const published = alreadyPublished(job, state);
-    if (published !== undefined) return published;
-    for (;;) {
-      const outcome = await runSession(job, io, state, stopper);
-      if (outcome !== 'stale') return outcome;
-    }
+    state = openState(job);
+    const beginning = await beginningOf(job, state);
+    if (typeof beginning === 'object') return beginning;
+    const session = await openFresh(job, io, state, stopper, beginning);
+    return await finish(session);
   } catch (error) {
-    closeState(state, state.created);
+    reportFailure(job, io, state, error);
+    if (state !== undefined) closeState(state, state.made !== undefined);
     throw error;
   }
 }
 
-async function runSession(
+/** Runs a session to its end; one that finds the state to be another run's starts over, once. */
+async function openFresh(
   job: Job,
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-): Promise<RunOutcome | 'stale'> {
-  const session = await openSession(job, io, state, stopper);
+  beginning: Beginning,
+): Promise<Session> {
+  try {
+    const session = await openSession(job, io, state, stopper.child(), beginning);
+    await flow(session);
+    const error = session.stopper.reason?.error;
+    if (beginning === 'over' || !isStale(error, job)) return session;
+    session.ledger.close();
+    await closeStages(session);
+    throw error;
+  } catch (error) {
+    if (beginning === 'over' || !isStale(error, job)) throw error;
+    startOver(job, io, state, error);
+    return openFresh(job, io, state, stopper, 'over');
+  }
+}
+
+/** source → plan → answers → in order → sink, until the input ends or the run stops. */
+async function flow(session: Session): Promise<void> {
+  const {stopper, window, executor, io} = session;
   const unwatch = io.watch?.(session);
   const deadline = startDeadline(session);
   const sampling = setInterval(() => sampleTimeline(session), SAMPLE_EVERY_MS);
-  let failure: unknown;
-  try {
-    await Promise.all([read(session), write(session)]);
-  } catch (error) {
-    failure = error;
-    stopper.stop(stopFor(error));
-    session.window.abort();
-  } finally {
-    clearTimeout(deadline);
-    clearInterval(sampling);
-    sampleTimeline(session, true);
-    unwatch?.();
+  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
+  const writing = ending(write(session));
+  await ending(read(session));
+  window.end();
+  await stopper.unlessStopped(writing);
+  if (stopper.reason !== undefined) {
+    await executor.drained(GRACE_MS);
+    window.abort();
+    await writing;
   }
-  return finish(session, isStale(failure, job));
+  clearTimeout(deadline);
+  clearInterval(sampling);
+  sampleTimeline(session, true);
+  unwatch?.();
 }
 
 /** source → plan → answers: rows enter the window in input order, and their questions go to the chain. */
 async function read(session: Session): Promise<void> {
-  const {source, stopper, window, executor} = session;
+  const {source, stopper} = session;
   const batches = source.batches();
-  while (stopper.reason === undefined) {
-    const next = await Promise.race([batches.next(), stopper.stopped]);
-    if (next === undefined || next.done === true) break;
-    await Promise.race([admitAll(session, next.value), stopper.stopped]);
+  for (;;) {
+    const next = await stopper.unlessStopped(batches.next());
+    if (next === undefined || next.done === true) return;
+    await stopper.unlessStopped(admitAll(session, next.value));
   }
-  if (stopper.reason === undefined) {
-    window.end();
-    return;
-  }
-  await executor.drained(GRACE_MS);
-  window.abort();
 }
 
 /** In small groups, so that no more rows are in memory than wait for an answer. */
@@ -110,7 +124,7 @@ async function admit({layout, window, answers}: Session, {records, position}: Ba
   for (const record of records) {
     const planned: readonly Planned[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
     const bytes = record.type === 'csv' ? sizeOf(record.fields) : record.raw.length;
-    const entry: Entry = {record, results: [], missing: planned.length, bytes, position};
+    const entry: Entry = {record, results: [], missing: planned.length, bytes, position, queued: false};
     for (const [index, plan] of planned.entries()) {
       if (plan.status === 'ask')
         questions.push({lookup: plan.lookup, answer: settled => window.complete(entry, index, settled)});
@@ -141,8 +155,11 @@ async function write(session: Session): Promise<void> {
 }
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
-async function save({writer, ledger, job, io, checkpoint, startedAt, timeline}: Session): Promise<void> {
-  const reached = await writer.flush((checkpoint?.activeMs ?? 0) + io.now() - startedAt);
+async function save(session: Session): Promise<void> {
+  const {writer, ledger, store, job, io, checkpoint, startedAt, timeline} = session;
+  const now = io.now();
+  const storedUntil = store.flush() ? now : (checkpoint?.storedUntil ?? 0);
+  const reached = await writer.flush((checkpoint?.activeMs ?? 0) + now - startedAt, storedUntil);
   if (reached === undefined || job.paths.output === undefined) return;
   ledger.setMeta('checkpoint', {...reached, timeline: timeline.state} satisfies Checkpoint);
 }
@@ -157,9 +174,12 @@ function checkLimits({job, writer, stopper}: Session, ready: readonly ReadyEntry
     stopper.stop(limitStop('max-rejects', rejected));
 }
 
+/** A timer can't be set for longer than this: about 25 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 function startDeadline({job, stopper}: Session): NodeJS.Timeout | undefined {
   const {maxDuration} = job.settings;
-  return maxDuration === undefined
-    ? undefined
-    : setTimeout(() => stopper.stop(limitStop('max-duration', maxDuration)), maxDuration);
+  if (maxDuration === undefined) return undefined;
+  const stop = () => stopper.stop(limitStop('max-duration', maxDuration));
+  return setTimeout(stop, Math.min(maxDuration, LONGEST_TIMER_MS));
 }

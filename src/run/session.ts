@@ -1,22 +1,22 @@
-import {InputError} from '../input/errors.ts';
 import {openSource, type Source} from '../input/source.ts';
-import {StateError, UsageError} from '../job/errors.ts';
+import {BulkEnrichError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {AnswerStore} from '../ledger/store.ts';
+import {type AnswerStore, noStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {LocalExecutor} from '../lookup/local-executor.ts';
 import {steadyClock} from '../lookup/steady-clock.ts';
-import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, outputExists, shapeOf} from './assemble.ts';
+import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
 import {InOrder} from './in-order.ts';
 import {costOf} from './mapping.ts';
 import {RowWriter} from './row-writer.ts';
 import type {RunIo} from './run.ts';
+import {openDailyBudget} from './spending.ts';
 import {
+  beginRun,
   type Checkpoint,
-  closeState,
   identifyRun,
   openLedger,
   type RunIdentity,
@@ -50,27 +50,35 @@ export interface Session {
 /** What gathers behind one slow value, before reading stops. */
 const WINDOW_BYTES = 64 * 1_048_576;
 
+/** Where a run may go on from its state, or has to start over. */
+export type Beginning = 'resume' | 'over';
+
 /**
  * Opens everything that a run needs, in the order in which it can fail: nothing is sent before all of it stands.
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export async function openSession(job: Job, io: RunIo, state: RunState, stopper: Stopper): Promise<Session> {
-  if (outputExists(job) && !job.settings.force) {
-    throw new UsageError(
-      'output_exists',
-      `${job.paths.output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
-    );
-  }
+export async function openSession(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+  beginning: Beginning,
+): Promise<Session> {
   const connection = await connectTo(job.endpoint, {
     timeoutMs: job.settings.timeout,
     maxConnections: job.settings.concurrency,
   });
   let ledger: Ledger | undefined;
   try {
-    ledger = openLedger(state, job, io.now, io.warn);
-    const read = await openInput(job, io, ledger, connection.scope);
-    return await join(job, io, state, stopper, connection, ledger, read);
+    ledger = openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn);
+    const input = await openInput(job, io, ledger, connection.scope, beginning);
+    try {
+      return await join(job, io, state, stopper, connection, ledger, input);
+    } catch (error) {
+      await input.source.close();
+      throw error;
+    }
   } catch (error) {
     ledger?.abandon();
     await connection.close();
@@ -85,50 +93,34 @@ interface OpenedInput {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** Opens the input where the last session got to; state that does not fit is an error, or is started over. */
-async function openInput(job: Job, io: RunIo, ledger: Ledger, scope: string): Promise<OpenedInput> {
-  const checkpoint = job.settings.restart ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
-  let source: Source;
-  try {
-    source = await openSource(sourceSettings(job, io, checkpoint));
-  } catch (error) {
-    if (!isStale(error, job)) throw error;
-    return restart(job, io, ledger, scope, error);
-  }
+/** Opens the input where the last session got to, or from its start. */
+async function openInput(
+  job: Job,
+  io: RunIo,
+  ledger: Ledger,
+  scope: string,
+  beginning: Beginning,
+): Promise<OpenedInput> {
+  const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
+  const source = await openSource(sourceSettings(job, io, checkpoint));
   try {
     const layout = layOut(job, source);
-    const identity = identifyRun(ledger, job, shapeOf(job, layout, scope), io.now());
-    const restarted = checkpoint !== undefined && ledger.getMeta('checkpoint') === undefined;
-    if (!restarted) return {source, layout, identity, checkpoint};
-    await source.close();
-    return await restart(job, io, ledger, scope, undefined);
+    const shape = shapeOf(job, layout, scope);
+    const identity =
+      beginning === 'over' ? beginRun(ledger, shape, io.now()) : identifyRun(ledger, job, shape, io.now());
+    return {source, layout, identity, checkpoint};
   } catch (error) {
     await source.close();
     throw error;
   }
 }
 
-/** Whether this error says that the input is another than the checkpoint's, and the job starts over then. */
-export function isStale(error: unknown, job: Job): boolean {
-  return error instanceof InputError && error.code === 'input_changed' && restartsWhenStale(job);
-}
+/** The codes of errors that say that the saved state is another run's, or is not whole. */
+const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
 
-async function restart(
-  job: Job,
-  io: RunIo,
-  ledger: Ledger,
-  scope: string,
-  cause: unknown,
-): Promise<OpenedInput> {
-  io.warn('The unfinished run does not fit this one; it starts over, keeping every answer already paid for.');
-  ledger.restart();
-  if (job.inputs.includes('-'))
-    throw new StateError(
-      'stale_stdin',
-      'stdin can not be read a second time. The state is reset: pipe the same bytes again.',
-      {cause},
-    );
-  return openInput(job, io, ledger, scope);
+/** Whether this error is about saved state that the job says to start over from. */
+export function isStale(error: unknown, job: Job): boolean {
+  return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
 }
 
 /** How the job's input is read. */
@@ -162,9 +154,8 @@ async function join(
   const fresh = notBefore(job, identity.startedAt);
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
   const store = openAnswerStore(job, connection.scope, fresh, io);
-  const executor = createExecutor(job, io, connection, ledger, layout, stopper, (ask, settled) =>
-    answers.settled(ask, settled),
-  );
+  keepAnswers(ledger, store, checkpoint);
+  const executor = createExecutor(job, io, connection, ledger, layout, stopper, () => answers);
   const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
   stopper.onStop(() => executor.stop());
   return {
@@ -203,6 +194,13 @@ export function sampleTimeline(session: Session, isLast = false): void {
   timeline.sample(io.now(), reading, isLast);
 }
 
+/** Answers that a killed session had paid for and not yet put into the store. */
+function keepAnswers(ledger: Ledger, store: AnswerStore, checkpoint: Checkpoint | undefined): void {
+  if (store === noStore) return;
+  for (const answers of ledger.answersSince(checkpoint?.storedUntil ?? 0))
+    for (const answer of answers) store.put(answer, answer.data, answer.at);
+}
+
 function createExecutor(
   job: Job,
   io: RunIo,
@@ -210,7 +208,7 @@ function createExecutor(
   ledger: Ledger,
   {mapping}: Layout,
   stopper: Stopper,
-  settled: Answers['settled'],
+  answers: () => Answers,
 ): Executor {
   const {settings} = job;
   const operations = [...new Set(mapping.targets.map(target => target.operation))];
@@ -221,17 +219,18 @@ function createExecutor(
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: settings.onBudget,
-    events: {settled, stopped: reason => stopper.stop(stopOf(reason))},
+    events: {
+      settled: (ask, settled) => answers().settled(ask, settled),
+      stopped: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
+    },
+    answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
     now: steadyClock(io.now()),
     random: io.random,
   });
 }
 
-/** Closes all stages; the state goes when the run is finished. */
-export async function closeSession(session: Session, finished: boolean): Promise<void> {
-  await session.source.close();
-  session.store.close();
-  await session.writer.close();
-  await session.connection.close();
-  closeState(session.state, finished);
+/** Closes all stages but the ledger and the state, whatever each of them has against it. */
+export async function closeStages({source, store, writer, connection}: Session): Promise<void> {
+  store.close();
+  await Promise.allSettled([source.close(), writer.close(), connection.close()]);
 }

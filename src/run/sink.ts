@@ -90,10 +90,13 @@ export class FileSink implements Sink {
 /** A stream, such as stdout: what is written is gone, so there is nothing to go on from. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
+  readonly #owned: boolean;
   #error: unknown;
 
-  constructor(stream: NodeJS.WritableStream) {
+  /** `owned`: it is this run's alone, and ends with it. */
+  constructor(stream: NodeJS.WritableStream, owned: boolean) {
     this.#stream = stream;
+    this.#owned = owned;
     stream.on('error', error => {
       this.#error = error;
     });
@@ -116,7 +119,10 @@ export class StreamSink implements Sink {
     return 0;
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    if (!this.#owned || this.#error !== undefined) return;
+    await new Promise<void>(resolve => this.#stream.end(resolve));
+  }
 }
 
 function unwritable(path: string, error: unknown): OutputError {

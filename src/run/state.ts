@@ -1,11 +1,11 @@
 import {randomUUID} from 'node:crypto';
-import {existsSync, mkdtempSync, renameSync, rmSync, statSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {basename, dirname, join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import type {ResumePoint} from '../input/row.ts';
 import {LockedError, OutputError, StateError, systemCode} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
-import {Ledger} from '../ledger/ledger.ts';
+import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
 import {type RunLock, takeLock} from '../ledger/lock.ts';
 import type {Counters} from './counters.ts';
 import type {TimelineState} from './timeline.ts';
@@ -27,52 +27,75 @@ export interface Checkpoint extends ResumePoint {
   readonly counters: Counters;
   readonly activeMs: number;
   readonly timeline: TimelineState;
+  /** Answers from before this, in milliseconds since the epoch, are in the answer store; 0 where none are. */
+  readonly storedUntil: number;
 }
 
 /** The state's directory while a run holds it. */
 export interface RunState {
   readonly directory: string;
   readonly lock: RunLock;
+  /** Whether it goes with the session, as a run that is streamed has nothing to go on from. */
   readonly temporary: boolean;
-  /** Whether it was made by this session, so that there is nothing in it to keep yet. */
-  readonly created: boolean;
+  /** The topmost directory that was made for it; undefined where all of them were there. */
+  readonly made: string | undefined;
+  /** Whether the directory goes when nothing is left in it: not one that somebody else made and named. */
+  readonly own: boolean;
 }
 
-/** Takes the lock; a run that is streamed has nothing to go on from, so its state is temporary. */
+/**
+ * Takes the lock.
+ *
+ * @throws {LockedError} when another run has it; {@link OutputError} when the directory can't be made or written.
+ */
 export function openState(job: Job): RunState {
+  const {output, state} = job.paths;
+  if (output !== undefined && !existsSync(dirname(output)))
+    throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
   try {
-    const temporary = job.paths.state === undefined;
-    const directory = job.paths.state ?? mkdtempSync(join(tmpdir(), 'bulk-enrich-'));
-    const created = temporary || !existsSync(directory);
-    return {directory, lock: takeLock(directory), temporary, created};
+    if (state === undefined) {
+      const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-'));
+      return {directory, lock: takeLock(directory), temporary: true, made: directory, own: true};
+    }
+    const made = mkdirSync(state, {recursive: true, mode: 0o700});
+    const own = made !== undefined || job.settings.state === undefined;
+    return {directory: state, lock: takeLock(state), temporary: false, made, own};
   } catch (error) {
     if (error instanceof LockedError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${job.paths.state ?? tmpdir()} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
+      `The state directory ${state ?? tmpdir()} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }
 }
 
+const LEDGER = 'ledger.db';
+
 /** Opens the ledger; one that is damaged or of another version is set aside where the job says to restart. */
 export function openLedger(
-  state: RunState,
+  {directory}: Pick<RunState, 'directory'>,
   job: Job,
-  now: () => number,
+  options: Pick<LedgerOptions, 'now' | 'daily'>,
   warn: (sentence: string) => void,
 ): Ledger {
-  const path = join(state.directory, 'ledger.db');
-  const options = {maxCredits: job.settings.maxCredits, resend: job.settings.resend, now};
+  const path = ledgerPath({directory});
+  const all = {...options, maxCredits: job.settings.maxCredits, resend: job.settings.resend};
   try {
-    return new Ledger(path, options);
+    return new Ledger(path, all);
   } catch (error) {
     if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
-    warn(`${error.message.split('.')[0]}. It was set aside as ledger.db.damaged, and the run starts over.`);
+    warn(
+      `${error.message.split('.')[0]}. It was set aside as ${path}.damaged, and the run starts over: only answers that the answer store has are not paid for again.`,
+    );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
     renameSync(path, `${path}.damaged`);
-    return new Ledger(path, options);
+    return new Ledger(path, all);
   }
+}
+
+export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
+  return join(directory, LEDGER);
 }
 
 export function restartsWhenStale({settings, fromFile}: Job): boolean {
@@ -82,25 +105,21 @@ export function restartsWhenStale({settings, fromFile}: Job): boolean {
 /**
  * Finds the run that this state belongs to, or begins one.
  *
- * @throws {StateError} when it was begun with settings that would make another output, and may not be started over.
+ * @throws {StateError} when it was begun with settings that would make another output.
  */
 export function identifyRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], now: number): RunIdentity {
   const found = ledger.getMeta<RunIdentity>('run');
-  if (found !== undefined && !job.settings.restart) {
-    const changed = changedSettings(found.shape, shape);
-    if (changed.length === 0) {
-      found.sessions += 1;
-      ledger.setMeta('run', found);
-      return found;
-    }
-    if (!restartsWhenStale(job)) {
-      throw new StateError(
-        'settings_changed',
-        `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
-      );
-    }
+  if (found === undefined) return beginRun(ledger, shape, now);
+  const changed = changedSettings(found.shape, shape);
+  if (changed.length > 0) {
+    throw new StateError(
+      'settings_changed',
+      `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
+    );
   }
-  return beginRun(ledger, shape, now);
+  found.sessions += 1;
+  ledger.setMeta('run', found);
+  return found;
 }
 
 /** Starts over: what was paid for stays at hand. */
@@ -116,14 +135,47 @@ function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape
   return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-/** Where a file is written until it is published: in the state's directory, or beside its place on another disk. */
-export function partialPath(state: RunState, target: string): string {
-  const sameDisk = statSync(state.directory).dev === statSync(dirname(target) || '.').dev;
-  return sameDisk ? join(state.directory, basename(target)) : `${target}.partial`;
+/** The files that are written until they are published. */
+export type PartialName = 'output' | 'rejects';
+
+/** Where a file is until it is published: in the state's directory, or beside its place where that is another disk. */
+export function partialPath(state: RunState, name: PartialName, target: string): string {
+  const directory = dirname(target);
+  const place = existsSync(directory) ? directory : state.directory;
+  const sameDisk = statSync(state.directory).dev === statSync(place).dev;
+  return sameDisk ? join(state.directory, `${name}.partial`) : `${target}.partial`;
 }
 
-/** Lets go of the state; it is removed when nothing is left to go on with. */
-export function closeState(state: RunState, finished: boolean): void {
-  if (finished || state.temporary) rmSync(state.directory, {recursive: true, force: true});
+/** All that a run may leave in its state's directory; the record of a publishing and the lock go last. */
+const FILES = [
+  ...['', '-wal', '-shm', '.damaged'].map(suffix => LEDGER + suffix),
+  'output.partial',
+  'rejects.partial',
+  'publish.json.new',
+  'publish.json',
+  'holder.json',
+  'lock.db',
+  'lock.db-journal',
+];
+
+/**
+ * Lets go of the state. `remove`: nothing is left to go on with, so what a run keeps there goes, and so do the
+ * directories that were made for it; what else somebody keeps there stays.
+ */
+export function closeState(state: RunState, remove: boolean): void {
+  if (remove || state.temporary) {
+    for (const name of FILES) rmSync(join(state.directory, name), {force: true});
+    if (state.own) removeEmpty(resolve(state.directory), state.made);
+  }
   state.lock.release();
+}
+
+/** Removes `directory` if it is empty, and those above it up to `top`. */
+function removeEmpty(directory: string, top: string | undefined): void {
+  try {
+    rmdirSync(directory);
+    if (top !== undefined && directory !== top) removeEmpty(dirname(directory), top);
+  } catch {
+    // Somebody keeps something there.
+  }
 }

@@ -19,16 +19,8 @@ export interface Stop {
 
 /** The first reason to stop wins; everybody who waits is told. */
 export class Stopper {
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   #stop: Stop | undefined;
-  readonly stopped: Promise<void>;
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.stopped = new Promise(resolve => {
-      this.#resolve = resolve;
-    });
-  }
 
   get reason(): Stop | undefined {
     return this.#stop;
@@ -37,17 +29,44 @@ export class Stopper {
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
-    this.#resolve();
     for (const listener of this.#listeners) listener();
   }
 
-  onStop(listener: () => void): void {
-    this.#listeners.push(listener);
+  /** Calls `listener` when the run stops: at once where it has already. Returns what takes it back. */
+  onStop(listener: () => void): () => void {
+    if (this.#stop !== undefined) listener();
+    else this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** One that stops with this one, and may stop without it. */
+  child(): Stopper {
+    const child = new Stopper();
+    this.onStop(() => {
+      if (this.#stop !== undefined) child.stop(this.#stop);
+    });
+    return child;
+  }
+
+  /**
+   * What `work` comes to, or undefined as soon as the run stops: nobody waits for what may never end. (A race against
+   * one promise that lasts as long as the run would keep every result of it in memory.)
+   */
+  async unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
+    let forget = () => {};
+    const stopped = new Promise<undefined>(resolve => {
+      forget = this.onStop(() => resolve(undefined));
+    });
+    try {
+      return await Promise.race([work, stopped]);
+    } finally {
+      forget();
+    }
   }
 }
 
-/** What it means for the run that its executor stopped. */
-export function stopOf(reason: ExecutorStop): Stop {
+/** What it means for the run that its executor stopped; `budget` is the day's, where that is what was used up. */
+export function stopOf(reason: ExecutorStop, budget: {readonly renewsAt: number} | undefined): Stop {
   switch (reason.kind) {
     case 'fatal':
       return {
@@ -71,7 +90,11 @@ export function stopOf(reason: ExecutorStop): Stop {
         status: 'interrupted',
         reason: 'budget',
         exitCode: exitCodes.credits,
-        message: 'The credit limit (--max-credits) is reached: nothing more was sent.',
+        message:
+          budget === undefined
+            ? 'The credit limit (--max-credits) is reached: nothing more was sent.'
+            : `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(budget.renewsAt).toISOString()}.`,
+        comeBackMs: budget?.renewsAt,
       };
     case 'error':
       return stopFor(reason.error);

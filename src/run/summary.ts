@@ -11,7 +11,8 @@ import {topSummary} from './top-counts.ts';
 /** What a run knows when its summary is written. */
 export interface SummaryFacts {
   readonly job: Job;
-  readonly baseUrl: string;
+  /** Undefined where the embedded service was not started. */
+  readonly baseUrl: string | undefined;
   readonly runId: string;
   readonly status: 'completed' | 'partial' | 'interrupted' | 'failed';
   readonly reason: string;
@@ -28,6 +29,8 @@ export interface SummaryFacts {
   readonly pace: PaceReport | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
+  /** The job's budget of the day, where it has one. */
+  readonly daily: {readonly limit: number; readonly used: number} | undefined;
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
 }
 
@@ -50,7 +53,10 @@ export function buildSummary(facts: SummaryFacts) {
     finished_at: new Date(facts.finishedAt).toISOString(),
     duration_ms: durationMs,
     ...(facts.comeBackMs === undefined ? {} : {come_back_at: new Date(facts.comeBackMs).toISOString()}),
-    endpoint: {kind: job.endpoint.kind, base_url: withoutUserinfo(facts.baseUrl)},
+    endpoint: {
+      kind: job.endpoint.kind,
+      base_url: facts.baseUrl === undefined ? null : withoutUserinfo(facts.baseUrl),
+    },
     input: {paths: job.inputs, ...facts.input},
     output: {
       path: job.paths.output ?? '-',
@@ -175,6 +181,7 @@ function creditSummary(facts: SummaryFacts) {
     spent: round(sum(name => tally.operations[name].spent)),
     maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
     limit: job.settings.maxCredits ?? null,
+    ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),

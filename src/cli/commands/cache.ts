@@ -15,8 +15,7 @@ interface CacheFlags {
 
 /** `bulk-enrich cache stats`. */
 export async function cacheStats(flags: CacheFlags): Promise<number> {
-  const directory = flags.cache ?? defaultStoreDirectory(process.env);
-  return withStore(directory, store => {
+  return withStore(flags, (store, directory) => {
     const rows = store
       .stats()
       .map(({operation, answers, oldest, newest}) => [operation, count(answers), day(oldest), day(newest)]);
@@ -32,7 +31,7 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
   const parsed = ages.safeParse(flags.maxAge);
   if (!parsed.success)
     throw new UsageError('settings', `--max-age: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
-  return withStore(flags.cache ?? defaultStoreDirectory(process.env), store => {
+  return withStore(flags, store => {
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
@@ -55,7 +54,7 @@ export async function cachePurge(
       'not_a_value',
       'That is no IP address, phone number or e-mail address. A phone number in national form needs --default-country.',
     );
-  return withStore(flags.cache ?? defaultStoreDirectory(process.env), store => {
+  return withStore(flags, store => {
     const removed = store.purge(keys);
     store.compact();
     process.stdout.write(
@@ -78,18 +77,20 @@ function keysOf(value: string, country: string | undefined): string[] {
   );
 }
 
-function withStore(directory: string, work: (store: StoreAdmin) => void): number {
+function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: string) => void): number {
+  let directory = flags.cache;
   let store: StoreAdmin | undefined;
   try {
+    directory ??= defaultStoreDirectory(process.env);
     store = StoreAdmin.open(directory);
     if (store === undefined) process.stdout.write(`${directory}: no answers are kept there.\n`);
-    else work(store);
+    else work(store, directory);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new OutputError(
       'store_unusable',
-      `The answer store in ${directory} can't be used (${systemCode(error)}).`,
+      `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${systemCode(error)}).`,
       {cause: error},
     );
   } finally {

@@ -1,0 +1,122 @@
+import {OutputError, StateError} from '../job/errors.ts';
+import {Sqlite, sqliteCode} from './sqlite.ts';
+
+/** Raised whenever the tables, the tally or the checkpoint change their shape. */
+const VERSION = 3;
+
+const SCHEMA = `
+  CREATE TABLE lookup (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    operation TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    ambiguous INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    data TEXT,
+    at INTEGER
+  );
+  CREATE TABLE carried (key TEXT PRIMARY KEY, operation TEXT NOT NULL, data TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** A value's state: not asked yet or to be asked again, on its way, or settled for good. */
+export const WAITING = 0;
+export const SENT = 1;
+export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
+
+/** So many keys are looked up with one statement; fewer are padded with nulls. */
+export const FIND_AT_ONCE = 64;
+/** So many answers are read at once when they are copied out of the ledger. */
+export const COPY_AT_ONCE = 500;
+
+/**
+ * Opens a ledger's file, or makes it. `full`: a reservation has to survive a power cut as well, as a budget asks for;
+ * without one, the end of the process is enough.
+ *
+ * @throws {StateError} when it is damaged, in any page of it, or of another version.
+ */
+export function openLedgerFile(path: string, full: boolean): Sqlite {
+  const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
+  const version = Number(db.pragma('user_version')?.user_version);
+  if (version === 0) {
+    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT;`);
+    return db;
+  }
+  try {
+    if (version === VERSION) demandSound(db);
+    else throw ofVersion(version);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Damage is found before anything is sent, and not in the middle of the run. */
+function demandSound(db: Sqlite): void {
+  const found = String(Object.values(db.pragma('quick_check(1)') ?? {})[0]);
+  if (found !== 'ok') throw damaged(new Error(found));
+}
+
+function ofVersion(version: number): StateError {
+  return new StateError(
+    'state_version',
+    `The saved state is of version ${version}, this program's is ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
+  );
+}
+
+/** All that is asked of a ledger's file, prepared. */
+export function ledgerStatements(db: Sqlite) {
+  const columns = 'key, id, state, ambiguous, error, data';
+  const many = Array(FIND_AT_ONCE).fill('?').join(',');
+  return {
+    find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
+    findMany: db.prepare(`SELECT ${columns} FROM lookup WHERE key IN (${many})`),
+    reserve: db.prepare(
+      `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost`,
+    ),
+    settle: db.prepare(
+      'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
+    ),
+    adopt: db.prepare(
+      `INSERT INTO lookup (key, operation, state, cost, data) VALUES (?, ?, ${stateOf.ok}, 0, ?) ON CONFLICT (key) DO UPDATE SET state = ${stateOf.ok}, data = excluded.data WHERE state = ${WAITING}`,
+    ),
+    setMeta: db.prepare(
+      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    ),
+    getMeta: db.prepare('SELECT value FROM meta WHERE name = ?'),
+    sent: db.prepare(
+      `SELECT operation, count(*) AS n, sum(cost) AS cost FROM lookup WHERE state = ${SENT} GROUP BY operation`,
+    ),
+    lose: db.prepare(`UPDATE lookup SET state = ?, ambiguous = 1, error = ? WHERE state = ${SENT}`),
+    answered: db.prepare(
+      `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+    ),
+    carried: db.prepare('SELECT data FROM carried WHERE key = ? AND at >= ?'),
+  };
+}
+
+/** Runs `work`; what SQLite says of the file becomes an error that says what to do. */
+export function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = sqliteCode(error);
+    if (code === undefined) throw error;
+    if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') throw damaged(error);
+    throw new OutputError(
+      'state_unwritable',
+      `The run's state can't be written (${code}). Free the cause (disk space, permissions), then run the same command again.`,
+      {cause: error},
+    );
+  }
+}
+
+export function damaged(cause: unknown): StateError {
+  return new StateError(
+    'state_damaged',
+    "The run's saved state is damaged. Start over with --restart; answers already in the answer store are not paid for again.",
+    {cause},
+  );
+}

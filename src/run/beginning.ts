@@ -1,0 +1,87 @@
+import type {ExitCode} from '../job/errors.ts';
+import {StateError, UsageError} from '../job/errors.ts';
+import type {Job} from '../job/job.ts';
+import {outputExists} from './assemble.ts';
+import type {RunOutcome} from './finish.ts';
+import {
+  completePublishing,
+  digestFile,
+  forgetPublishing,
+  type PublishRecord,
+  unfinishedPublishing,
+} from './publish.ts';
+import type {RunIo} from './run.ts';
+import type {Beginning} from './session.ts';
+import {closeState, openLedger, type RunState, restartsWhenStale} from './state.ts';
+
+/**
+ * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
+ * put its files in place.
+ *
+ * @throws {UsageError} when something is where the output would go.
+ */
+export async function beginningOf(job: Job, state: RunState): Promise<RunOutcome | Beginning> {
+  const record = job.settings.restart ? undefined : await completed(job, state);
+  if (record !== undefined && !(job.settings.force && (await isOther(job, record)))) {
+    closeState(state, true);
+    return outcomeOf(job, record);
+  }
+  if (outputExists(job) && !job.settings.force) {
+    throw new UsageError(
+      'output_exists',
+      `${job.paths.output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
+    );
+  }
+  forgetPublishing(state.directory);
+  return job.settings.restart || record !== undefined ? 'over' : 'resume';
+}
+
+/** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
+async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
+  try {
+    const record = unfinishedPublishing(state.directory);
+    if (record !== undefined) await completePublishing(record);
+    return record;
+  } catch (error) {
+    if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    return undefined;
+  }
+}
+
+/** Whether the input is not the one that was being published: the last night's run must not pass for this night's. */
+async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
+  if (inputs.includes('-')) return true;
+  try {
+    return (await digestFile(...inputs)).sha256 !== input.sha256;
+  } catch {
+    // Reading it as the run's input will tell what is wrong with it.
+    return true;
+  }
+}
+
+function outcomeOf({paths}: Job, {rowsWritten, exitCode}: PublishRecord): RunOutcome {
+  return {
+    exitCode: exitCode as ExitCode,
+    summary: undefined,
+    stop: undefined,
+    message: `The last run had ended while it put its ${rowsWritten} rows in place; that is done now: ${paths.output}`,
+  };
+}
+
+/** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
+export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
+  if (!job.inputs.includes('-')) {
+    io.warn(
+      'The unfinished run does not fit this one; it starts over, keeping every answer already paid for.',
+    );
+    return;
+  }
+  const ledger = openLedger(state, job, {now: io.now}, io.warn);
+  ledger.restart();
+  ledger.close();
+  throw new StateError(
+    'stale_stdin',
+    'The unfinished run does not fit this one, and stdin can not be read a second time. The state is reset: pipe the same bytes again.',
+    {cause},
+  );
+}

@@ -1,0 +1,13 @@
+import {expect, test} from 'vitest';
+import {killAndCompare} from './kill.ts';
+
+test('a run killed at random instants ends with the bytes of one that was not, for the calls in flight at most', async () => {
+  const {kills} = await killAndCompare({
+    rows: 20_000,
+    distinct: 1_000,
+    seed: 11,
+    maxKills: 7,
+    withinMs: 1_000,
+  });
+  expect(kills).toBeGreaterThan(1);
+});

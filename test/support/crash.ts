@@ -1,0 +1,88 @@
+import {readFileSync} from 'node:fs';
+import {type ApiProcess, type ApiProcessOptions, startApiProcess} from './api-process.ts';
+import {hash} from './api-server-core.mjs';
+import {type CommandOutcome, createSandbox, type RunningCommand, type Sandbox} from './command.ts';
+
+/** Numbers in [0, 1) that the seed alone decides. */
+export function seeded(seed: number): () => number {
+  let n = 0;
+  return () => hash(String(n++), seed) / 2 ** 32;
+}
+
+/** A list with repeated values, empty cells and values that can't be any; so many distinct values of each operation. */
+export function listOf(rows: number, distinct: number, seed = 1): string {
+  const random = seeded(seed);
+  const pick = () => Math.floor(random() * distinct);
+  const lines = ['id,ip,email,note'];
+  for (let id = 0; id < rows; id++) {
+    const i = id < distinct ? id : pick();
+    const j = id < distinct ? id : pick();
+    const ip = id % 50 === 7 ? '' : `198.${18 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`;
+    const email = id % 40 === 3 ? 'not an address' : `user${j}@example.com`;
+    lines.push(`${id},${ip},${email},"a, ""b"" ${id}"`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+export const KEY = 'test-key-2f1d9c';
+
+export interface Arena extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly api: ApiProcess;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A sandbox, and a server in a process of its own that its commands are told of. */
+export async function openArena(options: Partial<ApiProcessOptions> = {}): Promise<Arena> {
+  const api = await startApiProcess({key: KEY, ...options});
+  const sandbox = createSandbox();
+  return {
+    sandbox,
+    api,
+    env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY},
+    async [Symbol.asyncDispose]() {
+      sandbox[Symbol.dispose]();
+      await api.close();
+    },
+  };
+}
+
+export interface KilledRun {
+  /** How the last session ended. */
+  readonly last: CommandOutcome;
+  readonly kills: number;
+}
+
+/**
+ * Starts the same command again and again, killing each session where `killAfter` says (milliseconds after it shows a
+ * sign of life; undefined: not at all), until one ends by itself.
+ */
+export async function runUntilDone(
+  start: () => RunningCommand,
+  killAfter: (session: number) => number | undefined,
+): Promise<KilledRun> {
+  for (let kills = 0; ; ) {
+    const command = start();
+    const delay = killAfter(kills);
+    const timer = delay === undefined ? undefined : setTimeout(() => command.kill('SIGKILL'), delay);
+    const last = await command.outcome;
+    clearTimeout(timer);
+    if (last.signal !== 'SIGKILL') return {last, kills};
+    kills += 1;
+  }
+}
+
+export interface Books {
+  readonly spent: number;
+  readonly maybe: number;
+}
+
+export function booksOf(sandbox: Sandbox, summary: string): Books {
+  const {credits} = sandbox.summary(summary);
+  return {spent: credits.spent, maybe: credits.maybe_spent};
+}
+
+/** The bytes of a sandbox's file. */
+export function bytesOf(sandbox: Sandbox, name: string): Buffer {
+  return readFileSync(sandbox.path(name));
+}
