@@ -22,7 +22,7 @@ const SCHEMA = `
 
 /** A value's state: not asked yet or to be asked again, on its way, or settled for good. */
 export const WAITING = 0;
-export const SENT = 1;
+const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 
 /** So many keys are looked up with one statement; fewer are padded with nulls. */
