@@ -3,7 +3,7 @@ import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
 import {closest} from './closest.ts';
 import {systemCode, UsageError} from './errors.ts';
-import {type JobSettings, jobSchema, type SettingsInput, spelled} from './settings.ts';
+import {type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ export function readJobFile(path: string): RawJob {
 }
 
 /**
- * Checks settings from a job file and from flags, the flags going first. `jobOnly` settings have no defaults.
+ * Checks settings from a job file and from flags, the flags going first.
  *
  * @throws {UsageError} naming the flag, or file, line and key, what was expected, and the nearest known name.
  */
@@ -85,23 +85,50 @@ export function checkSettings(file: RawJob | undefined, flags: RawSettings): Job
 }
 
 function describeIssue(issue: z.core.$ZodIssue, file: RawJob | undefined, flags: RawSettings): string {
-  if (issue.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys;
-    const near = issue.path.length > 0 ? undefined : closest(key, Object.keys(jobSchema.shape));
+  const place = placeIn(file, flags);
+  const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+  if (unknown !== undefined && issue.path.length === 0) {
+    const near = closest(unknown, Object.keys(jobSchema.shape));
     const hint = near === undefined ? '' : ` Did you mean "${spelled(near, '_')}"?`;
-    return `${placeIn(file, flags)(issue.path.length === 0 ? [key] : [...issue.path, key])}: there is no such setting.${hint}`;
+    return `${place([unknown])}: there is no such setting.${hint}`;
   }
-  return `${placeIn(file, flags)(issue.path)}: ${firstMessage(issue)}.`;
+  const {path, message} = complaint(issue);
+  return `${place([...issue.path, ...path])}: ${message}.`;
 }
 
-/** In a union each alternative has its own complaint; one that was written for people is the best of them. */
-function firstMessage(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_union') {
-    const inner = issue.errors.flat();
-    const own = inner.find(candidate => candidate.message.startsWith('expected')) ?? inner.at(-1);
-    if (own !== undefined) return firstMessage(own);
+interface Complaint {
+  /** Where inside the issue's own place. */
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** What to say of an issue. In a union each alternative has its own complaint: the one that came furthest counts. */
+function complaint(issue: z.core.$ZodIssue): Complaint {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return {path: issue.keys.slice(0, 1), message: 'there is no such key'};
+    case 'invalid_union': {
+      const all = issue.errors.flat();
+      const inside =
+        all.find(({code}) => code === 'unrecognized_keys') ??
+        all.find(({code, path}) => path.length > 0 || code !== 'invalid_type');
+      if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
+        return {path: [], message: issue.message};
+      const found = complaint(inside);
+      return {path: [...inside.path, ...found.path], message: found.message};
+    }
+    case 'invalid_type':
+      return {
+        path: [],
+        message: issue.expected === 'boolean' ? 'expected true or false' : plain(issue.message),
+      };
+    default:
+      return {path: [], message: plain(issue.message)};
   }
-  return issue.message.replace(/^Invalid (input|option): /, '');
+}
+
+function plain(message: string): string {
+  return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
 }
 
 /** Where settings were written that came from a job file and from flags. */
@@ -120,5 +147,3 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
 function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
-
-export type {SettingsInput};

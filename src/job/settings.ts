@@ -47,16 +47,20 @@ const STORE = 'Answer store';
 const STATE = 'State';
 const RESULTS = 'Results';
 
+const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 const charge = z.enum(['free', 'maybe', 'spent']);
 
 const shape = {
   endpoint: setting(
     z
-      .union([
-        z.enum(['embedded', 'live']),
-        z.url(),
-        z.strictObject({base_url: z.url(), action_id: z.string().optional()}),
-      ])
+      .union(
+        [
+          z.enum(['embedded', 'live']),
+          z.url({error: ENDPOINT}),
+          z.strictObject({base_url: z.url({error: ENDPOINT}), action_id: z.string().optional()}),
+        ],
+        {error: ENDPOINT},
+      )
       .optional(),
     {
       group: SERVICE,
@@ -163,13 +167,13 @@ const shape = {
   inputFormat: setting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
     group: FORMAT,
     value: 'FORMAT',
-    description: 'csv, tsv or ndjson.',
+    description: "The input's format: csv, tsv or ndjson.",
     defaultText: 'by content',
   }),
   outputFormat: setting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
     group: FORMAT,
     value: 'FORMAT',
-    description: 'csv, tsv or ndjson.',
+    description: "The output's format: csv, tsv or ndjson.",
     defaultText: 'as the input',
   }),
   delimiter: setting(
@@ -296,12 +300,15 @@ const shape = {
     description: 'Exit 4, with the output published, if this holds of the summary, such as risk.high > 500.',
   }),
 
-  cache: setting(z.union([z.string(), z.boolean()]).default(true), {
-    group: STORE,
-    value: 'DIR',
-    description: 'Directory of the answer store.',
-    defaultText: "the user's cache directory",
-  }),
+  cache: setting(
+    z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
+    {
+      group: STORE,
+      value: 'DIR',
+      description: 'Directory of the answer store.',
+      defaultText: "the user's cache directory",
+    },
+  ),
   maxAge: setting(ages.prefault('ip=1d,phone=90d,email=30d'), {
     group: STORE,
     value: 'AGE',
@@ -384,7 +391,7 @@ const shape = {
   progress: setting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
     group: RESULTS,
     value: 'HOW',
-    description: 'auto, bar, plain or none.',
+    description: 'How the progress is shown: auto, bar, plain or none.',
   }),
   logLevel: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'), {
     group: RESULTS,

@@ -3,6 +3,9 @@ import {operationNames} from '../client/wire.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
+/** What a flag gives as text, and a job file perhaps as a number. */
+const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
+
 const SECOND = 1_000;
 const durationUnits: Readonly<Record<string, number>> = {
   ms: 1,
@@ -12,12 +15,14 @@ const durationUnits: Readonly<Record<string, number>> = {
   d: 86_400 * SECOND,
 };
 
+const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
+
 /** A length of time, `90s`, `15m`, `7d`; in milliseconds once read. */
-export const duration = z.union([z.string(), z.number()]).transform((given, context) => {
+export const duration = textOrNumber(DURATION).transform((given, context) => {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(given).trim());
   const unit = durationUnits[match?.[2] ?? ''];
   if (match === null || unit === undefined) {
-    context.addIssue('expected a duration such as 500ms, 30s, 15m, 2h or 7d');
+    context.addIssue(DURATION);
     return z.NEVER;
   }
   return Number(match[1]) * unit;
@@ -56,8 +61,9 @@ function perOperationPairs(text: string): [string, string][] | undefined {
  * holds the operations that were named, and `all` where one value was given for all.
  */
 function perOperation<T>(read: (text: string) => T | undefined, expected: string) {
-  const one = z.union([z.string(), z.number()]);
-  return z.union([one, z.partialRecord(operation, one)]).transform((given, context) => {
+  const error = `expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`;
+  const one = textOrNumber(error);
+  return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
@@ -66,7 +72,7 @@ function perOperation<T>(read: (text: string) => T | undefined, expected: string
     for (const [name, text] of pairs) {
       const value = read(text);
       if (value === undefined || !(name === 'all' || operation.safeParse(name).success)) {
-        context.addIssue(`expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`);
+        context.addIssue(error);
         return z.NEVER;
       }
       values[name as (typeof operationNames)[number] | 'all'] = value;
@@ -87,11 +93,13 @@ export const costs = perOperation(text => {
   return text.trim() !== '' && Number.isFinite(cost) && cost >= 0 ? cost : undefined;
 }, 'a number of credits, 0 or more');
 
+const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
+
 /** A number of things, or a share of them: `100`, `1%`. */
-export const countOrShare = z.union([z.string(), z.number()]).transform((given, context) => {
+export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, context) => {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
   if (match === null) {
-    context.addIssue('expected a number such as 100, or a share such as 1%');
+    context.addIssue(COUNT_OR_SHARE);
     return z.NEVER;
   }
   return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
@@ -109,24 +117,28 @@ export const share = z.union([z.string(), z.number()]).transform((given, context
 });
 
 /** A whole number, also when written as text. */
-export const whole = (minimum: number) =>
-  z.union([z.number(), z.string()]).transform((given, context) => {
+export const whole = (minimum: number) => {
+  const error = `expected a whole number, ${minimum} or more`;
+  return textOrNumber(error).transform((given, context) => {
     const value = Number(given);
     if (!Number.isInteger(value) || value < minimum || String(given).trim() === '') {
-      context.addIssue(`expected a whole number, ${minimum} or more`);
+      context.addIssue(error);
       return z.NEVER;
     }
     return value;
   });
+};
 
 /** One text or several; `a,b` is two where `separator` is given. */
 export const list = (separator?: string) =>
-  z.union([z.string(), z.array(z.string())]).transform(given => {
-    const texts = Array.isArray(given) ? given : [given];
-    return separator === undefined
-      ? texts
-      : texts.flatMap(text => text.split(separator).map(part => part.trim()));
-  });
+  z
+    .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
+    .transform(given => {
+      const texts = Array.isArray(given) ? given : [given];
+      return separator === undefined
+        ? texts
+        : texts.flatMap(text => text.split(separator).map(part => part.trim()));
+    });
 
 /** The column to look values up in, and the prefix of its output columns where the default won't do. */
 export interface ColumnChoice {
@@ -135,6 +147,7 @@ export interface ColumnChoice {
   readonly when?: string | undefined;
 }
 
+const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them';
 const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
@@ -147,7 +160,9 @@ const columnObject = z.strictObject({
 
 /** `COL`, `COL=PREFIX`, `{column, prefix, when}`, or several of them. */
 export const columns = z
-  .union([columnText, columnObject, z.array(z.union([columnText, columnObject]))])
+  .union([columnText, columnObject, z.array(z.union([columnText, columnObject], {error: COLUMN}))], {
+    error: COLUMN,
+  })
   .transform((given): ColumnChoice[] => (Array.isArray(given) ? given : [given]));
 
 /** One rule: where its condition holds, its points are added to the risk, for its reason. */

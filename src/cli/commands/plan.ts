@@ -7,7 +7,8 @@ export async function planCommand(
   inputs: readonly string[],
   flags: JobFlags & {readonly json?: boolean},
 ): Promise<number> {
-  const {job, console} = jobFrom(inputs, flags);
+  // Where the output would go does not matter here, so nobody has to say it.
+  const {job, console} = jobFrom(inputs, {...flags, output: flags.output ?? '-'});
   const report = await makePlan(job, {
     env: process.env,
     stdin: process.stdin,

@@ -1,0 +1,31 @@
+import {z} from 'zod';
+import {jobSchema, spelled} from './settings.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The JSON Schema of job files, by which editors complete and check them. */
+export function jobJsonSchema(): Json {
+  const {$schema, properties, ...rest} = z.toJSONSchema(jobSchema, {io: 'input', unrepresentable: 'any'});
+  return {
+    $schema,
+    title: 'A job of bulk-enrich',
+    ...rest,
+    required: [...REQUIRED],
+    properties: Object.fromEntries(
+      Object.entries(properties ?? {}).map(([name, schema]) => [
+        spelled(name, '_'),
+        forEditors(schema as Json, REQUIRED.has(name)),
+      ]),
+    ),
+  };
+}
+
+/** What a job file can't leave open. */
+const REQUIRED: ReadonlySet<string> = new Set(['input', 'endpoint']);
+
+/** The description and the schema proper, without what is only for the command line. */
+function forEditors(described: Json, required: boolean): Json {
+  const {group: _, value: __, repeatable, negated, flagless, defaultText, ...schema} = described;
+  const said = defaultText === undefined || required ? '' : ` Default: ${String(defaultText)}.`;
+  return {...schema, description: `${String(schema.description)}${said}`};
+}

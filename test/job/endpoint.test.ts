@@ -1,0 +1,114 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, describe, expect, test} from 'vitest';
+import {resolveEndpoint} from '../../src/job/endpoint.ts';
+import {UsageError} from '../../src/job/errors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-key-'));
+afterAll(() => rmSync(folder, {recursive: true}));
+const keyFile = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+const URL = 'https://api.example.com';
+const live = {BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY: 'key-1'};
+
+/** What comes of it: the endpoint, or the error's code. */
+function resolved(
+  env: Record<string, string>,
+  given?: Parameters<typeof resolveEndpoint>[0],
+  interactive = false,
+  actionId?: string,
+): unknown {
+  try {
+    return resolveEndpoint(given, actionId, env, interactive);
+  } catch (error) {
+    if (error instanceof UsageError) return error.code;
+    throw error;
+  }
+}
+
+const asked = {kind: 'live', baseUrl: URL, apiKey: 'key-1', actionId: undefined};
+const embedded = {kind: 'embedded', actionId: undefined, byDefault: false};
+
+describe('nothing configured', () => {
+  test('a person at a terminal gets the embedded service', () => {
+    expect(resolved({}, undefined, true)).toEqual({...embedded, byDefault: true});
+  });
+  test('anybody else has to say so', () => {
+    expect(resolved({})).toBe('no_endpoint');
+    expect(resolved({}, 'live', true)).toBe('no_endpoint');
+    expect(resolved({}, 'embedded')).toEqual(embedded);
+  });
+});
+
+describe('the environment', () => {
+  test('with URL and key, a live service is asked, whoever runs it', () => {
+    for (const interactive of [true, false]) expect(resolved(live, undefined, interactive)).toEqual(asked);
+    expect(resolved(live, 'live')).toEqual(asked);
+  });
+  test('the embedded service by name goes before it', () => {
+    expect(resolved(live, 'embedded')).toEqual(embedded);
+  });
+  test('a URL given by name goes before the one there, the key stays', () => {
+    const other = 'https://other.example.com';
+    expect(resolved(live, other)).toEqual({...asked, baseUrl: other});
+    expect(resolved(live, {base_url: other})).toEqual({...asked, baseUrl: other});
+  });
+  test.each([true, false])('half of it is an error (at a terminal: %s)', interactive => {
+    expect(resolved({BULK_ENRICH_API_KEY: 'key-1'}, undefined, interactive)).toBe('no_endpoint');
+    expect(resolved({BULK_ENRICH_BASE_URL: URL}, undefined, interactive)).toBe('no_key');
+    expect(resolved({}, URL, interactive)).toBe('no_key');
+  });
+  test.each([
+    'BULK_ENRICH_BASE_URL',
+    'BULK_ENRICH_API_KEY',
+    'BULK_ENRICH_API_KEY_FILE',
+    'BULK_ENRICH_ACTION_ID',
+  ])('%s set but empty is an error, whatever else is set', name => {
+    for (const blank of ['', '  ']) {
+      expect(resolved({...live, [name]: blank})).toBe('empty_variable');
+      expect(resolved({[name]: blank}, undefined, true)).toBe('empty_variable');
+      expect(resolved({[name]: blank}, 'embedded')).toBe('empty_variable');
+    }
+  });
+});
+
+describe('the key file', () => {
+  const env = (path: string) => ({BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY_FILE: path});
+  test('holds the key, blanks around it left out', () => {
+    expect(resolved(env(keyFile('good', 'key-1\n')))).toEqual(asked);
+  });
+  test.each([
+    ['an empty one', () => keyFile('empty', ' \n')],
+    ['one that is not there', () => join(folder, 'none')],
+    ['a directory', () => folder],
+  ])('%s is an error', (_, path) => {
+    expect(resolved(env(path()))).toBe('key_file');
+  });
+  test('beside a key in the environment it is an error', () => {
+    expect(resolved({...live, BULK_ENRICH_API_KEY_FILE: keyFile('other', 'key-2')})).toBe('two_keys');
+  });
+});
+
+test('the action id: flag, job file, environment, in that order', () => {
+  const env = {...live, BULK_ENRICH_ACTION_ID: 'from-env'};
+  const given = {base_url: URL, action_id: 'from-file'};
+  expect(resolved(env)).toMatchObject({actionId: 'from-env'});
+  expect(resolved(env, given)).toMatchObject({actionId: 'from-file'});
+  expect(resolved(env, given, false, 'from-flag')).toMatchObject({actionId: 'from-flag'});
+  expect(resolved(env, 'embedded')).toMatchObject({actionId: 'from-env'});
+});
+
+test('no message holds the key', () => {
+  for (const env of [
+    {BULK_ENRICH_API_KEY: 'canary-key'},
+    {...live, BULK_ENRICH_API_KEY: 'canary-key', BULK_ENRICH_API_KEY_FILE: 'x'},
+  ]) {
+    expect(() => resolveEndpoint(undefined, undefined, env, false)).toThrow(
+      expect.not.stringContaining('canary-key'),
+    );
+  }
+});

@@ -1,0 +1,71 @@
+import {describe, expect, test} from 'vitest';
+import {UsageError} from '../../src/job/errors.ts';
+import {resolveJob} from '../../src/job/job.ts';
+import {checkSettings, placeIn} from '../../src/job/parse.ts';
+
+function job(inputs: readonly string[], output?: string, given: object = {}, fromFile = false) {
+  const {
+    name: _,
+    input: __,
+    output: ___,
+    ...settings
+  } = checkSettings(undefined, {endpoint: 'embedded', ...given});
+  return resolveJob({inputs, output, settings, fromFile, placeOf: placeIn(undefined, {})}, {}, false);
+}
+
+function codeOf(work: () => unknown): string | undefined {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof UsageError ? error.code : String(error);
+  }
+  return undefined;
+}
+
+describe('where the output goes', () => {
+  test.each([
+    ['signups.csv', {}, 'signups.enriched.csv'],
+    ['in/signups.csv', {}, 'in/signups.enriched.csv'],
+    ['/data/signups.tsv', {}, '/data/signups.enriched.tsv'],
+    ['signups.csv.gz', {}, 'signups.enriched.csv'],
+    ['signups.ndjson.zst', {}, 'signups.enriched.ndjson'],
+    ['signups.v2.csv', {}, 'signups.v2.enriched.csv'],
+    ['signups', {}, 'signups.enriched.csv'],
+    ['signups.dat', {}, 'signups.dat.enriched.csv'],
+    ['signups.csv', {outputFormat: 'ndjson'}, 'signups.enriched.ndjson'],
+    ['signups.csv', {outputFormat: 'tsv'}, 'signups.enriched.tsv'],
+  ])('%s %j → %s', (input, given, output) => {
+    expect(job([input], undefined, given).paths.output).toBe(output);
+  });
+
+  test('the summary, the rejects and the state lie beside it, unless told otherwise', () => {
+    expect(job(['signups.csv']).paths).toEqual({
+      output: 'signups.enriched.csv',
+      summary: 'signups.enriched.summary.json',
+      rejects: 'signups.enriched.rejects.ndjson',
+      state: 'signups.enriched.csv.run',
+    });
+    const named = {summary: 's.json', rejects: 'r.ndjson', state: 'st'};
+    expect(job(['signups.csv'], 'out/o.csv', named).paths).toEqual({output: 'out/o.csv', ...named});
+  });
+
+  test.each(['-', '/dev/stdout'])('%s is streamed, and leaves only what is asked for', output => {
+    const none = {output: undefined, summary: undefined, rejects: undefined, state: undefined};
+    expect(job(['signups.csv'], output).paths).toEqual(none);
+    expect(job(['signups.csv'], output, {summary: 's.json'}).paths).toEqual({...none, summary: 's.json'});
+  });
+});
+
+test.each([
+  ['no input', [], undefined, 'no_input'],
+  ['stdin twice', ['-', '-'], 'o.csv', 'stdin_twice'],
+  ['stdin without an output', ['-'], undefined, 'no_output'],
+  ['several inputs without an output', ['a.csv', 'b.csv'], undefined, 'no_output'],
+])('%s is an error', (_, inputs, output, code) => {
+  expect(codeOf(() => job(inputs as string[], output as string | undefined))).toBe(code);
+});
+
+test('a job file names its endpoint', () => {
+  expect(codeOf(() => job(['a.csv'], undefined, {endpoint: undefined}, true))).toBe('job_endpoint');
+  expect(codeOf(() => job(['a.csv'], undefined, {}, true))).toBeUndefined();
+});

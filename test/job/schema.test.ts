@@ -1,0 +1,37 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, test} from 'vitest';
+import {parse} from 'yaml';
+import {z} from 'zod';
+import {jobJsonSchema} from '../../src/job/json-schema.ts';
+import {jobSchema, spelled} from '../../src/job/settings.ts';
+
+const jobs = fileURLToPath(new URL('../../jobs/', import.meta.url));
+const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
+  properties: Record<string, {description?: string}>;
+};
+
+test('jobs/job.schema.json is what the code says (npm run schema writes it)', () => {
+  expect(written).toEqual(jobJsonSchema());
+});
+
+test('it has every setting, in snake case and with a sentence', () => {
+  const names = Object.keys(jobSchema.shape).map(name => spelled(name, '_'));
+  expect(Object.keys(written.properties)).toEqual(names);
+  for (const {description} of Object.values(written.properties))
+    expect(description).toMatch(/^[A-Z].*[.….]$/);
+});
+
+describe.each(readdirSync(jobs).filter(name => name.endsWith('.yaml')))('jobs/%s', name => {
+  const text = readFileSync(jobs + name, 'utf8');
+  const schema = z.fromJSONSchema(written as Parameters<typeof z.fromJSONSchema>[0]);
+
+  test('tells editors where the schema is, and fits it', () => {
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./job.schema.json');
+    expect(schema.safeParse(parse(text))).toMatchObject({success: true});
+  });
+
+  test('would not fit with a key that is not there', () => {
+    expect(schema.safeParse({...parse(text), inputt: 'x'}).success).toBe(false);
+  });
+});

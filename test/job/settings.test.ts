@@ -1,0 +1,238 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, describe, expect, test} from 'vitest';
+import {UsageError} from '../../src/job/errors.ts';
+import {checkSettings, readJobFile} from '../../src/job/parse.ts';
+import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
+const path = join(folder, 'job.yaml');
+afterAll(() => rmSync(folder, {recursive: true}));
+
+function fromFile(text: string, flags = {}) {
+  writeFileSync(path, text);
+  return checkSettings(readJobFile(path), flags);
+}
+
+function complaintOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof UsageError) return error.message.replace(path, 'job.yaml');
+    throw error;
+  }
+  return 'no complaint';
+}
+
+describe('defaults, as the contract has them', () => {
+  test('of all settings', () => {
+    expect(checkSettings(undefined, {input: 'a.csv'})).toEqual({
+      input: ['a.csv'],
+      header: true,
+      encoding: 'auto',
+      maxRecordSize: 1_048_576,
+      escapeFormulas: 'answers',
+      concurrency: 16,
+      timeout: 30_000,
+      maxAttempts: 6,
+      maxResends: 2,
+      resend: 'always',
+      maxOutage: 900_000,
+      throttledCharge: 'free',
+      rejectedCharge: 'maybe',
+      cost: {all: 1},
+      onBudget: 'stop',
+      cache: true,
+      maxAge: {ip: 86_400_000, phone: 90 * 86_400_000, email: 30 * 86_400_000},
+      account: 'default',
+      restart: false,
+      force: false,
+      progress: 'auto',
+      logLevel: 'warn',
+      quiet: false,
+    });
+  });
+
+  test('each setting says what it is for in one sentence', () => {
+    for (const {name, description} of describeSettings())
+      expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    ['rate', '20/s', {all: {count: 20, perMs: 1_000}}],
+    ['rate', '90/m', {all: {count: 90, perMs: 60_000}}],
+    ['rate', '1000/h', {all: {count: 1_000, perMs: 3_600_000}}],
+    ['rate', '0.5/s', {all: {count: 1, perMs: 2_000}}],
+    ['rate', 'unlimited', {all: 'unlimited'}],
+    ['rate', 'ip=50/s, email=10/s', {ip: {count: 50, perMs: 1_000}, email: {count: 10, perMs: 1_000}}],
+    ['rate', {ip: '50/s'}, {ip: {count: 50, perMs: 1_000}}],
+    ['maxAge', '7d', {all: 7 * 86_400_000}],
+    ['maxAge', 'ip=12h,phone=90d', {ip: 43_200_000, phone: 90 * 86_400_000}],
+    ['cost', '0.5', {all: 0.5}],
+    ['cost', {verify: 3}, {verify: 3}],
+    ['timeout', '500ms', 500],
+    ['maxOutage', '2h', 7_200_000],
+    ['maxCredits', '5000', 5_000],
+    ['maxCredits', 0, 0],
+    ['maxErrors', '100', {count: 100}],
+    ['maxErrors', '1%', {share: 0.01}],
+    ['maxRejects', 5, {count: 5}],
+    ['fields', 'ip.country, email.trust_score', ['ip.country', 'email.trust_score']],
+    ['only', 'ip,email', ['ip', 'email']],
+    ['ip', 'signup_ip', [{column: 'signup_ip'}]],
+    ['ip', ['signup_ip', 'last_ip=last_'], [{column: 'signup_ip'}, {column: 'last_ip', prefix: 'last_'}]],
+    ['ip', {column: 'a=b', prefix: 'x_'}, [{column: 'a=b', prefix: 'x_'}]],
+    ['defaultCountry', 'us', 'US'],
+    ['delimiter', '\\t', '\t'],
+    ['delimiter', 'tab', '\t'],
+    ['cache', false, false],
+    ['endpoint', 'embedded', 'embedded'],
+    ['endpoint', 'https://api.example.com/v1', 'https://api.example.com/v1'],
+  ])('%s: %j', (name, given, expected) => {
+    expect(checkSettings(undefined, {[name]: given})[name as keyof typeof jobSchema.shape]).toEqual(expected);
+  });
+});
+
+const RATE =
+  'expected a rate such as 20/s, 300/m, 1000/h or unlimited, for all operations or as ip=…,phone=…,email=…,verify=….';
+const AGE = 'expected a duration such as 1d or 12h, for all operations or as ip=…,phone=…,email=…,verify=….';
+const COST =
+  'expected a number of credits, 0 or more, for all operations or as ip=…,phone=…,email=…,verify=….';
+const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
+const SHARE = 'expected a number such as 100, or a share such as 1%.';
+const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
+const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com.';
+const whole = (minimum: number) => `expected a whole number, ${minimum} or more.`;
+const oneOf = (...names: string[]) => `expected one of ${names.map(name => `"${name}"`).join(', ')}.`;
+
+/** A wrong value of every setting, as a flag gives it or as a job file does, and what is said of it. */
+const wrong: readonly (readonly [string, unknown, string])[] = [
+  ['endpoint', 'example', ENDPOINT],
+  ['ip', 5, COLUMN],
+  ['phone', 5, COLUMN],
+  ['email', 5, COLUMN],
+  ['token', 5, 'expected string, received number.'],
+  ['action_id', 5, 'expected string, received number.'],
+  ['verdict_id', 5, 'expected string, received number.'],
+  ['verdict_email', 5, 'expected string, received number.'],
+  ['verdict_phone', 5, 'expected string, received number.'],
+  ['only', 5, 'expected a text or a list of texts.'],
+  ['country', 5, 'expected string, received number.'],
+  ['default_country', 'USA', 'expected a two-letter country code such as US.'],
+  ['fields', 5, 'expected a text or a list of texts.'],
+  ['header', 'maybe', 'expected true or false.'],
+  ['input_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
+  ['output_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
+  ['delimiter', ';;', 'expected one character, or tab.'],
+  ['bom', 'maybe', 'expected true or false.'],
+  ['encoding', 'latin', oneOf('auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252')],
+  ['max_record_size', '1', whole(1_024)],
+  ['escape_formulas', 'some', oneOf('answers', 'all', 'none')],
+  ['rate', 'fast', RATE],
+  ['rate', '0/s', RATE],
+  ['rate', 'ipp=5/s', RATE],
+  ['concurrency', '0', whole(1)],
+  ['timeout', '30', TIME],
+  ['max_attempts', '0', whole(1)],
+  ['max_resends', '-1', whole(0)],
+  ['resend', 'sometimes', oneOf('always', 'never')],
+  ['max_outage', 'long', TIME],
+  ['throttled_charge', 'no', oneOf('free', 'maybe', 'spent')],
+  ['rejected_charge', 'no', oneOf('free', 'maybe', 'spent')],
+  ['cost', '-1', COST],
+  ['max_credits', '1.5', whole(0)],
+  ['max_credits', '', whole(0)],
+  ['max_credits_per_day', 'x', whole(0)],
+  ['on_budget', 'wait', oneOf('stop', 'publish')],
+  ['max_duration', '5', TIME],
+  ['max_errors', '-1', SHARE],
+  ['max_rejects', 'few', SHARE],
+  ['cache', 5, 'expected a directory, or false.'],
+  ['max_age', '5', AGE],
+  ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
+  ['state', 5, 'expected string, received number.'],
+  ['restart', 'maybe', 'expected true or false.'],
+  ['force', 'maybe', 'expected true or false.'],
+  ['on_stale_state', 'ask', oneOf('stop', 'restart')],
+  ['summary', 5, 'expected string, received number.'],
+  ['rejects', 5, 'expected string, received number.'],
+  ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
+  ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
+  ['quiet', 'maybe', 'expected true or false.'],
+];
+
+describe('what can not be', () => {
+  test.each(wrong)('%s: %j names the flag, or file, line and key', (name, value, expected) => {
+    const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const flag = complaintOf(() => checkSettings(undefined, {[camel]: value}));
+    expect(flag).toBe(`--${name.replaceAll('_', '-')}: ${expected}`);
+    const file = complaintOf(() => fromFile(`input: a.csv\n\n${name}: ${JSON.stringify(value)}\n`));
+    expect(file).toBe(`job.yaml:3: ${name}: ${expected}`);
+  });
+
+  test('every setting has such a case', () => {
+    const cases = new Set(wrong.map(([name]) => name));
+    const names = describeSettings().map(({name}) =>
+      name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+    );
+    expect(names.filter(name => !cases.has(name))).toEqual([]);
+  });
+
+  test.each([
+    ['max_credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
+    ['max-credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
+    ['emial: x', 'emial: there is no such setting. Did you mean "email"?'],
+    ['colour: red', 'colour: there is no such setting.'],
+    ['ip: {colum: a}', 'ip.colum: there is no such key.'],
+    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key.'],
+    ['ip: [a, 5]', `ip.1: ${COLUMN}`],
+    ['rate: {ipp: 5/s}', 'rate.ipp: there is no such key.'],
+    ['rate: {ip: fast}', `rate: ${RATE}`],
+    ['rate: [5]', `rate: ${RATE}`],
+    ['timeout: [5]', `timeout: ${TIME}`],
+    ['only: [ipp]', `only.0: ${oneOf('ip', 'phone', 'email', 'verify')}`],
+    ['endpoint: {base_url: x}', `endpoint.base_url: ${ENDPOINT}`],
+    ['endpoint: {base_url: https://api.example.com, key: k}', 'endpoint.key: there is no such key.'],
+    ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],
+    ['name: a b', 'name: expected 1 to 64 letters, digits, or . _ -.'],
+    ['output: [a]', 'output: expected string, received array.'],
+  ])('job file %j', (line, expected) => {
+    expect(complaintOf(() => fromFile(`input: a.csv\n# note\n${line}\n`))).toBe(`job.yaml:3: ${expected}`);
+  });
+
+  test.each([
+    ['a: 1\nb: [1\n', /^job\.yaml:[23]: Flow sequence/],
+    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: Map keys must be unique$/],
+    ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
+    ['', /^job\.yaml: expected settings/],
+  ])('no YAML mapping: %j', (text, expected) => {
+    expect(complaintOf(() => fromFile(text))).toMatch(expected);
+  });
+
+  test('a job file that is not there, or no file', () => {
+    expect(complaintOf(() => readJobFile(join(folder, 'none.yaml')))).toMatch(
+      /^The job file .*none\.yaml can't be read: ENOENT\.$/,
+    );
+    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR\.$/);
+  });
+});
+
+test('flags go before the job file, and its complaints name them', () => {
+  expect(fromFile('concurrency: 4\ntimeout: 5s\n', {concurrency: '8'})).toMatchObject({
+    concurrency: 8,
+    timeout: 5_000,
+  });
+  expect(complaintOf(() => fromFile('concurrency: 4\n', {concurrency: 'x'}))).toBe(
+    `--concurrency: ${whole(1)}`,
+  );
+});
+
+test('keys of a job file may have dashes, too; NO is a country', () => {
+  expect(fromFile('max-credits: 5\ndefault_country: NO\n')).toMatchObject({
+    maxCredits: 5,
+    defaultCountry: 'NO',
+  });
+});
