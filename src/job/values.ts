@@ -106,7 +106,7 @@ export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, conte
 });
 
 /** A share of a whole, `10%` or `0.1`; between 0 and 1 once read. */
-export const share = z.union([z.string(), z.number()]).transform((given, context) => {
+export const share = textOrNumber('expected a share such as 10% or 0.1').transform((given, context) => {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
   const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
   if (match === null || value > 1) {
