@@ -340,11 +340,16 @@ const shape = {
     defaultText: 'stop; restart in a job file',
   }),
 
-  score: setting(z.union([z.string().min(1), scoreRules]).default('default'), {
-    group: RESULTS,
-    value: 'RULES',
-    description: 'Rules of the risk score: default, none, or a YAML file.',
-  }),
+  score: setting(
+    z
+      .union([z.string().min(1), scoreRules], {error: 'expected default, none, a file, or rules'})
+      .default('default'),
+    {
+      group: RESULTS,
+      value: 'RULES',
+      description: 'Rules of the risk score: default, none, or a YAML file.',
+    },
+  ),
   summary: setting(z.string().optional(), {
     group: RESULTS,
     value: 'FILE',

@@ -27,7 +27,7 @@ function complaintOf(work: () => unknown): string {
 
 describe('defaults, as the contract has them', () => {
   test('of all settings', () => {
-    expect(checkSettings(undefined, {input: 'a.csv'})).toEqual({
+    expect(checkSettings(undefined, {input: 'a.csv'})).toMatchObject({
       input: ['a.csv'],
       header: true,
       encoding: 'auto',
@@ -48,6 +48,7 @@ describe('defaults, as the contract has them', () => {
       account: 'default',
       restart: false,
       force: false,
+      score: 'default',
       drift: 'warn',
       driftThreshold: 0.1,
       progress: 'auto',
@@ -161,11 +162,11 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['on_stale_state', 'ask', oneOf('stop', 'restart')],
   ['summary', 5, 'expected string, received number.'],
   ['rejects', 5, 'expected string, received number.'],
-  ['where', 5, 'XX'],
-  ['limit', 5.5, 'XX'],
-  ['sample', 5.5, 'XX'],
-  ['fail_if', 5, 'XX'],
-  ['score', 5, 'XX'],
+  ['where', 5, 'expected string, received number.'],
+  ['limit', '0', whole(1)],
+  ['sample', '1.5', whole(1)],
+  ['fail_if', 5, 'expected a text or a list of texts.'],
+  ['score', 5, 'expected default, none, a file, or rules.'],
   ['report', 'report.pdf', 'expected a file that ends in .html or .md.'],
   ['metrics', 5, 'expected string, received number.'],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
