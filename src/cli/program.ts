@@ -66,6 +66,19 @@ function createProgram(run: Run): Command {
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   addCache(program, run);
+  add('init', 'Look at a list and write a job file for it, asking only what can’t be seen.')
+    .argument('<input>', 'the list')
+    .option('-o, --output <FILE>', 'the job file (default: the list’s name with .yaml)')
+    .option('--force', 'replace an existing file')
+    .action(run(async () => (await import('./commands/init.ts')).initCommand));
+  add('completion', 'Print a completion script for a shell.')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(
+      run(async () => {
+        const {completionCommand} = await import('./commands/completion.ts');
+        return (shell: string) => completionCommand(program, shell);
+      }),
+    );
   return program;
 }
 

@@ -1,0 +1,128 @@
+import type {Command} from 'commander';
+import {UsageError} from '../../job/errors.ts';
+
+/** A command as a shell completes it. */
+interface Completed {
+  /** `run`, or `cache stats`. */
+  readonly words: string;
+  readonly description: string;
+  readonly flags: readonly {readonly name: string; readonly description: string}[];
+}
+
+const shells = {bash, zsh, fish} as const;
+
+/** `bulk-enrich completion bash|zsh|fish`: a script for the shell to load, made from the commands as they are. */
+export async function completionCommand(program: Command, shell: string): Promise<number> {
+  if (!(shell in shells)) {
+    throw new UsageError('unknown_shell', `completion: expected bash, zsh or fish, not "${shell}".`);
+  }
+  process.stdout.write(shells[shell as keyof typeof shells](completed(program)));
+  return 0;
+}
+
+function completed(parent: Command, before = ''): Completed[] {
+  return parent.commands.flatMap(command => [
+    {
+      words: `${before}${command.name()}`,
+      description: command.description(),
+      flags: command.options.flatMap(({long, description}) =>
+        long === undefined || long === null ? [] : [{name: long, description}],
+      ),
+    },
+    ...completed(command, `${before}${command.name()} `),
+  ]);
+}
+
+function bash(commands: readonly Completed[]): string {
+  const cases = commands
+    .map(({words, flags}) => `    '${words}') COMPREPLY=($(compgen -W '${names(flags)}' -- "$word")) ;;`)
+    .join('\n');
+  return `# bulk-enrich completion for bash: eval "$(bulk-enrich completion bash)"
+_bulk_enrich() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}"
+  [ "$command" = cache ] && [ "$COMP_CWORD" -gt 2 ] && command="cache \${COMP_WORDS[2]}"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '${firstWords(commands)}' -- "$word"))
+    return
+  fi
+  if [ "$command" = cache ]; then
+    COMPREPLY=($(compgen -W '${secondWords(commands, 'cache')}' -- "$word"))
+    return
+  fi
+  case "$word" in -*) ;; *) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
+  case "$command" in
+${cases}
+  esac
+}
+complete -o filenames -F _bulk_enrich bulk-enrich
+`;
+}
+
+function zsh(commands: readonly Completed[]): string {
+  const described = commands
+    .filter(({words}) => !words.includes(' '))
+    .map(({words, description}) => `    '${words}:${quoted(description)}'`)
+    .join('\n');
+  const cases = commands
+    .filter(({words}) => !words.includes(' '))
+    .map(({words, flags}) => {
+      const options = flags.map(
+        ({name, description}) => `'${name}[${quoted(description).replace(/[[\]]/g, '')}]'`,
+      );
+      return `      ${words}) _arguments ${[...options, "'*:file:_files'"].join(' ')} ;;`;
+    })
+    .join('\n');
+  return `#compdef bulk-enrich
+# bulk-enrich completion for zsh: eval "$(bulk-enrich completion zsh)"
+_bulk_enrich() {
+  local -a commands=(
+${described}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+  else
+    local command="$words[2]"
+    shift words; (( CURRENT-- ))
+    case "$command" in
+${cases}
+    esac
+  fi
+}
+compdef _bulk_enrich bulk-enrich
+`;
+}
+
+function fish(commands: readonly Completed[]): string {
+  const lines = commands.flatMap(({words, description, flags}) => {
+    const [first = '', second] = words.split(' ');
+    const condition = second === undefined ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${first}`;
+    const seen = `__fish_seen_subcommand_from ${second ?? first}`;
+    return [
+      `complete -c bulk-enrich -n '${condition}' -a '${second ?? first}' -d '${quoted(description)}'`,
+      ...flags.map(
+        flag =>
+          `complete -c bulk-enrich -n '${seen}' -l '${flag.name.slice(2)}' -d '${quoted(flag.description)}'`,
+      ),
+    ];
+  });
+  return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${lines.join('\n')}\n`;
+}
+
+function names(flags: Completed['flags']): string {
+  return flags.map(flag => flag.name).join(' ');
+}
+
+function firstWords(commands: readonly Completed[]): string {
+  return commands.flatMap(({words}) => (words.includes(' ') ? [] : [words])).join(' ');
+}
+
+function secondWords(commands: readonly Completed[], first: string): string {
+  return commands
+    .flatMap(({words}) => (words.startsWith(`${first} `) ? [words.slice(first.length + 1)] : []))
+    .join(' ');
+}
+
+/** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
+function quoted(text: string): string {
+  return text.replaceAll("'", '’').replaceAll(':', '\\:');
+}

@@ -1,0 +1,59 @@
+import {expect, it} from 'vitest';
+import {createSandbox} from '../support/command.ts';
+
+const LIST =
+  'email,mobile,signup_ip\na@example.com,+12025550100,192.0.2.1\nb@example.org,(202) 555-0101,192.0.2.2\n';
+
+it('init writes a job file that plan and run take', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('my list.csv', LIST);
+  const init = await sandbox.run(['init', 'my list.csv']);
+  expect(init).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('bulk-enrich plan --job my-list.yaml'),
+  });
+  expect(sandbox.read('my-list.yaml')).toMatch(/^ip: signup_ip\nphone: mobile\nemail: email$/m);
+  const plan = await sandbox.run(['plan', '--job', 'my-list.yaml']);
+  expect(plan).toMatchObject({code: 0, stdout: expect.stringContaining('2 rows')});
+  const run = await sandbox.run(['run', '--job', 'my-list.yaml']);
+  expect(run.code).toBe(0);
+  expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
+});
+
+it('init leaves an existing file alone, and says what to do', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  sandbox.write('list.yaml', 'mine');
+  const refused = await sandbox.run(['init', 'list.csv']);
+  expect(refused).toMatchObject({code: 2, stderr: expect.stringContaining('--force')});
+  expect(sandbox.read('list.yaml')).toBe('mine');
+  expect((await sandbox.run(['init', 'list.csv', '--force'])).code).toBe(0);
+});
+
+it('init says what is missing in a list without anything to look up', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'id,note\n1,a\n2,b\n');
+  expect(await sandbox.run(['init', 'list.csv'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('columns: id, note'),
+  });
+});
+
+it.each(['bash', 'zsh', 'fish'])(
+  'completion for %s knows every command, and flags from the schema',
+  async shell => {
+    using sandbox = createSandbox();
+    const {code, stdout} = await sandbox.run(['completion', shell]);
+    expect(code).toBe(0);
+    for (const word of ['plan', 'lookup', 'verify', 'serve', 'purge', 'max-credits'])
+      expect(stdout).toContain(word);
+  },
+);
+
+it('completion for another shell is a usage error', async () => {
+  using sandbox = createSandbox();
+  expect(await sandbox.run(['completion', 'tcsh'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('fish'),
+  });
+});
