@@ -69,7 +69,9 @@ function zsh(commands: readonly Completed[]): string {
       const options = flags.map(
         ({name, description}) => `'${name}[${quoted(description).replace(/[[\]]/g, '')}]'`,
       );
-      return `      ${words}) _arguments ${[...options, "'*:file:_files'"].join(' ')} ;;`;
+      const below = secondWords(commands, words);
+      const first = below === '' ? [] : [`'1:command:(${below})'`];
+      return `      ${words}) _arguments ${[...options, ...first, "'*:file:_files'"].join(' ')} ;;`;
     })
     .join('\n');
   return `#compdef bulk-enrich
