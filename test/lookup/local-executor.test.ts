@@ -1,0 +1,303 @@
+import {describe, expect, test} from 'vitest';
+import {policyNumbers} from '../../src/lookup/policy.ts';
+import {type SimulatedCall, type SimulationOptions, simulate, simulated, valuesUpTo} from './simulation.ts';
+
+const {ok, reset, refused, html, status, throttled, rejected, quota} = simulated;
+const MINUTE = 60_000;
+const poison = (keys: readonly string[], kind = status(500)) => ({
+  answer: ({key}: SimulatedCall) => (keys.includes(key) ? kind : ok),
+});
+const failed = (error: string) => ({status: 'failed', error});
+const callsOf = (calls: readonly SimulatedCall[], key: string) =>
+  calls.filter(call => call.key === key).length;
+
+describe('a value that always fails', () => {
+  test('among others: it fails after its resends, and the rest does not wait', async () => {
+    const run = await simulate({values: valuesUpTo(2_000), ...poison(['v50'])});
+    expect(run.settled.get('v50')).toEqual(failed('http_500'));
+    expect(callsOf(run.calls, 'v50')).toBe(3);
+    expect(run.settledAt.get('v50')).toBeLessThan(5_000);
+    expect([...run.settled.values()].filter(({status: each}) => each === 'ok')).toHaveLength(1_999);
+    // 2,000 values at 200/s, the canary's first calls included.
+    expect(run.tookMs).toBeLessThan(11_000);
+    expect(run.executor.pace().pauses).toBe(0);
+  });
+
+  test.each([1, 2, 4])('%i of them at the very end: a minute is waited, then they fail', async count => {
+    const values = valuesUpTo(300);
+    const last = values.slice(-count);
+    const run = await simulate({values, ...poison(last)});
+    for (const key of last)
+      expect([key, run.settled.get(key), callsOf(run.calls, key)]).toEqual([key, failed('http_500'), 3]);
+    expect(run.tookMs).toBeGreaterThan(MINUTE);
+    expect(run.tookMs).toBeLessThan(MINUTE + 8_000);
+  });
+
+  test('an outage of a minute that begins with the last value fails nothing', async () => {
+    const run = await simulate({
+      values: valuesUpTo(300),
+      answer: ({key, atMs}) => (key === 'v300' && atMs < MINUTE ? status(503) : ok),
+    });
+    expect(run.settled.get('v300')?.status).toBe('ok');
+  });
+
+  test.each([5, 12, 30])('%i of them and nothing else left: no endless outage', async count => {
+    const values = valuesUpTo(200 + count);
+    const last = values.slice(-count);
+    const run = await simulate({values, ...poison(last)});
+    expect(run.stop).toBeUndefined();
+    expect([...run.settled.values()].filter(each => each.status === 'failed')).toHaveLength(count);
+    for (const key of last) expect(callsOf(run.calls, key)).toBeLessThanOrEqual(12);
+    expect(run.tookMs).toBeLessThan(15 * MINUTE);
+  });
+
+  test('they are all there is, and nothing ever succeeded', async () => {
+    const values = valuesUpTo(8);
+    const run = await simulate({values, ...poison(values)});
+    expect([run.stop, run.settled.size]).toEqual([undefined, 8]);
+    expect(run.tookMs).toBeGreaterThan(MINUTE);
+  });
+
+  test('a value in its backoff holds no slot', async () => {
+    const run = await simulate({values: valuesUpTo(40), concurrency: 1, maxResends: 5, ...poison(['v12'])});
+    // With one slot, the others go on between its attempts.
+    const between = run.calls.filter(({key, call}) => key !== 'v12' && call > 12).length;
+    expect(between).toBe(28);
+    expect(run.calls.filter(({call}) => call > 12)[0]?.key).not.toBe('v12');
+  });
+});
+
+describe('an outage', () => {
+  const down = (from: number, to: number, kind: SimulationOptions['answer'] | ReturnType<typeof status>) => ({
+    answer: (call: SimulatedCall) => {
+      if (call.atMs < from || call.atMs >= to) return ok;
+      return typeof kind === 'function' ? kind(call) : kind;
+    },
+  });
+
+  test.each([
+    ['500', status(500)],
+    ['503', status(503)],
+    ['resets', reset],
+    ['refused', refused],
+    ['429 without Retry-After', throttled()],
+    ['429 with Retry-After', throttled('1')],
+  ] as const)('%s for ten minutes fails no value and is asked gently', async (_, kind) => {
+    const run = await simulate({
+      values: valuesUpTo(3_000),
+      ...down(5_000, 10 * MINUTE, kind as ReturnType<typeof status>),
+    });
+    expect(run.stop).toBeUndefined();
+    expect([...run.settled.values()].filter(({status: each}) => each === 'ok')).toHaveLength(3_000);
+    const asked = run.calls.filter(({atMs}) => atMs >= 5_000 && atMs < 10 * MINUTE);
+    expect(asked.length).toBeLessThan(80);
+    const {pauses, pausedMs} = run.executor.pace();
+    expect(pauses).toBeGreaterThan(0);
+    expect(pausedMs).toBeGreaterThan(9 * MINUTE);
+  });
+
+  test('the probe is one at a time, of another value each time while there are others', async () => {
+    const run = await simulate({values: valuesUpTo(2_000), ...down(5_000, 4 * MINUTE, status(503))});
+    const probes = run.calls.filter(({atMs}) => atMs > 6_000 && atMs < 4 * MINUTE);
+    expect(probes.length).toBeGreaterThan(8);
+    expect(new Set(probes.map(({key}) => key)).size).toBe(probes.length);
+    for (const [index, probe] of probes.entries())
+      expect(probe.atMs - (probes[index - 1]?.atMs ?? 0)).toBeGreaterThan(20);
+  });
+
+  test('after it calls in flight ramp up', async () => {
+    const run = await simulate({
+      values: valuesUpTo(2_000),
+      latencyMs: 500,
+      ...down(5_000, MINUTE, status(503)),
+    });
+    const back = run.calls.find(({atMs}) => atMs >= MINUTE)?.atMs ?? 0;
+    const within = (from: number, to: number) =>
+      run.calls.filter(({atMs}) => atMs > back + from && atMs <= back + to).length;
+    expect(within(0, 900)).toBeLessThanOrEqual(3);
+    expect(within(2_500, 3_000)).toBeGreaterThan(8);
+  });
+
+  test('that lasts too long stops the run, with the time to come back', async () => {
+    const run = await simulate({values: valuesUpTo(2_000), ...down(5_000, 1e9, status(500))});
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_500', asked: false});
+    expect([...run.settled.values()].every(({status: each}) => each === 'ok')).toBe(true);
+    expect(run.tookMs).toBeGreaterThanOrEqual(15 * MINUTE);
+    expect(run.tookMs).toBeLessThan(15 * MINUTE + 10_000);
+    const stop = run.stop as {sinceMs: number; comeBackMs: number};
+    expect(stop.comeBackMs - stop.sinceMs).toBeGreaterThanOrEqual(30 * MINUTE);
+  });
+
+  test('nobody answers from the start: refused', async () => {
+    const run = await simulate({values: valuesUpTo(3), answer: () => refused});
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'econnrefused'});
+    expect(run.settled.size).toBe(0);
+  });
+
+  test('a gateway’s errors are never held against the last values, when there are several', async () => {
+    const run = await simulate({values: valuesUpTo(8), answer: () => status(503)});
+    expect([run.stop?.kind, run.settled.size]).toEqual(['outage', 0]);
+  });
+
+  test('attempts before it are forgiven: each value still has all of its own', async () => {
+    const keys = valuesUpTo(400);
+    const run = await simulate({
+      values: keys,
+      // From 1 s to 90 s all is down; later every value that was hit fails twice more, which is within its resends.
+      answer: ({key, attempt, atMs}) => {
+        if (atMs > 1_000 && atMs < 90_000) return status(500);
+        return key === 'v180' && attempt < 8 && atMs >= 90_000 && attempt <= 3 ? status(500) : ok;
+      },
+    });
+    expect([...run.settled.values()].filter(({status: each}) => each === 'ok')).toHaveLength(400);
+  });
+
+  test('calls that must never be resent are unknown at once', async () => {
+    const run = await simulate({values: valuesUpTo(3), resend: 'never', answer: () => reset});
+    expect([...run.settled.values()]).toEqual(Array(3).fill({status: 'unknown', error: 'econnreset'}));
+    expect(run.calls).toHaveLength(3);
+  });
+
+  test('gate and outage together: neither loses the other’s wake-up', async () => {
+    const run = await simulate({
+      values: valuesUpTo(600),
+      latencyMs: 700,
+      answer: ({atMs, call}) => {
+        if (atMs < 5_000 || atMs > 3 * MINUTE) return ok;
+        return call % 3 === 0 ? throttled('20') : call % 3 === 1 ? status(500) : refused;
+      },
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 600]);
+  });
+});
+
+describe('throttling', () => {
+  test('one 429 stops everybody for as long as asked', async () => {
+    const run = await simulate({
+      values: valuesUpTo(2_000),
+      answer: ({call}) => (call === 500 ? throttled('7') : ok),
+    });
+    const at = run.calls[499]?.atMs ?? 0;
+    const during = run.calls.filter(({atMs}) => atMs > at + 25 && atMs < at + 7_000);
+    expect(during).toEqual([]);
+    expect(run.settled.size).toBe(2_000);
+    expect(callsOf(run.calls, run.calls[499]?.key ?? '')).toBe(2);
+  });
+
+  test('more than may be waited for stops the run at once', async () => {
+    const run = await simulate({
+      values: valuesUpTo(200),
+      answer: ({call}) => (call === 50 ? throttled('7200') : ok),
+    });
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_429', asked: true});
+    const stop = run.stop as {sinceMs: number; comeBackMs: number};
+    expect(stop.comeBackMs - stop.sinceMs).toBeCloseTo(7_200_000, -2);
+    expect(run.tookMs).toBeLessThan(5_000);
+  });
+
+  test('a storm beyond --max-outage stops the run', async () => {
+    const run = await simulate({
+      values: valuesUpTo(2_000),
+      answer: ({atMs}) => (atMs > 3_000 ? throttled() : ok),
+    });
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_429'});
+    expect(run.tookMs).toBeGreaterThan(15 * MINUTE);
+    expect(run.calls.filter(({atMs}) => atMs > 4_000).length).toBeLessThan(150);
+  });
+
+  test('nonsense about when to come back is as if it were not there', async () => {
+    const texts = ['-5', 'NaN', '9'.repeat(50), 'soon', '', '0'];
+    const run = await simulate({
+      values: valuesUpTo(300),
+      answer: ({call}) => (call % 20 === 0 ? throttled(texts[(call / 20) % texts.length]) : ok),
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 300]);
+    expect(run.tookMs).toBeLessThan(2 * MINUTE);
+  });
+});
+
+describe('quotas', () => {
+  test('a quota that runs out is waited for before anybody is refused', async () => {
+    const run = await simulate({
+      values: valuesUpTo(100),
+      latencyMs: 1,
+      answer: ({call}) => quota(59 - ((call - 1) % 60), 10),
+    });
+    expect(run.settled.size).toBe(100);
+    const gaps = run.calls.map(({atMs}, index) => atMs - (run.calls[index - 1]?.atMs ?? 0));
+    expect(gaps.filter(gap => gap >= 9_900)).toHaveLength(1);
+  });
+
+  test('one that always reads 0 is no quota', async () => {
+    const run = await simulate({values: valuesUpTo(400), answer: () => quota(0, 60)});
+    expect(run.settled.size).toBe(400);
+    expect(run.executor.pace().pauses).toBe(0);
+  });
+});
+
+describe('the canary', () => {
+  test('few are in flight until ten values were tried', async () => {
+    const run = await simulate({values: valuesUpTo(200), latencyMs: 1_000, answer: () => ok});
+    expect(run.calls.filter(({atMs}) => atMs < 1_000)).toHaveLength(policyNumbers.canaryInFlight);
+    expect(run.calls.filter(({atMs}) => atMs < 2_000)).toHaveLength(2 * policyNumbers.canaryInFlight);
+  });
+
+  test.each([
+    ['404', rejected(404, 'not_found'), {kind: 'refused', code: 'not_found', credentials: false}],
+    ['403', rejected(403, 'forbidden'), {kind: 'refused', code: 'forbidden', credentials: true}],
+    ['HTML with 200', html, {kind: 'refused', code: 'bad_response', credentials: false}],
+  ])('ten times %s and nothing else stops the run', async (_, answer, expected) => {
+    const run = await simulate({values: valuesUpTo(200), answer: () => answer});
+    expect(run.stop).toMatchObject(expected);
+    expect(run.calls.length).toBeLessThanOrEqual(
+      policyNumbers.canaryValues + policyNumbers.canaryInFlight - 1,
+    );
+  });
+
+  test('nine times is not ten', async () => {
+    const run = await simulate({
+      values: valuesUpTo(50),
+      answer: ({call}) => (call <= 9 ? rejected(403, 'forbidden') : ok),
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 50]);
+  });
+
+  test('once anything was answered, rejections are of values', async () => {
+    const run = await simulate({
+      values: valuesUpTo(50),
+      answer: ({call}) => (call === 1 ? ok : rejected(403, 'forbidden')),
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 50]);
+  });
+
+  test('stale session tokens fail their rows; ten and nothing else are credentials', async () => {
+    const stale = rejected(401, 'invalid_token');
+    const among = await simulate({
+      values: valuesUpTo(50),
+      operation: 'verify',
+      answer: ({call}) => (call % 2 === 0 ? stale : ok),
+    });
+    expect([among.stop, among.settled.size]).toEqual([undefined, 50]);
+    const all = await simulate({values: valuesUpTo(50), operation: 'verify', answer: () => stale});
+    expect(all.stop).toMatchObject({kind: 'refused', credentials: true});
+  });
+});
+
+describe('the budget', () => {
+  test('stops the run', async () => {
+    const run = await simulate({values: valuesUpTo(50), credits: 20, answer: () => ok});
+    expect([run.stop?.kind, run.calls.length]).toEqual(['budget', 20]);
+  });
+
+  test('or skips the rest, which takes no permits', async () => {
+    const run = await simulate({
+      values: valuesUpTo(5_000),
+      credits: 20,
+      onBudget: 'publish',
+      lanes: [{operations: ['ip'], rate: {count: 1, perMs: 1_000}, concurrency: 4}],
+      answer: () => ok,
+    });
+    expect([run.stop, run.calls.length, run.settled.size]).toEqual([undefined, 20, 5_000]);
+    expect(run.tookMs).toBeLessThan(25_000);
+  });
+});

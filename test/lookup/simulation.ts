@@ -1,0 +1,167 @@
+import {vi} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import type {Operation} from '../../src/client/wire.ts';
+import type {Settled} from '../../src/ledger/lookup.ts';
+import type {Ask, ExecutorStop} from '../../src/lookup/executor.ts';
+import {LocalExecutor, type LocalExecutorOptions} from '../../src/lookup/local-executor.ts';
+
+/** One call as the simulated service sees it. */
+export interface SimulatedCall {
+  readonly key: string;
+  readonly operation: Operation;
+  /** The n-th call for its value. */
+  readonly attempt: number;
+  /** The n-th call of all. */
+  readonly call: number;
+  readonly atMs: number;
+}
+
+export interface SimulationOptions
+  extends Partial<Omit<LocalExecutorOptions, 'client' | 'ledger' | 'policy'>> {
+  readonly values: readonly string[];
+  readonly operation?: Operation;
+  readonly concurrency?: number;
+  readonly latencyMs?: number;
+  readonly maxResends?: number;
+  readonly resend?: 'always' | 'never';
+  readonly answer: (call: SimulatedCall) => Attempt;
+  /** How many calls the credits last for. */
+  readonly credits?: number;
+}
+
+export interface Simulated {
+  readonly calls: readonly SimulatedCall[];
+  readonly settled: ReadonlyMap<string, Settled>;
+  readonly settledAt: ReadonlyMap<string, number>;
+  readonly stop: ExecutorStop | undefined;
+  readonly executor: LocalExecutor;
+  /** Milliseconds from the start to the last outcome, or to the stop. */
+  readonly tookMs: number;
+}
+
+const pace = {limits: {}};
+const heard = {latencyMs: 1, pace};
+
+const ok = {kind: 'answered', ...heard, status: 200, data: {}, unknownFields: [], wrongTypes: []} as const;
+
+/** Outcomes of calls. */
+export const simulated = {
+  ok,
+  status: (status: number) => ({kind: 'ambiguous', code: `http_${status}`, latencyMs: 1, status, pace}),
+  reset: {kind: 'ambiguous', code: 'econnreset', latencyMs: 1},
+  refused: {kind: 'not_sent', code: 'econnrefused', latencyMs: 1},
+  rejected: (status: number, code: string) => ({kind: 'rejected', ...heard, status, code}),
+  html: {kind: 'unreadable', ...heard, status: 200, code: 'bad_response', detail: 'not JSON'},
+  throttled: (retryAfter?: string) => ({
+    kind: 'throttled',
+    ...heard,
+    status: 429,
+    code: 'http_429',
+    pace: {limits: {}, retryAfter},
+  }),
+  quota: (remaining: number, seconds: number) => ({
+    ...ok,
+    pace: {limits: {'ratelimit-remaining': `${remaining}`, 'ratelimit-reset': `${seconds}`}},
+  }),
+} as const satisfies Record<string, Attempt | ((...given: never[]) => Attempt)>;
+
+/** Runs the executor against a simulated service in virtual time, for at most `forMs` of it. */
+export async function simulate(options: SimulationOptions, forMs = 4 * 3_600_000): Promise<Simulated> {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date', 'performance'],
+  });
+  try {
+    const run = start(options);
+    const end = Date.now() + forMs;
+    while (!run.finished() && Date.now() < end) await vi.advanceTimersToNextTimerAsync();
+    return run.result();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+function start(options: SimulationOptions) {
+  const {values, operation = 'ip', latencyMs = 20, concurrency = 16} = options;
+  const started = Date.now();
+  const calls: SimulatedCall[] = [];
+  const attempts = new Map<string, number>();
+  const settled = new Map<string, Settled>();
+  const settledAt = new Map<string, number>();
+  let stop: ExecutorStop | undefined;
+  let ended = started;
+  let credits = options.credits ?? Number.POSITIVE_INFINITY;
+  const random = seeded();
+  const executor = new LocalExecutor({
+    lanes: [{operations: [operation], rate: {count: 200, perMs: 1_000}, concurrency}],
+    maxOutageMs: 15 * 60_000,
+    onBudget: 'stop',
+    now: Date.now,
+    random,
+    ...options,
+    client: {
+      async send(name, params) {
+        const key = params.ip ?? params.token ?? '';
+        const attempt = (attempts.get(key) ?? 0) + 1;
+        attempts.set(key, attempt);
+        const call = {key, operation: name, attempt, call: calls.length + 1, atMs: Date.now() - started};
+        calls.push(call);
+        const answer = options.answer(call);
+        await new Promise(resolve => setTimeout(resolve, latencyMs));
+        return answer;
+      },
+    },
+    ledger: {
+      reserve(batch) {
+        const granted = Math.min(batch.length, credits);
+        credits -= granted;
+        return granted;
+      },
+      record: async () => {},
+      affords: cost => cost <= credits,
+    },
+    policy: {
+      maxAttempts: 6,
+      maxResends: options.maxResends ?? 2,
+      resend: options.resend ?? 'always',
+      throttledCharge: 'free',
+      rejectedCharge: 'maybe',
+    },
+    events: {
+      settled(ask, outcome) {
+        settled.set(ask.lookup.key, outcome);
+        settledAt.set(ask.lookup.key, Date.now() - started);
+        ended = Date.now();
+      },
+      stopped(reason) {
+        stop = reason;
+        ended = Date.now();
+      },
+    },
+  });
+  void submitAll(executor, values, operation);
+  return {
+    finished: () => stop !== undefined || settled.size === values.length,
+    result: (): Simulated => ({calls, settled, settledAt, stop, executor, tookMs: ended - started}),
+  };
+}
+
+async function submitAll(executor: LocalExecutor, values: readonly string[], operation: Operation) {
+  for (const key of values) {
+    const params = {[operation === 'verify' ? 'token' : operation]: key};
+    const ask: Ask = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
+    await executor.submit(ask);
+  }
+}
+
+function seeded(): () => number {
+  let state = 7;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** `v1` to `vN`. */
+export function valuesUpTo(count: number): string[] {
+  return Array.from({length: count}, (_, index) => `v${index + 1}`);
+}
