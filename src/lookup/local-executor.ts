@@ -109,6 +109,7 @@ export class LocalExecutor implements Executor {
     this.#traffic.stop();
     for (const timer of this.#backoffs) clearTimeout(timer);
     for (const lane of new Set(this.#lanes.values())) {
+      lane.pacer.stop();
       for (const task of lane.waiting.splice(0)) task.permit(false);
     }
   }
@@ -198,7 +199,6 @@ export class LocalExecutor implements Executor {
       }
       if (granted < chosen.length) this.#overBudget(lane, chosen[granted] as Task);
       else if (chosen.length > 0 && lane.waiting.length > 0) lane.pacer.request();
-      else if (permits === 0 && lane.waiting.length > 0) lane.pacer.request();
     } catch (error) {
       this.#fail(error);
     }

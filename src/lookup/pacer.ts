@@ -6,15 +6,19 @@ import type {RateController} from './rate-controller.ts';
 const LEASE_SECONDS = 0.01;
 /** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99% of it is used. */
 const USE = 0.99;
+/** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
+const CATCH_UP_SECONDS = 0.25;
+/** bottleneck's timers can't be taken back when a run stops, so it spaces no further than this; the rest waits here. */
+const LONGEST_SPACING_MS = 100;
 /** A change of the rate smaller than this is not worth a change of the leases. */
 const NOTICEABLE = 0.02;
 
 /**
  * Hands out permits to send, in leases: bottleneck spaces the leases out, and a log of the last sends makes the count
- * exact in every sliding window. Permits that a lease does not use expire with it.
+ * exact in every sliding window. Permits that nobody wanted expire.
  */
 export class Pacer {
-  readonly #rate: Rate | 'unlimited';
+  readonly #windowMs: number;
   readonly #controller: RateController;
   readonly #lease: (permits: number) => void;
   readonly #now: () => number;
@@ -23,7 +27,11 @@ export class Pacer {
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
+  /** When the next lease is due: those before it are spread from there back, however late they came. */
+  #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
 
   /** `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. */
   constructor(
@@ -32,7 +40,7 @@ export class Pacer {
     lease: (permits: number) => void,
     now: () => number,
   ) {
-    this.#rate = rate;
+    this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
@@ -50,7 +58,40 @@ export class Pacer {
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
     this.#space(rate, permits);
-    void this.#limiter.schedule(async () => this.#grant(Math.min(permits, this.#room())));
+    // The next permit may have begun to be earned, but no more: what nobody asked for expires.
+    this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
+    void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
+  }
+
+  /** Nothing more is granted. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Where the window is full it waits for the very moment at which it is not: a whole lease's time would be lost. */
+  #grantWithin(rate: number, permits: number): void {
+    if (this.#stopped) return;
+    const room = this.#room();
+    const waitMs = Math.max(room > 0 ? 0 : this.#fullForMs(), this.#due - this.#now());
+    if (waitMs >= 1) {
+      this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
+      return;
+    }
+    const granted = Math.min(this.#withMissed(rate, permits), room);
+    this.#due += (granted * 1_000) / (USE * rate);
+    this.#grant(granted);
+  }
+
+  #fullForMs(): number {
+    const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
+    return Math.max(1, oldest + this.#windowMs - this.#now());
+  }
+
+  /** The permits of a lease, and of those that should have come while it was late. */
+  #withMissed(rate: number, permits: number): number {
+    const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
+    return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
   }
 
   /** Notes that a permit was used now. */
@@ -68,15 +109,15 @@ export class Pacer {
   #space(rate: number, permits: number): void {
     if (Math.abs(rate - this.#applied) <= NOTICEABLE * rate) return;
     this.#applied = rate;
-    this.#limiter.updateSettings({minTime: (permits * 1_000) / (USE * rate)});
+    const minTime = Math.min((permits * 1_000) / (USE * rate), LONGEST_SPACING_MS);
+    this.#limiter.updateSettings({minTime});
   }
 
   /** How many calls may be sent now without more than the rate in any window that ends now. */
   #room(): number {
-    if (this.#rate === 'unlimited') return Number.POSITIVE_INFINITY;
     const {length} = this.#log;
-    const windowMs = Math.max(1_000, this.#rate.perMs);
-    const cutoff = this.#now() - windowMs;
+    if (length === 0) return Number.POSITIVE_INFINITY;
+    const cutoff = this.#now() - this.#windowMs;
     let room = 0;
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;
