@@ -75,10 +75,11 @@ const lane = (operation: Operation, count: number, perMs = 1_000): LaneSettings 
   concurrency: 64,
 });
 
-/** Calls a second from the first dispatch to the last. */
+/** Calls a second once the canary is over, which holds the first calls back. */
 function mean(times: readonly number[]): number {
-  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  return ((times.length - 1) * 1_000) / span;
+  const steady = times.filter(time => time >= (times[0] ?? 0) + 500);
+  const span = (steady.at(-1) ?? 0) - (steady[0] ?? 0);
+  return ((steady.length - 1) * 1_000) / span;
 }
 
 /** The quota is never passed, in no try; that it is used needs a machine that is not busy, so it gets three. */
@@ -93,7 +94,6 @@ async function expectPace(lanes: readonly LaneSettings[], seconds: number): Prom
       return mean(times) / ((count * 1_000) / perMs);
     });
     used = Math.min(...shares);
-    console.log(lanes[0]?.rate, shares, seconds);
   }
   expect(used).toBeGreaterThanOrEqual(0.985);
 }
