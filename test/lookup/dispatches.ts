@@ -1,0 +1,103 @@
+import {expect} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import type {Operation} from '../../src/client/wire.ts';
+import type {Rate} from '../../src/job/values.ts';
+import {type LaneSettings, LocalExecutor} from '../../src/lookup/local-executor.ts';
+import {steadyClock} from '../../src/lookup/steady-clock.ts';
+
+const answered: Attempt = {
+  kind: 'answered',
+  status: 200,
+  latencyMs: 1,
+  pace: {limits: {}},
+  data: {},
+  unknownFields: [],
+  wrongTypes: [],
+};
+
+/** When each call was handed to the client, by operation, over `seconds` of real time; there is always work. */
+export async function dispatches(lanes: readonly LaneSettings[], seconds: number) {
+  const sent = new Map<Operation, number[]>();
+  const random = Math.random;
+  const executor = new LocalExecutor({
+    lanes,
+    maxOutageMs: 60_000,
+    onBudget: 'stop',
+    now: steadyClock(Date.now()),
+    random,
+    client: {
+      async send(operation) {
+        const times = sent.get(operation) ?? [];
+        times.push(performance.now());
+        sent.set(operation, times);
+        await new Promise(resolve => setTimeout(resolve, 5 * random()));
+        return answered;
+      },
+    },
+    ledger: {reserve: batch => batch.length, record: async () => {}, affords: () => true},
+    policy: {
+      maxAttempts: 6,
+      maxResends: 2,
+      resend: 'always',
+      throttledCharge: 'free',
+      rejectedCharge: 'maybe',
+    },
+    events: {settled() {}, stopped() {}},
+  });
+  const end = performance.now() + seconds * 1_000;
+  const feed = async (operation: Operation) => {
+    for (let n = 0; performance.now() < end; n++) {
+      const lookup = {operation, key: `${operation}${n}`, params: {}};
+      await executor.submit({lookup, cost: 1, known: false, ambiguous: false});
+    }
+  };
+  await Promise.all(lanes.flatMap(({operations}) => operations.map(feed)));
+  executor.stop();
+  return sent;
+}
+
+export function busiestWindow(times: readonly number[], windowMs: number): number {
+  let first = 0;
+  let most = 0;
+  for (const [last, time] of times.entries()) {
+    while ((times[first] as number) <= time - windowMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+export const lane = (operation: Operation, count: number, perMs = 1_000): LaneSettings => ({
+  operations: [operation],
+  rate: {count, perMs},
+  concurrency: 64,
+});
+
+/** Calls a second once the canary is over, which holds the first calls back. */
+function mean(times: readonly number[]): number {
+  const steady = times.filter(time => time >= (times[0] ?? 0) + 500);
+  const span = (steady.at(-1) ?? 0) - (steady[0] ?? 0);
+  return ((steady.length - 1) * 1_000) / span;
+}
+
+/**
+ * The quota is never passed, in no try. That at least `share` of it is used needs a machine that is not too busy with
+ * something else, so it gets three tries.
+ */
+export async function expectPace(
+  lanes: readonly LaneSettings[],
+  seconds: number,
+  share: number,
+): Promise<void> {
+  let used = 0;
+  for (let attempt = 1; attempt <= 3 && used < share; attempt++) {
+    const sent = await dispatches(lanes, seconds);
+    const shares = lanes.map(({operations, rate}) => {
+      const times = operations.flatMap(operation => sent.get(operation) ?? []).sort((a, b) => a - b);
+      const {count, perMs} = rate as Rate;
+      expect(busiestWindow(times, perMs)).toBeLessThanOrEqual(count);
+      return mean(times) / ((count * 1_000) / perMs);
+    });
+    used = Math.min(...shares);
+  }
+  expect(used).toBeGreaterThanOrEqual(share);
+}
