@@ -2,6 +2,7 @@ import type {ExitCode} from '../job/errors.ts';
 import {StateError, UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {outputExists} from './assemble.ts';
+import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
 import {
   completePublishing,
@@ -13,18 +14,22 @@ import {
 import type {RunIo} from './run.ts';
 import type {Beginning} from './session.ts';
 import {closeState, openLedger, type RunState, restartsWhenStale} from './state.ts';
+import type {Summary} from './summary.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
  * put its files in place.
  *
- * @throws {UsageError} when something is where the output would go.
+ * @throws {UsageError} when something is where the output would go, or a report has no directory to go to.
  */
-export async function beginningOf(job: Job, state: RunState): Promise<RunOutcome | Beginning> {
+export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise<RunOutcome | Beginning> {
+  checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record)))) {
     closeState(state, true);
-    return outcomeOf(job, record);
+    const outcome = outcomeOf(job, record);
+    if (outcome.summary !== undefined) deliverCompleted(job, outcome.summary, io);
+    return outcome;
   }
   if (outputExists(job) && !job.settings.force) {
     throw new UsageError(
@@ -59,10 +64,10 @@ async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> 
   }
 }
 
-function outcomeOf({paths}: Job, {rowsWritten, exitCode}: PublishRecord): RunOutcome {
+function outcomeOf({paths}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
   return {
     exitCode: exitCode as ExitCode,
-    summary: undefined,
+    summary: summary === undefined ? undefined : (JSON.parse(summary.text) as Summary),
     stop: undefined,
     message: `The last run had ended while it put its ${rowsWritten} rows in place; that is done now: ${paths.output}`,
   };

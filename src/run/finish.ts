@@ -5,7 +5,9 @@ import type {Job} from '../job/job.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {emptyTally} from '../ledger/tally.ts';
 import {emptyCounters} from './counters.ts';
+import {deliverCompleted, deliverReports} from './deliver.ts';
 import {completedExit} from './exit.ts';
+import {findDrift} from './history.ts';
 import {costOf} from './mapping.ts';
 import {digestFile, type FileDigest, type Publication, publish, writeAtomically} from './publish.ts';
 import type {RunIo} from './run.ts';
@@ -17,7 +19,7 @@ import {buildSummary, type Summary, type SummaryFacts, summaryText} from './summ
 /** How a run ended. */
 export interface RunOutcome {
   readonly exitCode: ExitCode;
-  /** Undefined where an earlier session had done everything but the last renames. */
+  /** Undefined where the run could do nothing, and had no summary of an earlier session either. */
   readonly summary: Summary | undefined;
   /** Why it stopped before its end. */
   readonly stop: Stop | undefined;
@@ -37,12 +39,10 @@ export async function finish(session: Session): Promise<RunOutcome> {
 }
 
 async function complete(session: Session): Promise<RunOutcome> {
-  const {job, writer, state, ledger} = session;
-  const {exitCode, reason} = completedExit(writer.counters);
+  const {job, writer, state, ledger, io} = session;
   const {output} = writer.partial;
   const digest = output === undefined ? undefined : await digestFile(output);
-  const status = exitCode === 0 ? 'completed' : 'partial';
-  const summary = summarize(session, {status, reason, exitCode}, digest);
+  const {exitCode, summary} = judge(session, digest);
   const text = summaryText(summary);
   ledger.close();
   if (output === undefined || digest === undefined || job.paths.output === undefined) {
@@ -60,7 +60,22 @@ async function complete(session: Session): Promise<RunOutcome> {
   }
   await closeStages(session);
   closeState(state, true);
+  deliverCompleted(job, summary, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
+}
+
+/** What a run that wrote all its rows came to, and whether that is unlike the job's earlier runs. */
+function judge(
+  session: Session,
+  output: FileDigest | undefined,
+): {readonly exitCode: ExitCode; readonly summary: Summary} {
+  const {job, writer, io} = session;
+  const done = completedExit(writer.counters);
+  const draft = summarize(session, {...done, status: done.exitCode === 0 ? 'completed' : 'partial'}, output);
+  const drift = findDrift(job, draft, io);
+  const drifted = drift.length > 0 && job.settings.drift === 'fail';
+  const {exitCode, reason} = drifted ? {exitCode: exitCodes.limit, reason: 'drift'} : done;
+  return {exitCode, summary: {...draft, exit_code: exitCode, reason, drift}};
 }
 
 async function rejectsToPublish({job, writer}: Session): Promise<Publication[]> {
@@ -84,7 +99,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
   const stop = closeLedger(session, first);
   const summary = summarize(session, stop, undefined);
-  writeSummary(job, io, summary);
+  deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, false);
   return {exitCode: stop.exitCode, summary, stop, message: stop.message};
@@ -102,13 +117,15 @@ function closeLedger({ledger}: Session, stop: Stop): Stop {
   }
 }
 
-function writeSummary({paths}: Job, io: RunIo, summary: Summary): void {
-  if (paths.summary === undefined) return;
+/** The summary of a run that stopped, and what is made of it. */
+function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
+  const path = job.paths.summary;
   try {
-    writeAtomically(paths.summary, summaryText(summary));
+    if (path !== undefined) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
   }
+  deliverReports(job, summary, io.warn);
 }
 
 /** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
@@ -117,7 +134,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
   if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
   const {tally, identity, checkpoint} = soFar(job, io, state);
   const counters = checkpoint?.counters ?? emptyCounters();
-  writeSummary(
+  deliverStopped(
     job,
     io,
     buildSummary({

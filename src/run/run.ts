@@ -8,6 +8,7 @@ import {beginningOf, startOver} from './beginning.ts';
 import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
+import {withHealthCheck} from './health-check.ts';
 import type {Entry, ReadyEntry} from './in-order.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
@@ -40,11 +41,15 @@ const ADMIT_AT_ONCE = 256;
  *
  * @throws {BulkEnrichError} when it can't start; what ends it later is in the outcome.
  */
-export async function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOutcome> {
+export function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOutcome> {
+  return withHealthCheck(job, io.warn, () => runOnce(job, io, stopper));
+}
+
+async function runOnce(job: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
   let state: RunState | undefined;
   try {
     state = openState(job);
-    const beginning = await beginningOf(job, state);
+    const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
     const session = await openFresh(job, io, state, stopper, beginning);
     return await finish(session);

@@ -3,6 +3,7 @@ import type {Job} from '../job/job.ts';
 import {latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
+import type {Drift} from '../report/facts.ts';
 import type {Counters} from './counters.ts';
 import type {FileDigest} from './publish.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
@@ -101,6 +102,7 @@ export function buildSummary(facts: SummaryFacts) {
     errors: Object.entries(counters.errors)
       .map(([code, {count, rows}]) => ({code, count, rows}))
       .sort((a, b) => b.count - a.count),
+    drift: [] as readonly Drift[],
     resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
   };
 }

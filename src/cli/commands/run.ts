@@ -1,5 +1,6 @@
 import {run} from '../../run/run.ts';
 import {Stopper} from '../../run/stop.ts';
+import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {startProgress} from '../terminal/progress.ts';
@@ -7,6 +8,15 @@ import {type JobFlags, jobFrom} from './settings.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {
+  try {
+    return await runJobOf(inputs, flags);
+  } catch (error) {
+    tellGitHubOfError(process.env, error);
+    throw error;
+  }
+}
+
+async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<number> {
   const {job, console} = jobFrom(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
@@ -31,6 +41,7 @@ export async function runCommand(inputs: readonly string[], flags: JobFlags): Pr
       stopper,
     );
     renderOutcome(job, outcome, console);
+    tellGitHub(process.env, outcome, console);
     return outcome.exitCode;
   } finally {
     unwatch();

@@ -1,0 +1,58 @@
+import {appendFileSync, statSync} from 'node:fs';
+import {BulkEnrichError, exitCodes, systemCode} from '../job/errors.ts';
+import {buildReport} from '../report/build.ts';
+import {driftSentence} from '../report/drift-section.ts';
+import {annotation, fitStepSummary} from '../report/github.ts';
+import {renderMarkdown} from '../report/markdown.ts';
+import type {RunOutcome} from '../run/finish.ts';
+import type {Console} from './console.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
+export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): void {
+  if (!inGitHubActions(env)) return;
+  for (const line of annotations(outcome)) if (!console.quiet || line.startsWith('::error')) write(line);
+  const path = env.GITHUB_STEP_SUMMARY ?? '';
+  if (outcome.summary === undefined || path === '') return;
+  try {
+    const used = statSync(path, {throwIfNoEntry: false})?.size ?? 0;
+    appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));
+  } catch (error) {
+    console.warn(`The step's summary can't be written (${systemCode(error)}).`);
+  }
+}
+
+/** In GitHub Actions: the error that kept a run from starting. */
+export function tellGitHubOfError(env: Env, error: unknown): void {
+  if (!inGitHubActions(env)) return;
+  // What was not thrown on purpose may hold anything in its message.
+  const message = error instanceof BulkEnrichError ? error.message : 'Internal error: see the log.';
+  write(annotation('error', 'bulk-enrich', message));
+}
+
+function inGitHubActions(env: Env): boolean {
+  return env.GITHUB_ACTIONS === 'true';
+}
+
+function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
+  const lines: string[] = [];
+  const drift = summary?.drift ?? [];
+  if (stop !== undefined) lines.push(annotation('error', 'bulk-enrich stopped', message));
+  if (drift.length > 0) {
+    const level = summary?.reason === 'drift' ? 'error' : 'warning';
+    lines.push(
+      annotation(level, "bulk-enrich: unlike the job's last runs", drift.map(driftSentence).join('; ')),
+    );
+  }
+  if (stop === undefined && exitCode === exitCodes.incomplete)
+    lines.push(annotation('warning', 'bulk-enrich: not everything was answered', message));
+  if (stop === undefined && exitCode === exitCodes.limit && summary?.reason !== 'drift')
+    lines.push(annotation('error', 'bulk-enrich: a limit was passed', message));
+  return lines;
+}
+
+/** To stderr, as stdout may carry the rows; GitHub reads both. */
+function write(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

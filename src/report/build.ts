@@ -1,0 +1,109 @@
+import {driftSection} from './drift-section.ts';
+import type {ReportSummary} from './facts.ts';
+import {count, duration, many, moment, percent} from './format.ts';
+import type {Fact, Report, Section, Tone} from './model.ts';
+import {moneySection} from './money.ts';
+import {paceSection} from './pace.ts';
+import {placesSection} from './places.ts';
+import {fieldsSection, riskSection} from './risk.ts';
+import {rowsSection, troubleSection} from './rows.ts';
+import {runSection} from './run-details.ts';
+
+/** A run's summary as a report. Pure: it says nothing that the summary doesn't hold. */
+export function buildReport(summary: ReportSummary): Report {
+  const sections = [
+    driftSection(summary),
+    moneySection(summary),
+    rowsSection(summary),
+    riskSection(summary),
+    fieldsSection(summary),
+    placesSection(summary),
+    paceSection(summary),
+    troubleSection(summary),
+    runSection(summary),
+  ];
+  return {
+    title: summary.job ?? 'Enrichment run',
+    status: statusOf(summary),
+    lead: leadOf(summary),
+    facts: factsOf(summary),
+    sections: sections.filter((section): section is Section => section !== undefined),
+  };
+}
+
+function statusOf({status, exit_code}: ReportSummary): {tone: Tone; text: string} {
+  if (exit_code === 0) return {tone: 'good', text: 'Complete'};
+  switch (status) {
+    case 'completed':
+      return {tone: 'warn', text: 'Complete, limit passed'};
+    case 'partial':
+      return {tone: 'warn', text: 'Complete, with gaps'};
+    case 'interrupted':
+      return {tone: 'warn', text: 'Interrupted'};
+    case 'failed':
+      return {tone: 'bad', text: 'Failed'};
+    default:
+      return status satisfies never;
+  }
+}
+
+function leadOf(summary: ReportSummary): string {
+  const {rows, status, reason, exit_code, come_back_at, started_at} = summary;
+  const written = `${many(rows.written, 'row')} written`;
+  const when = `Started ${moment(started_at)}, ran for ${duration(summary.duration_ms)}.`;
+  if (status === 'completed' || status === 'partial') {
+    const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} set aside as unreadable`;
+    const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
+    return `${written}${rejected}.${why} ${when}`;
+  }
+  const back =
+    come_back_at === undefined ? 'The same command goes on.' : `Run again after ${moment(come_back_at)}.`;
+  return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
+}
+
+function factsOf({rows, lookups, credits, risk}: ReportSummary): Fact[] {
+  const all = Object.values(lookups);
+  const answered = all.reduce((sum, {answered: some}) => sum + some, 0);
+  const asked = all.reduce((sum, {failed, unknown}) => sum + failed + unknown, answered);
+  const {dedupe, cache, prefilter} = credits.saved;
+  return [
+    {
+      label: 'Rows written',
+      value: count(rows.written),
+      note: rows.rejected === 0 ? undefined : `${count(rows.rejected)} unreadable`,
+    },
+    {
+      label: 'Credits spent',
+      value: count(credits.spent),
+      note: spentNote(credits),
+    },
+    {label: 'Credits saved', value: count(dedupe + cache + prefilter)},
+    {
+      label: 'Lookups answered',
+      value: percent(answered, asked),
+      note: `${count(answered)} of ${count(asked)}`,
+    },
+    ...(risk === undefined || risk === null || risk.scored === 0
+      ? []
+      : [
+          {
+            label: 'High risk',
+            value: count(risk.high),
+            note: `${percent(risk.high, risk.scored)} of scored rows`,
+          },
+        ]),
+  ];
+}
+
+function spentNote({maybe_spent, limit}: ReportSummary['credits']): string | undefined {
+  const notes = [
+    ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
+    ...(limit === null ? [] : [`limit ${count(limit)}`]),
+  ];
+  return notes.length === 0 ? undefined : notes.join(', ');
+}
+
+/** `lookups_failed` → `lookups failed`. */
+function words(code: string): string {
+  return code.replaceAll('_', ' ');
+}

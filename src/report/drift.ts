@@ -1,0 +1,113 @@
+import type {Drift, ReportSummary} from './facts.ts';
+
+/** What of a run is compared with later ones: shares, a mean and a number of rows; no values. */
+export interface RunProfile {
+  readonly version: 1;
+  readonly run_id: string;
+  readonly finished_at: string;
+  readonly rows: number;
+  /** By name: of how many (`of`) which part (`share`, 0 to 1). */
+  readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
+  /** Mean risk score, 0 to 100. */
+  readonly mean?: number | undefined;
+}
+
+/** With so many earlier runs a job is compared: enough for a median, few enough that a new normal soon is one. */
+const COMPARED = 10;
+/** A share of few answers moves by chance: it must also be this many standard deviations away. */
+const DEVIATIONS = 3;
+/** Rows vary more than shares do: they may move by so many times the threshold, relatively. */
+const ROWS_FACTOR = 5;
+
+export function profileOf(summary: ReportSummary): RunProfile {
+  const {rows, lookups, risk, fields = {}} = summary;
+  const shares: Record<string, RunProfile['shares'][string]> = {};
+  const add = (name: string, part: number, of: number) => {
+    if (of > 0) shares[name] = {share: part / of, of};
+  };
+  const total = (of: (facts: (typeof lookups)[string]) => number) =>
+    Object.values(lookups).reduce((sum, facts) => sum + of(facts), 0);
+  const failed = total(facts => facts.failed + facts.unknown);
+  add('failed', failed, failed + total(facts => facts.answered));
+  add(
+    'invalid',
+    total(facts => facts.invalid),
+    total(facts => facts.values - facts.empty),
+  );
+  if (risk) add('risk.high', risk.high, risk.scored);
+  for (const [operation, ofFields] of Object.entries(fields)) {
+    const answers = lookups[operation]?.answered ?? 0;
+    for (const [field, {present, true: yes}] of Object.entries(ofFields)) {
+      add(`${operation}.${field} present`, present * answers, answers);
+      if (yes !== undefined) add(`${operation}.${field}`, yes * present * answers, present * answers);
+    }
+  }
+  const mean = risk?.mean ?? undefined;
+  return {
+    version: 1,
+    run_id: summary.run_id,
+    finished_at: summary.finished_at,
+    rows: rows.written,
+    shares,
+    ...(mean === undefined ? {} : {mean}),
+  };
+}
+
+/** What jumped: this run against the median of the job's last ones. `threshold` is a share, 0 to 1. */
+export function compareRuns(now: RunProfile, history: readonly RunProfile[], threshold: number): Drift[] {
+  const before = history.slice(-COMPARED);
+  const jumps: Drift[] = [];
+  const judge = (
+    what: string,
+    value: number | undefined,
+    of: (run: RunProfile) => number | undefined,
+    jumped: (usual: number) => boolean,
+  ) => {
+    const known = before.map(of).filter(earlier => earlier !== undefined);
+    if (value === undefined || known.length === 0) return;
+    const usual = median(known);
+    if (jumped(usual)) jumps.push({what, now: value, usual, runs: known.length});
+  };
+  judge(
+    'rows',
+    now.rows,
+    run => run.rows,
+    usual => rowsJumped(now.rows, usual, threshold),
+  );
+  judge(
+    'risk.mean',
+    now.mean,
+    run => run.mean,
+    usual => shareJumped((now.mean ?? 0) / 100, usual / 100, now.rows, threshold),
+  );
+  for (const [name, {share, of}] of Object.entries(now.shares)) {
+    judge(
+      name,
+      share,
+      run => run.shares[name]?.share,
+      usual => shareJumped(share, usual, of, threshold),
+    );
+  }
+  return jumps;
+}
+
+/** Shares move in percentage points; one of few must move further, as chance moves it too. */
+function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
+  const moved = Math.abs(now - usual);
+  const middle = (now + usual) / 2;
+  const chance = Math.sqrt((middle * (1 - middle)) / Math.max(1, of));
+  return moved > threshold && moved > DEVIATIONS * chance;
+}
+
+function rowsJumped(now: number, usual: number, threshold: number): boolean {
+  const chance = Math.sqrt(Math.max(now, usual, 1));
+  const moved = Math.abs(now - usual);
+  return moved > ROWS_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}

@@ -1,0 +1,44 @@
+/** `1234567` → `1,234,567`. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US', {maximumFractionDigits: 2});
+}
+
+/** Milliseconds → `850 ms`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** A share of a whole: `12%`, `3.4%`, `< 0.1%`; nothing of nothing is `–`. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const value = (100 * part) / whole;
+  if (value > 0 && value < 0.1) return '< 0.1%';
+  if (value < 100 && value > 99.9) return '> 99.9%';
+  return `${value.toLocaleString('en-US', {maximumFractionDigits: value < 10 || value > 99 ? 1 : 0})}%`;
+}
+
+/** `1536` → `1.5 KiB`. */
+export function bytes(value: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let [size, unit] = [value, 0];
+  while (size >= 1_024 && unit < units.length - 1) [size, unit] = [size / 1_024, unit + 1];
+  return `${size.toLocaleString('en-US', {maximumFractionDigits: unit === 0 ? 0 : 1})} ${units[unit]}`;
+}
+
+/** `2026-01-05T07:29:16.123Z` → `2026-01-05 07:29 UTC`. */
+export function moment(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}
+
+/** `12 rows`, `1 row`. */
+export function many(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
+}

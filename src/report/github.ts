@@ -1,0 +1,28 @@
+/** GitHub Actions: a step's summary is refused as a whole beyond this (docs.github.com, "Workflow commands"). */
+const MOST_BYTES = 1_048_576;
+const CUT = '\n*The rest was left out: a step’s summary holds 1 MiB at most.*\n';
+
+/** As many whole sections of a report in Markdown as there is room for, when the step has written `used` bytes. */
+export function fitStepSummary(markdown: string, used: number): string {
+  const text = `${markdown.trimEnd()}\n\n`;
+  const room = MOST_BYTES - used;
+  if (Buffer.byteLength(text) <= room) return text;
+  let fitting = '';
+  for (const section of text.split(/^(?=## )/m)) {
+    if (Buffer.byteLength(fitting + section + CUT) > room) break;
+    fitting += section;
+  }
+  return fitting === '' ? '' : fitting + CUT;
+}
+
+/** A line that GitHub shows beside the run. Its message must not hold values from the rows. */
+export function annotation(level: 'warning' | 'error', title: string, message: string): string {
+  return `::${level} title=${escaped(title, /[%\r\n:,]/g)}::${escaped(message, /[%\r\n]/g)}`;
+}
+
+function escaped(text: string, characters: RegExp): string {
+  return text.replace(
+    characters,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}

@@ -1,0 +1,82 @@
+/** A report before it is HTML or Markdown: what is said, and in which shape it is best seen. */
+export interface Report {
+  readonly title: string;
+  readonly status: {readonly tone: Tone; readonly text: string};
+  /** What happened, in a sentence or two. */
+  readonly lead: string;
+  readonly facts: readonly Fact[];
+  readonly sections: readonly Section[];
+}
+
+/** One figure that a person looks for first. */
+export interface Fact {
+  readonly label: string;
+  readonly value: string;
+  readonly note?: string | undefined;
+}
+
+export interface Section {
+  readonly title: string;
+  /** A sentence that says how to read it, or what it comes to. */
+  readonly note?: string | undefined;
+  readonly blocks: readonly Block[];
+}
+
+/** What something means, which its colour stands for. */
+export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
+
+export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
+
+export interface TableBlock {
+  readonly kind: 'table';
+  readonly caption: string;
+  readonly head: readonly string[];
+  /** Cells as texts; all columns but the first are figures unless `texts` names them. */
+  readonly rows: readonly (readonly string[])[];
+  readonly texts?: readonly number[];
+  /** Stands beside another block where there is room. */
+  readonly small?: boolean;
+  /** Long and seldom looked at: shown when asked for. */
+  readonly folded?: boolean;
+}
+
+/** Names with their counts, the most common first. */
+export interface RankingBlock {
+  readonly kind: 'ranking';
+  readonly caption: string;
+  readonly what: string;
+  readonly of: number;
+  readonly rows: readonly {readonly name: string; readonly count: number}[];
+  readonly tone: Tone;
+}
+
+/** Wholes by their parts, one line each. */
+export interface StacksBlock {
+  readonly kind: 'stacks';
+  readonly caption: string;
+  readonly what: string;
+  readonly keys: readonly {readonly name: string; readonly tone: Tone}[];
+  readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
+}
+
+/** How many rows are in each of some neighbouring ranges. */
+export interface HistogramBlock {
+  readonly kind: 'histogram';
+  readonly caption: string;
+  readonly what: string;
+  readonly bins: readonly {readonly name: string; readonly count: number; readonly tone: Tone}[];
+}
+
+/** Measurements over time. */
+export interface LinesBlock {
+  readonly kind: 'lines';
+  readonly caption: string;
+  readonly unit: string;
+  /** When each point ends, and where the whole ends, in milliseconds from the start. */
+  readonly ends: readonly number[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly tone: Tone;
+    readonly values: readonly (number | null)[];
+  }[];
+}

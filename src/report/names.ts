@@ -1,0 +1,18 @@
+const operations: Readonly<Record<string, string>> = {
+  ip: 'IP addresses',
+  phone: 'Phone numbers',
+  email: 'E-mail addresses',
+  verify: 'Bot verdicts',
+};
+
+/** An operation's name for people. */
+export function operationName(name: string): string {
+  return operations[name] ?? name;
+}
+
+/** `US` → `United States (US)`; what is no such code stays as it is. */
+export function countryName(code: string): string {
+  if (!/^[A-Z]{2}$/.test(code)) return code;
+  const name = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'}).of(code);
+  return name === undefined ? code : `${name} (${code})`;
+}

@@ -1,0 +1,35 @@
+import type {ReportSummary, TopFacts} from './facts.ts';
+import type {RankingBlock, Section} from './model.ts';
+import {countryName} from './names.ts';
+
+type Kind = keyof NonNullable<ReportSummary['top']>;
+
+const kinds: readonly (readonly [Kind, string, string])[] = [
+  ['countries', 'Countries of IP addresses', 'Country'],
+  ['networks', 'Networks', 'Network'],
+  ['domains', 'E-mail domains with five rows or more', 'Domain'],
+  ['phone_countries', 'Countries of phone numbers', 'Country'],
+];
+
+/** Where the values come from: counts, never people. */
+export function placesSection({top = {}}: ReportSummary): Section | undefined {
+  const blocks = kinds.flatMap(([kind, caption, what]) => ranking(top[kind], caption, what));
+  return blocks.length === 0
+    ? undefined
+    : {title: 'Where they come from', note: 'The ten most common of each, by rows.', blocks};
+}
+
+function ranking(facts: TopFacts | undefined, caption: string, what: string): RankingBlock[] {
+  if (facts === undefined || facts.names.length === 0) return [];
+  const named = what === 'Country' ? countryName : (name: string) => name;
+  return [
+    {
+      kind: 'ranking',
+      caption: facts.missed_at_most === 0 ? caption : `${caption} (counts are at least these)`,
+      what,
+      of: facts.counted,
+      tone: 'known',
+      rows: facts.names.map(({name, count}) => ({name: named(name), count})),
+    },
+  ];
+}

@@ -1,0 +1,173 @@
+import type {ReportSummary} from '../../src/report/facts.ts';
+
+/** A night of forty thousand sign-ups with something of everything: a limit, repeats, trouble, an outage, a jump. */
+export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
+  return {
+    run_id: '00000000-0000-4000-8000-000000000001',
+    job: 'nightly-signups',
+    status: 'partial',
+    reason: 'lookups_failed',
+    exit_code: 3,
+    started_at: '2026-01-05T02:00:03.120Z',
+    finished_at: '2026-01-05T02:24:39.540Z',
+    duration_ms: 1_476_420,
+    endpoint: {kind: 'live', base_url: 'https://api.example.com/v1'},
+    input: {paths: ['exports/signups-2026-01-05.csv'], bytes: 4_412_733, sha256: 'ab'.repeat(32)},
+    output: {path: 'exports/signups-2026-01-05.enriched.csv', bytes: 17_233_000, sha256: 'cd'.repeat(32)},
+    rows: {read: 40_012, written: 40_000, rejected: 12, ok: 39_871, with_errors: 129, blank_lines: 2},
+    lookups: {
+      ip: lookups({values: 40_000, empty: 311, invalid: 87, distinct: 28_102, answered: 39_602}, 3_310),
+      phone: lookups(
+        {values: 40_000, empty: 8_804, invalid: 1_022, distinct: 11_018, answered: 12_201, skipped: 17_973},
+        9_120,
+      ),
+      email: lookups(
+        {
+          values: 40_000,
+          empty: 4,
+          invalid: 310,
+          distinct: 39_115,
+          answered: 39_557,
+          failed: 117,
+          unknown: 12,
+        },
+        12_404,
+      ),
+    },
+    calls: {
+      total: 53_401,
+      unsent: 31,
+      by_status: {'200': 53_130, '429': 64, '500': 181, '503': 14},
+      by_error: {timeout: 12, econnrefused: 31},
+      retries: 271,
+      latency_ms: {p50: 84, p95: 311, p99: 902, max: 30_004},
+    },
+    credits: {
+      spent: 53_130,
+      maybe_spent: 207,
+      limit: 60_000,
+      saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392},
+      by_operation: {
+        ip: {spent: 24_792, maybe_spent: 30},
+        phone: {spent: 1_898, maybe_spent: 48},
+        email: {spent: 26_711, maybe_spent: 129},
+      },
+    },
+    pace: {rate_limit: 50, achieved: 36.2, pauses: 3, paused_ms: 192_000},
+    errors: [
+      {code: 'email.timeout', count: 117, rows: [12, 53, 97, 146, 201, 388, 402, 511, 689, 702]},
+      {code: 'phone.country_unknown', count: 88, rows: [4, 17, 18, 31, 60, 71, 99, 104, 131, 177]},
+      {code: 'rejected.column_count', count: 12, rows: [248, 1_093]},
+      {code: 'ip.ipv6_unsupported', count: 1, rows: [138]},
+    ],
+    resumed: {times: 1, from_row: 12_001},
+    risk: {
+      scored: 39_702,
+      unknown: 298,
+      low: 30_942,
+      medium: 6_801,
+      high: 1_959,
+      mean: 21.37,
+      histogram: [17_906, 8_922, 4_114, 2_950, 2_011, 1_102, 738, 904, 611, 444],
+      reasons: {datacenter: 5_120, untrusted_email: 4_402, vpn: 2_118, virtual_phone: 907, tor: 311},
+      missing: {ip: 398, phone: 9_826, email: 443},
+    },
+    fields: {
+      ip: {
+        is_vpn: {present: 1, true: 0.0535},
+        is_tor_node: {present: 1, true: 0.0079},
+        is_threat: {present: 0, true: 0},
+        postal_code: {present: 0.303},
+      },
+      email: {is_trusted: {present: 1, true: 0.889}},
+    },
+    top: {
+      countries: top(
+        39_102,
+        'US 14120,DE 5012,GB 3310,FR 2950,IN 2204,BR 1890,NL 1441,CA 1402,AU 998,ZZ 411',
+      ),
+      networks: top(
+        39_044,
+        'Example Telecom 4120,Fictional Broadband GmbH 3302,Documentation Networks Ltd 2950,Sample Cloud, Inc. 1702,A Very Long Name of an Autonomous System Operator That Goes On 880',
+      ),
+      domains: top(39_557, 'example.com 15102,example.org 9021,mail.example.net 4410,example.net 2098'),
+      phone_countries: top(12_201, 'US 6120,DE 2101,GB 1300'),
+    },
+    timeline: timeline(120),
+    drift: [
+      {what: 'risk.high', now: 0.049, usual: 0.021, runs: 10},
+      {what: 'risk.mean', now: 21.37, usual: 9.8, runs: 10},
+      {what: 'rows', now: 40_000, usual: 22_410, runs: 10},
+      {what: 'ip.is_vpn', now: 0.1802, usual: 0.0488, runs: 10},
+    ],
+    ...changes,
+  };
+}
+
+/** The least that a summary holds: one that was stopped before its first row. */
+export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
+  const {risk: _r, fields: _f, top: _t, timeline: _l, drift: _d, ...rest} = fullSummary();
+  return {
+    ...rest,
+    job: null,
+    status: 'interrupted',
+    reason: 'outage',
+    exit_code: 5,
+    come_back_at: '2026-01-05T03:00:00.000Z',
+    output: {path: '-', bytes: null, sha256: null},
+    rows: {read: 0, written: 0, rejected: 0, ok: 0, with_errors: 0, blank_lines: 0},
+    lookups: {},
+    calls: {
+      total: 0,
+      unsent: 0,
+      by_status: {},
+      by_error: {},
+      retries: 0,
+      latency_ms: {p50: null, p95: null, p99: null, max: null},
+    },
+    credits: {
+      spent: 0,
+      maybe_spent: 0,
+      limit: null,
+      saved: {dedupe: 0, cache: 0, prefilter: 0},
+      by_operation: {},
+    },
+    pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},
+    errors: [],
+    resumed: {times: 0, from_row: null},
+    ...changes,
+  };
+}
+
+type Lookups = ReportSummary['lookups'][string];
+
+function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
+  const zero = {values: 0, empty: 0, invalid: 0, distinct: 0, answered: 0, failed: 0, unknown: 0, skipped: 0};
+  const calls = Math.max(0, (given.distinct ?? 0) - fromCache);
+  const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);
+  const deduplicated = asked - (given.distinct ?? 0);
+  return {...zero, from_cache: fromCache, deduplicated, calls, retries: 12, ...given};
+}
+
+function top(counted: number, text: string) {
+  const names = text.split(/(?<=\d),/).map(part => {
+    const at = part.lastIndexOf(' ');
+    return {name: part.slice(0, at), count: Number(part.slice(at + 1))};
+  });
+  return {counted, missed_at_most: 0, names};
+}
+
+/** Steady, but for an outage after two thirds in which no call ended. */
+function timeline(points: number): NonNullable<ReportSummary['timeline']> {
+  const index = Array.from({length: points}, (_, n) => n);
+  const down = (n: number) => n > 78 && n < 92;
+  const wave = (n: number) => Math.sin(n / 5) + Math.sin(n / 1.7);
+  return {
+    ms: index.map(() => 12_300),
+    calls: index.map(n => (down(n) ? 0 : Math.round(480 + 60 * wave(n)))),
+    rows: index.map(n => (down(n) ? 0 : Math.round(370 + 90 * wave(n + 2)))),
+    latency_p50_ms: index.map(n => (down(n) ? null : Math.round(84 + 9 * wave(n)))),
+    latency_p95_ms: index.map(n => (down(n) ? null : Math.round(300 + 80 * wave(n + 1)))),
+    in_flight: index.map(n => (down(n) ? 1 : Math.round(7 + 3 * wave(n)))),
+  };
+}
