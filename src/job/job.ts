@@ -3,6 +3,7 @@ import {basename, dirname, join} from 'node:path';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
 import type {PlaceOf} from './parse.ts';
+import {dated, expandPatterns, mentionsDate, utcDate} from './paths.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */
@@ -16,6 +17,8 @@ export interface Job {
   readonly fromFile: boolean;
   /** Where a setting was written, for messages. */
   readonly placeOf: PlaceOf;
+  /** What `{date}` stands for; undefined where no path has it. */
+  readonly date?: string | undefined;
 }
 
 export interface JobPaths {
@@ -39,7 +42,9 @@ export interface JobSource {
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
-export function resolveJob(source: JobSource, env: Env, interactive: boolean): Job {
+export function resolveJob(given: JobSource, env: Env, interactive: boolean): Job {
+  const date = given.settings.date ?? utcDate(Date.now());
+  const source = withPaths(given, date);
   const {inputs, settings} = source;
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
@@ -59,6 +64,26 @@ export function resolveJob(source: JobSource, env: Env, interactive: boolean): J
     settings,
     fromFile: source.fromFile,
     placeOf: source.placeOf,
+    date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
+      ? date
+      : undefined,
+  };
+}
+
+const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
+
+/** Fills in dates and file name patterns, once: at midnight nothing changes for a run that is under way. */
+function withPaths(source: JobSource, date: string): JobSource {
+  const settings = {...source.settings};
+  for (const name of pathSettings) {
+    const path = settings[name];
+    if (path !== undefined) settings[name] = dated(path, date);
+  }
+  return {
+    ...source,
+    inputs: expandPatterns(source.inputs.map(path => dated(path, date))),
+    output: source.output === undefined ? undefined : dated(source.output, date),
+    settings,
   };
 }
 

@@ -328,6 +328,12 @@ const shape = {
     description: 'Directory of the run’s state.',
     defaultText: 'OUT.run',
   }),
+  date: setting(z.iso.date('expected a day such as 2026-01-31').optional(), {
+    group: STATE,
+    value: 'DAY',
+    description: 'The day that {date} in paths stands for.',
+    defaultText: 'today, UTC',
+  }),
   restart: setting(z.boolean().default(false), {
     group: STATE,
     description: 'Start over, keeping every answer already paid for.',

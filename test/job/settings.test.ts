@@ -161,6 +161,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['force', 'maybe', 'expected true or false.'],
   ['on_stale_state', 'ask', oneOf('stop', 'restart')],
   ['summary', 5, 'expected string, received number.'],
+  ['date', 'yesterday', 'expected a day such as 2026-01-31.'],
   ['rejects', 5, 'expected string, received number.'],
   ['where', 5, 'expected string, received number.'],
   ['limit', '0', whole(1)],

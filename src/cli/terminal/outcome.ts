@@ -19,7 +19,8 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   process.stderr.write(`Stopped: ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, summary));
-  if (outcome.exitCode !== 2 && job.paths.output !== undefined) console.say(`To go on: ${commandLine()}`);
+  if (outcome.exitCode !== 2 && job.paths.output !== undefined)
+    console.say(`To go on: ${commandLine(job.date)}`);
 }
 
 function lookupTable(summary: Summary): string {
@@ -80,9 +81,10 @@ function safeLine(job: Job, {rows, credits}: Summary): string {
   return `Safe: ${count(rows.written)} rows and every answer paid for${where}. Not known: ${count(credits.maybe_spent)} credits that may have been charged without an answer.`;
 }
 
-/** The very command that was given, quoted for a shell. */
-function commandLine(): string {
+/** The very command that was given, quoted for a shell; a day that is not today's tomorrow is named. */
+function commandLine(date: string | undefined): string {
   const given = process.argv.slice(2).filter(argument => argument !== '--restart');
+  if (date !== undefined && !given.includes('--date')) given.push('--date', date);
   return [
     'bulk-enrich',
     ...given.map(argument =>

@@ -1,0 +1,72 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, expect, it} from 'vitest';
+import {dated, expandPatterns, mentionsDate, utcDate} from '../../src/job/paths.ts';
+import {createSandbox} from '../support/command.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
+afterAll(() => rmSync(directory, {recursive: true, force: true}));
+
+it('patterns stand for the files that match, sorted; other paths stay as they are', () => {
+  for (const name of ['b.csv', 'a.csv', 'c.tsv', 'odd[1].csv']) writeFileSync(join(directory, name), '');
+  expect(expandPatterns([join(directory, '?.csv')])).toEqual([
+    join(directory, 'a.csv'),
+    join(directory, 'b.csv'),
+  ]);
+  expect(expandPatterns(['-', join(directory, 'odd[1].csv'), join(directory, 'none*.csv')])).toEqual([
+    '-',
+    join(directory, 'odd[1].csv'),
+    join(directory, 'none*.csv'),
+  ]);
+});
+
+it('{date} is the day in UTC', () => {
+  expect(utcDate(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01-31');
+  expect(dated('in/{date}/x-{date}.csv', '2026-01-31')).toBe('in/2026-01-31/x-2026-01-31.csv');
+  expect([mentionsDate([undefined, 'a.csv']), mentionsDate([undefined, 'a-{date}.csv'])]).toEqual([
+    false,
+    true,
+  ]);
+});
+
+it('run takes patterns and dates in all of its paths', async () => {
+  using sandbox = createSandbox();
+  for (const [day, ip] of [
+    ['2026-01-30', '192.0.2.1'],
+    ['2026-01-31', '192.0.2.2'],
+  ]) {
+    sandbox.write(`in/${day}-a.csv`, `ip\n${ip}\n`);
+    sandbox.write(`in/${day}-b.csv`, `ip\n${ip}9\n`);
+  }
+  const args = [
+    'run',
+    'in/{date}-*.csv',
+    '-o',
+    'out-{date}.csv',
+    '--endpoint',
+    'embedded',
+    '--date',
+    '2026-01-31',
+  ];
+  expect((await sandbox.run(args)).code).toBe(0);
+  expect(
+    sandbox
+      .read('out-2026-01-31.csv')
+      .split('\n')
+      .slice(1, 3)
+      .map(line => line.split(',')[0]),
+  ).toEqual(['192.0.2.2', '192.0.2.29']);
+  expect(sandbox.summary('out-2026-01-31.summary.json').input.paths).toEqual([
+    'in/2026-01-31-a.csv',
+    'in/2026-01-31-b.csv',
+  ]);
+});
+
+it('a day that is none is a usage error', async () => {
+  using sandbox = createSandbox();
+  expect(await sandbox.run(['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--date: expected a day such as 2026-01-31'),
+  });
+});
