@@ -234,6 +234,8 @@ describe('an e-mail address', () => {
     ['a@gmail.com', 'mainstream', 85],
     ['a@mailinator.com', 'disposable', 5],
     ['a@x.y.mailinator.com', 'disposable', 5],
+    ['a@alltempmail.com', 'disposable', 5],
+    ['a@20minutesmail.com', 'disposable', 5],
     ['a@iana.org', 'other', 60],
     ['a@duck.com', 'relay', 45],
     ['a@example.com', 'reserved', 0],
