@@ -1,6 +1,6 @@
-import {Command, CommanderError, Option} from 'commander';
-import {BulkEnrichError, exitCodes} from '../job/errors.ts';
-import {describeSettings, spelled} from '../job/settings.ts';
+import {Command, CommanderError} from 'commander';
+import {closest} from '../job/closest.ts';
+import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
 import {packageVersion} from './version.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
@@ -16,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       code = await action(...(given as never[]));
     };
   try {
-    await createProgram(run).parseAsync(argv as string[]);
+    await (await createProgram(run, argv)).parseAsync(argv as string[]);
     return code;
   } catch (error) {
     return report(error);
@@ -25,51 +25,55 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 type Run = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
-function createProgram(run: Run): Command {
-  const program = new Command('bulk-enrich')
+async function createProgram(run: Run, argv: readonly string[]): Promise<Command> {
+  const program: Command = new Command('bulk-enrich')
     .description('Enriches lists of IPs, phone numbers and e-mail addresses through a paid risk service.')
     .version(packageVersion())
     .exitOverride()
-    .configureHelp({helpWidth: Math.min(process.stdout.columns ?? 100, 120)})
+    .configureHelp({helpWidth: process.stdout.columns ?? ONE_LINE_EACH, subcommandTerm: termOf})
+    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, 'Error:'))})
     .showSuggestionAfterError()
-    .action(run(async () => (await import('./commands/welcome.ts')).welcome));
-  const add = (name: string, description: string) =>
-    program.command(name).description(description).exitOverride();
+    .helpCommand(true)
+    .argument('[command]')
+    .usage('COMMAND [options]')
+    .action(
+      run(async () => {
+        const {welcome} = await import('./commands/welcome.ts');
+        return (name?: string) =>
+          name === undefined ? welcome() : Promise.reject(unknownCommand(name, program));
+      }),
+    )
+    .allowExcessArguments()
+    .allowUnknownOption();
+  const add = (name: string, description: string) => program.command(name).description(description);
+  const withSettings = await settingsOf(argv);
 
-  addSettings(
-    add('run', 'Enrich a list: rows in, enriched rows out, in order.').argument(
-      '[input...]',
-      'files; - is stdin',
-    ),
-  )
+  withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'all')
+    .argument('[input...]', 'files; - is stdin')
     .action(run(async () => (await import('./commands/run.ts')).runCommand))
     .addHelpText('after', RUN_EXAMPLES);
-  addSettings(
-    add('plan', 'Say what run would do, and what it would cost; nothing is sent.').argument(
-      '[input...]',
-      'files; - is stdin',
-    ),
-  )
-    .option('--json', 'the plan as JSON on stdout')
+  withSettings(add('plan', 'Say what run would do, and what it would cost; nothing is sent.'), 'all')
+    .argument('[input...]', 'files; - is stdin')
+    .option('--json', 'The plan as JSON on stdout.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
-  addSettings(
-    add('lookup', 'Look one value up.').argument('<operation>', 'ip, phone or email').argument('<value>'),
-    CALL_SETTINGS,
-  ).action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
-  addSettings(add('verify', 'Fetch the verdict on one session token.'), [...CALL_SETTINGS, 'actionId'])
-    .requiredOption('--token <T>', 'the user session token')
-    .option('--id <ID>', 'the user identifier, for multi-accounting')
-    .option('--email <ADDRESS>', 'the user’s e-mail address')
-    .option('--phone <NUMBER>', 'the user’s phone number')
+  withSettings(add('lookup', 'Look one value up.'), CALL_SETTINGS)
+    .argument('<operation>', 'ip, phone or email')
+    .argument('<value>')
+    .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
+  withSettings(add('verify', 'Fetch the verdict on one session token.'), [...CALL_SETTINGS, 'actionId'])
+    .requiredOption('--token <T>', 'The user session token.')
+    .option('--id <ID>', 'The user identifier, for multi-accounting.')
+    .option('--email <ADDRESS>', "The user's e-mail address.")
+    .option('--phone <NUMBER>', "The user's phone number.")
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
   addServe(add('serve', 'Run the embedded service: the whole interface, answered from open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   addCache(program, run);
-  add('init', 'Look at a list and write a job file for it, asking only what can’t be seen.')
+  add('init', "Look at a list and write a job file for it, asking only what can't be seen.")
     .argument('<input>', 'the list')
-    .option('-o, --output <FILE>', 'the job file (default: the list’s name with .yaml)')
-    .option('--force', 'replace an existing file')
+    .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
+    .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
@@ -82,51 +86,52 @@ function createProgram(run: Run): Command {
   return program;
 }
 
+/** Where no terminal sets a width, each flag gets one line: for `grep`. */
+const ONE_LINE_EACH = 250;
+
+function termOf(command: Command): string {
+  const names = command.registeredArguments.map(({required, variadic, name}) => {
+    const term = `${name()}${variadic ? '...' : ''}`;
+    return required ? `<${term}>` : `[${term}]`;
+  });
+  return [command.name(), ...names].join(' ');
+}
+
+function unknownCommand(name: string, program: Command): UsageError {
+  const near = closest(
+    name,
+    program.commands.map(command => command.name()),
+  );
+  const hint = near === undefined ? 'bulk-enrich --help lists them all.' : `Did you mean "${near}"?`;
+  const what = name.startsWith('-') ? 'option' : 'command';
+  return new UsageError('unknown_command', `There is no ${what} "${name}". ${hint}`);
+}
+
 const CALL_SETTINGS = ['endpoint', 'defaultCountry', 'timeout', 'logLevel', 'quiet'];
 
-function addSettings(command: Command, only?: readonly string[]): Command {
-  if (only === undefined) {
-    command.option(
-      '-o, --output <OUT>',
-      'the output; - is stdout (default: INPUT.enriched.csv beside the input)',
-    );
-    command.option('--job <FILE>', 'a job file with these settings (flags go first)');
-  }
-  for (const setting of describeSettings()) {
-    if (setting.flagless === true || (only !== undefined && !only.includes(setting.name))) continue;
-    const name = spelled(setting.name, '-');
-    const text =
-      setting.defaultText ??
-      (setting.default === undefined || typeof setting.default === 'boolean' ? '' : String(setting.default));
-    const description = `${setting.description}${text === '' ? '' : ` (default: ${text})`}`;
-    const flags =
-      setting.negated === true
-        ? `--no-${name}`
-        : `--${name}${setting.value === undefined ? '' : ` <${setting.value}>`}`;
-    const option = new Option(flags, description).helpGroup(`${setting.group}:`);
-    if (setting.repeatable === true)
-      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
-    command.addOption(option);
-    if (setting.name === 'cache')
-      command.addOption(
-        new Option('--no-cache', 'Keep no answers, and use none.').helpGroup(`${setting.group}:`),
-      );
-  }
-  return command;
+type WithSettings = (command: Command, which: 'all' | readonly string[]) => Command;
+
+/** Gives a command its flags. Their schema is slow to load, so only a command that was named gets them. */
+async function settingsOf(argv: readonly string[]): Promise<WithSettings> {
+  const all = argv.includes('completion');
+  if (!all && !['run', 'plan', 'lookup', 'verify'].some(name => argv.includes(name)))
+    return command => command;
+  const {addSettings} = await import('./flags.ts');
+  return (command, which) => (all || argv.includes(command.name()) ? addSettings(command, which) : command);
 }
 
 function addServe(command: Command): Command {
   return command
-    .option('--port <N>', 'port; 0 takes any free one', '8787')
-    .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
-    .option('--sessions <FILE>', 'user sessions, as NDJSON, for verdicts')
-    .option('--rules <FILE>', 'bot and access rules, for verdicts')
-    .option('--state <DIR>', 'keeps redeemed tokens and the credit ledger over a restart')
-    .option('--credits <N>', 'credits to begin with (default: no limit)')
-    .option('--latency <TIME>', 'wait this long before each answer, such as 50ms')
-    .option('--rate-limit <RATE>', 'throttle beyond this rate, such as 20/s')
-    .option('--error-rate <SHARE>', 'share of calls that fail, such as 5%')
-    .option('--seed <N>', 'seed of the practice faults');
+    .option('--port <N>', 'Port; 0 takes any free one', '8787')
+    .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
+    .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
+    .option('--rules <FILE>', 'Bot and access rules, for verdicts')
+    .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
+    .option('--credits <N>', 'Credits to begin with (default: no limit)')
+    .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
+    .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
+    .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
+    .option('--seed <N>', 'Seed of the practice faults');
 }
 
 function addCache(program: Command, run: Run): void {
@@ -139,16 +144,16 @@ function addCache(program: Command, run: Run): void {
       .command(name)
       .description(description)
       .exitOverride()
-      .option('--cache <DIR>', "the store's directory (default: the user's cache directory)");
+      .option('--cache <DIR>', "The store's directory (default: the user's cache directory)");
   sub('stats', 'What is in the store, and how old it is.').action(
     run(async () => (await import('./commands/cache.ts')).cacheStats),
   );
   sub('prune', 'Remove answers older than their maximum age.')
-    .option('--max-age <AGE>', 'such as 30d, or ip=1d,phone=90d,email=30d', 'ip=1d,phone=90d,email=30d')
+    .option('--max-age <AGE>', 'Such as 30d, or ip=1d,phone=90d,email=30d', 'ip=1d,phone=90d,email=30d')
     .action(run(async () => (await import('./commands/cache.ts')).cachePrune));
   sub('purge', 'Remove all that is known of one value, so that nothing readable stays in the file.')
     .argument('<value>', 'an IP address, phone number or e-mail address')
-    .option('--default-country <CC>', 'country of a phone number in national form')
+    .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/cache.ts')).cachePurge));
 }
 

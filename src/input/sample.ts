@@ -1,3 +1,4 @@
+import {jsonMembers} from './json-members.ts';
 import type {InputRecord} from './row.ts';
 
 const SAMPLE_RECORDS = 1_000;
@@ -25,7 +26,7 @@ export class SampleTaker {
       if (this.full) return;
       this.records.push(record);
       this.#characters += characters(record);
-      if (record.type === 'ndjson') for (const key of Object.keys(record.value)) this.#keys.add(key);
+      if (record.type === 'ndjson') for (const key of jsonMembers(record.raw).keys()) this.#keys.add(key);
     }
   }
 }

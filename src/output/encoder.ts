@@ -1,10 +1,10 @@
 import {stringify} from 'csv-stringify/sync';
+import {jsonMembers} from '../input/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Risk} from '../score/risk.ts';
 import {addedNames, formulaSafe, pickedJson, resultCells, riskCells, type TargetColumns} from './columns.ts';
-import {jsonMembers} from './json-members.ts';
 
 /** How the output is written. */
 export interface OutputFormat {

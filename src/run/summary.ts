@@ -116,8 +116,11 @@ export function summaryText(summary: Summary): string {
 type Name = (typeof operationNames)[number];
 
 /** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters}: SummaryFacts): Name[] {
-  return operationNames.filter(name => Object.values(counters.lookups[name]).some(count => count > 0));
+function mapped({counters, tally}: SummaryFacts): Name[] {
+  return operationNames.filter(
+    name =>
+      tally.operations[name].calls > 0 || Object.values(counters.lookups[name]).some(count => count > 0),
+  );
 }
 
 function lookupSummary({counters, tally}: SummaryFacts, name: Name) {

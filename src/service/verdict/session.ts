@@ -27,8 +27,7 @@ const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 export type Session = z.infer<typeof sessionSchema>;
 
 /**
- * Reads a file of sessions, one JSON object a line; blank lines are skipped, and so is a byte order mark, which `trim`
- * takes for a blank.
+ * Reads a file of sessions, one JSON object a line; blank lines are skipped.
  * @throws ServiceSetupError that names file, line and field, never a value
  */
 export function readSessions(path: string): Session[] {
@@ -41,7 +40,7 @@ export function readSessions(path: string): Session[] {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw new ServiceSetupError(`the sessions file can't be read: ${(error as Error).message}`);
   }

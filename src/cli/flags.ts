@@ -1,0 +1,42 @@
+import {type Command, Option} from 'commander';
+import {describeSettings, spelled} from '../job/settings.ts';
+
+type Setting = ReturnType<typeof describeSettings>[number];
+
+/** Gives a command the flags of a whole job, or of the settings named. */
+export function addSettings(command: Command, which: 'all' | readonly string[]): Command {
+  if (which === 'all') {
+    command.option(
+      '-o, --output <OUT>',
+      'The output; - is stdout (default: INPUT.enriched.csv beside the input)',
+    );
+    command.option('--job <FILE>', 'A job file with these settings; flags go before it.');
+  }
+  for (const setting of describeSettings()) {
+    if (setting.flagless === true || (which !== 'all' && !which.includes(setting.name))) continue;
+    command.addOption(optionOf(setting));
+    if (setting.name === 'cache')
+      command.addOption(
+        new Option('--no-cache', 'Keep no answers, and use none.').helpGroup(`${setting.group}:`),
+      );
+  }
+  return command;
+}
+
+function optionOf(setting: Setting): Option {
+  const name = spelled(setting.name, '-');
+  const value = setting.value === undefined ? '' : ` <${setting.value}>`;
+  const text = defaultOf(setting);
+  const option = new Option(
+    setting.negated === true ? `--no-${name}` : `--${name}${value}`,
+    `${setting.description}${text === '' ? '' : ` (default: ${text})`}`,
+  ).helpGroup(`${setting.group}:`);
+  if (setting.repeatable === true)
+    option.argParser((given: string, before: string[] | undefined) => [...(before ?? []), given]);
+  return option;
+}
+
+function defaultOf(setting: Setting): string {
+  if (setting.defaultText !== undefined) return setting.defaultText;
+  return setting.default === undefined || typeof setting.default === 'boolean' ? '' : String(setting.default);
+}

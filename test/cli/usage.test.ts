@@ -1,0 +1,174 @@
+import {chmodSync} from 'node:fs';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {KEY, type Service, startService} from '../e2e/service.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+let service: Service;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  service = await startService();
+  sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip,note\n192.0.2.1,a\n');
+  sandbox.write('clash.csv', 'ip,ip_status\n192.0.2.1,a\n');
+  sandbox.write('clash.ndjson', '{"ip":"192.0.2.1","enrichment":{}}\n');
+  sandbox.write('headless.csv', '192.0.2.1,a\n192.0.2.2,b\n');
+  sandbox.write('unsure.csv', `ip\n${'maybe\n'.repeat(9)}192.0.2.1\n`);
+  sandbox.write('wrong.csv', `id,ip\n${'7,none of them\n'.repeat(40)}`);
+  sandbox.write('plain.csv', 'a,b\n1,2\n');
+  sandbox.write('other.csv', 'email\njo@example.com\n');
+  sandbox.write('empty.csv', '');
+  sandbox.write('secret.csv', 'ip\n192.0.2.1\n');
+  chmodSync(sandbox.path('secret.csv'), 0);
+  sandbox.write('done.csv', 'ip\n192.0.2.1\n');
+  sandbox.write('done.enriched.csv', 'precious\n');
+  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nip: ip\nrat: 5/s\n');
+  sandbox.write('no-columns.yaml', 'input: list.csv\nendpoint: live\n');
+  return async () => {
+    sandbox[Symbol.dispose]();
+    await service.close();
+  };
+});
+afterAll(() => expect(service.ledger.requests).toBe(0));
+
+const EMBEDDED = ['--endpoint', 'embedded'];
+
+/** What is wrong, the exit code, and the sentence; nothing may be sent, written or left behind. */
+type Mistake = readonly [string, readonly string[], number, RegExp, Record<string, string>?];
+const mistakes: readonly Mistake[] = [
+  ['unknown flag', ['run', 'list.csv', '--bogus'], 2, /^Error: unknown option '--bogus'/],
+  ['misspelt flag', ['run', 'list.csv', '--max-credit', '5'], 2, /Did you mean --max-credits\?/],
+  ['unknown command', ['runn', 'list.csv'], 2, /^Error: There is no command "runn"\. Did you mean "run"\?/],
+  [
+    'flag without its value',
+    ['run', 'list.csv', '--ip'],
+    2,
+    /^Error: option '--ip <COL\[=PREFIX\]>' argument missing/,
+  ],
+  ['wrong value', ['run', 'list.csv', '--rate', 'fast'], 2, /^Error: --rate: expected a rate such as 20\/s/],
+  ['no input', ['run'], 2, /^Error: No input\./],
+  ['missing file', ['run', 'none.csv'], 8, /^Error: There is no file none\.csv\./],
+  ['directory', ['run', '.', '-o', 'o.csv'], 8, /^Error: .*directory/],
+  ['unreadable file', ['run', 'secret.csv'], 8, /^Error: .*secret\.csv.*(permission|EACCES|may not)/i],
+  ['zero bytes', ['run', 'empty.csv'], 8, /^Error: .*empty/],
+  [
+    'inputs that disagree',
+    ['run', 'list.csv', 'other.csv', '-o', 'o.csv', '--ip', 'ip'],
+    8,
+    /^Error: .*other\.csv/,
+  ],
+  ['missing folder for the output', ['run', 'list.csv', '-o', 'no/where.csv'], 9, /^Error: no, where the output would go, does not exist/m],
+  ['existing output', ['run', 'done.csv'], 2, /^Error: done\.enriched\.csv exists\..*--force/],
+  [
+    'unknown column',
+    ['run', 'list.csv', '--ip', 'itp'],
+    2,
+    /^Error: --ip: there is no column "itp" \(columns: ip, note\)\. Did you mean "ip"\?/,
+  ],
+  [
+    'column clash',
+    ['run', 'clash.csv', '--ip', 'ip'],
+    2,
+    /^Error: The output would have "ip_status" twice\./,
+  ],
+  [
+    'NDJSON clash',
+    ['run', 'clash.ndjson', '--ip', 'ip'],
+    2,
+    /^Error: The output would have "enrichment" twice\./,
+  ],
+  ['no header', ['run', 'headless.csv'], 2, /--no-header/],
+  ['unsure column', ['run', 'unsure.csv'], 2, /^Error: Column "ip" may hold IP addresses \(10% .*--ip "ip"/],
+  [
+    'mostly invalid column',
+    ['run', 'wrong.csv', '--ip', 'ip'],
+    2,
+    /^Error: 40 of the first 40 values in column "ip" can't be IP addresses \(most often: ip_malformed\)/,
+  ],
+  [
+    'nothing to look up',
+    ['run', 'plain.csv'],
+    2,
+    /^Error: No column looks like .*--ip, --phone or --email \(columns: a, b\)/,
+  ],
+  ['unknown field', ['run', 'list.csv', '--fields', 'ip.citty'], 2, /Did you mean "ip\.city"\?/],
+  [
+    'verdict without action',
+    ['run', 'list.csv', '--token', 'note'],
+    2,
+    /^Error: --token needs an action identifier/,
+  ],
+  [
+    'job file with an unknown key',
+    ['run', '--job', 'job.yaml'],
+    2,
+    /^Error: job\.yaml:4: rat: there is no such setting\. Did you mean "rate"\?/,
+  ],
+  [
+    'job file without columns',
+    ['run', '--job', 'no-columns.yaml'],
+    2,
+    /^Error: A job file names its columns/,
+  ],
+  ['missing job file', ['run', '--job', 'none.yaml'], 2, /^Error: The job file none\.yaml can't be read/],
+  ['nothing configured, no terminal', ['run', 'list.csv'], 2, /^Error: No service is configured\./, {}],
+  [
+    'key without URL',
+    ['run', 'list.csv'],
+    2,
+    /^Error: BULK_ENRICH_API_KEY is set, but no URL/,
+    {BULK_ENRICH_API_KEY: KEY},
+  ],
+  [
+    'URL without key',
+    ['run', 'list.csv'],
+    2,
+    /^Error: There is a base URL, but no key/,
+    {BULK_ENRICH_BASE_URL: 'https://api.example.com'},
+  ],
+  [
+    'empty variable',
+    ['run', 'list.csv', ...EMBEDDED],
+    2,
+    /^Error: BULK_ENRICH_API_KEY is set but empty/,
+    {BULK_ENRICH_API_KEY: ''},
+  ],
+  [
+    'plain HTTP',
+    ['run', 'list.csv'],
+    2,
+    /^Error: .*https/i,
+    {BULK_ENRICH_BASE_URL: 'http://api.example.com', BULK_ENRICH_API_KEY: KEY},
+  ],
+  [
+    'lookup of no operation',
+    ['lookup', 'car', 'x'],
+    2,
+    /^Error: lookup: expected ip, phone or email, not "car"/,
+  ],
+  [
+    'lookup of no value',
+    ['lookup', 'ip', '192.0.2.256'],
+    2,
+    /^Error: That can't be looked up \(ip_malformed\); nothing was sent/,
+  ],
+  ['verify without token', ['verify', '--action-id', 'a'], 2, /^Error: required option '--token <T>'/],
+  ['verify without action', ['verify', '--token', 't'], 2, /^Error: A verdict needs an action identifier/],
+  ['purge of no value', ['cache', 'purge', 'x'], 2, /^Error: That is no IP address/],
+];
+
+const cases = mistakes.map(([what, args, code, sentence, env]) => ({what, args, code, sentence, env}));
+
+test.each(cases)('$what', async ({args, code, sentence, env = service.env}) => {
+  if (args.includes('secret.csv') && process.getuid?.() === 0) return;
+  const before = sandbox.files();
+  const outcome = await runHere(sandbox, args, {env});
+  expect(outcome.stderr).toMatch(sentence);
+  expect(outcome).toMatchObject({code, stdout: ''});
+  expect(outcome.stderr).not.toMatch(/\n {4}at /);
+  expect(outcome.stderr).not.toContain(KEY);
+  const left = sandbox.files().filter(name => !before.includes(name));
+  // A run that can't start leaves a summary, unless it was the user's mistake.
+  expect(left.filter(name => code === 2 || !name.endsWith('.summary.json'))).toEqual([]);
+});

@@ -1,0 +1,199 @@
+import {gzipSync} from 'node:zlib';
+import {parse} from 'csv-parse/sync';
+import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {FAST, type Service, startService} from './service.ts';
+
+let service: Service;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  service = await startService();
+  return () => service.close();
+});
+beforeEach(() => {
+  sandbox = createSandbox();
+  service.setScript(undefined);
+  return () => sandbox[Symbol.dispose]();
+});
+afterAll(() => expect(service.ledger.violations).toEqual([]));
+
+const CITY = ['--fields', 'ip.city', ...FAST];
+const berlin = () =>
+  service.setScript(call =>
+    reply.json({success: true, data: {city: '=Berlin', latitude: -122.4, phone: call.value}}),
+  );
+
+/** Runs, expects a good end, and returns what was written. */
+async function enrich(args: readonly string[], stdin?: string | Uint8Array): Promise<string> {
+  const outcome = await sandbox.run(['run', ...args], {
+    env: service.env,
+    ...(stdin === undefined ? {} : {stdin}),
+  });
+  expect(outcome, outcome.stderr).toMatchObject({code: 0});
+  return outcome.stdout;
+}
+
+test('a semicolon file with mark, sep line and CRLF comes out as it came in', async () => {
+  berlin();
+  const own = [
+    'ip;note;ip;amount',
+    '192.0.2.1;"a;b""c\r\nd";x;0012,50',
+    '192.0.2.2;=1+1;;-122.4',
+    '192.0.2.1;+15551230000;"";007',
+  ];
+  sandbox.write('list.csv', `\uFEFFsep=;\r\n${own.join('\r\n')}`);
+  await enrich(['list.csv', '--ip', 'ip', ...CITY]);
+  const added = [';ip_status;ip_error;ip_city', ...own.slice(1).map(() => ";ok;;'=Berlin")];
+  const expected = own.map((line, n) => `${line.replace('""', n === 3 ? '' : '""')}${added[n]}\r\n`).join('');
+  expect(sandbox.read('list.enriched.csv')).toBe(`\uFEFFsep=;\r\n${expected}`);
+});
+
+test('NDJSON keeps its numbers, its order and its spelling', async () => {
+  berlin();
+  const lines = [
+    '{"id":12345678901234567890,"ip":"192.0.2.1","10":1e400,"2":1.50}',
+    '{ "ip" : "x", "__proto__" : {"a":1} }',
+  ];
+  sandbox.write('list.ndjson', `${lines.join('\n')}\n`);
+  await enrich(['list.ndjson', '--ip', 'ip', ...FAST]);
+  const answer = (text: string) => `"enrichment":{"ip":${text}}}`;
+  expect(sandbox.read('list.enriched.ndjson').split('\n')).toEqual([
+    `${lines[0]?.slice(0, -1)},${answer('{"status":"ok","error":null,"data":{"city":"=Berlin","latitude":-122.4,"phone":"192.0.2.1"}}')}`,
+    `${lines[1]?.slice(0, -1)},${answer('{"status":"invalid","error":"ip_malformed","data":null}')}`,
+    '',
+  ]);
+});
+
+test('CSV to NDJSON and back: the same values in the same columns', async () => {
+  sandbox.write('list.csv', 'ip,10,2,__proto__\n192.0.2.1,007,"a ""b""",p\n192.0.2.2,,=x,\n');
+  await enrich(['list.csv', '--ip', 'ip', '--output-format', 'ndjson', '-o', 'a.ndjson', ...FAST]);
+  const stripped = sandbox.read('a.ndjson').replace(/,"enrichment".*$/gm, '}');
+  expect(stripped).toBe(
+    '{"ip":"192.0.2.1","10":"007","2":"a \\"b\\"","__proto__":"p"}\n{"ip":"192.0.2.2","10":"","2":"=x","__proto__":""}\n',
+  );
+  sandbox.write('b.ndjson', stripped);
+  await enrich(['b.ndjson', '--ip', 'ip', '--output-format', 'csv', '-o', 'c.csv', ...CITY]);
+  const rows = parse(sandbox.read('c.csv')) as string[][];
+  expect(rows.map(row => row.slice(0, 5))).toEqual([
+    ['ip', '10', '2', '__proto__', 'other_fields'],
+    ['192.0.2.1', '007', 'a "b"', 'p', ''],
+    ['192.0.2.2', '', '=x', '', ''],
+  ]);
+});
+
+test('TSV in, TSV out; CSV to TSV where asked', async () => {
+  berlin();
+  sandbox.write('list.tsv', 'ip\tnote\n192.0.2.1\ta,b\n');
+  await enrich(['list.tsv', '--ip', 'ip', ...CITY]);
+  expect(sandbox.read('list.enriched.tsv')).toBe(
+    "ip\tnote\tip_status\tip_error\tip_city\n192.0.2.1\ta,b\tok\t\t'=Berlin\n",
+  );
+  sandbox.write('list.csv', 'ip,note\n192.0.2.1,a b\n');
+  await enrich(['list.csv', '--ip', 'ip', '--output-format', 'tsv', '--force', ...CITY]);
+  expect(sandbox.read('list.enriched.tsv')).toContain('192.0.2.1\ta b\tok');
+});
+
+test('stdin to stdout: nothing but the rows on stdout', async () => {
+  berlin();
+  const stdout = await enrich(['-', '-o', '-', '--ip', 'ip', ...CITY], 'ip\n192.0.2.1\n');
+  expect(stdout).toBe("ip,ip_status,ip_error,ip_city\n192.0.2.1,ok,,'=Berlin\n");
+  expect(sandbox.files()).toEqual([]);
+});
+
+test('several inputs, one of them gzipped, become one output', async () => {
+  sandbox.write('a.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2,2\n');
+  sandbox.write('b.csv.gz', gzipSync('ip,n\n192.0.2.3,3\n192.0.2.1,4\n'));
+  await enrich(['a.csv', 'b.csv.gz', '-o', 'all.csv', '--ip', 'ip', ...CITY]);
+  const rows = parse(sandbox.read('all.csv')) as string[][];
+  expect(rows.map(row => row[1])).toEqual(['n', '1', '2', '3', '4']);
+  expect(sandbox.summary('all.summary.json').lookups.ip).toMatchObject({values: 4, distinct: 3, calls: 3});
+});
+
+test('without a header the columns have numbers, and the output has none either', async () => {
+  berlin();
+  sandbox.write('list.csv', '192.0.2.1,a\n192.0.2.2,b\n');
+  await enrich(['list.csv', '--no-header', '--ip', 'column_1', ...CITY]);
+  expect(sandbox.read('list.enriched.csv')).toBe("192.0.2.1,a,ok,,'=Berlin\n192.0.2.2,b,ok,,'=Berlin\n");
+});
+
+test('duplicate headers are named name#2, and two columns for one operation have prefixes of their own', async () => {
+  berlin();
+  sandbox.write('list.csv', 'ip,ip\n192.0.2.1,198.51.100.7\n');
+  await enrich(['list.csv', '--ip', 'ip', '--ip', 'ip#2=second_', ...CITY]);
+  expect(sandbox.read('list.enriched.csv').split('\n')[0]).toBe(
+    'ip,ip,ip_status,ip_error,ip_city,second_status,second_error,second_city',
+  );
+});
+
+test('a header alone is a success; --only leaves the others out', async () => {
+  sandbox.write('empty.csv', 'ip,email\n');
+  await enrich(['empty.csv', ...FAST]);
+  expect(sandbox.read('empty.enriched.csv')).toMatch(/^ip,email,ip_status,.*,email_domain\n$/);
+  sandbox.write('list.csv', 'ip,email\n192.0.2.9,jo@example.com\n');
+  const before = service.ledger.byOperation.email;
+  await enrich(['list.csv', '--ip', 'ip', '--email', 'email', '--only', 'ip', ...FAST]);
+  expect(service.ledger.byOperation.email).toBe(before);
+  expect(sandbox.read('list.enriched.csv')).not.toContain('email_status');
+});
+
+test('verdicts: what goes with the token is sent with it, and the test actions are free', async () => {
+  const before = service.ledger.creditsByOperation.verify;
+  sandbox.write(
+    'list.csv',
+    'session,user,mail,tel\ntok-1,u1,jo@example.com,+12025550143\ntok-2,,not one,12\ntok-1,u1,jo@EXAMPLE.com,+1 202 555 0143\n,u2,,\n',
+  );
+  const bodies: unknown[] = [];
+  service.setScript(call => {
+    bodies.push(call.body);
+    return undefined;
+  });
+  const action = 't/FFFFFFFFFFFFF/111111111';
+  const beside = ['--verdict-id', 'user', '--verdict-email', 'mail', '--verdict-phone', 'tel'];
+  await enrich([
+    'list.csv',
+    '--token',
+    'session',
+    '--action-id',
+    action,
+    ...beside,
+    '--fields',
+    'can_pass,user_id',
+    ...FAST,
+  ]);
+  expect(bodies).toEqual([
+    {
+      api_key: expect.any(String),
+      action_id: action,
+      token: 'tok-1',
+      id: 'u1',
+      email: 'jo@example.com',
+      phone_number: '+12025550143',
+    },
+    {api_key: expect.any(String), action_id: action, token: 'tok-2'},
+  ]);
+  const rows = parse(sandbox.read('list.enriched.csv')) as string[][];
+  expect(rows.map(row => row.slice(4))).toEqual([
+    ['verdict_status', 'verdict_error', 'verdict_user_id', 'verdict_can_pass'],
+    ['ok', '', 'u1', 'true'],
+    ['ok', '', '', 'true'],
+    ['ok', '', 'u1', 'true'],
+    ['empty', '', '', ''],
+  ]);
+  expect(service.ledger.creditsByOperation.verify).toBe(before);
+  expect(sandbox.summary('list.enriched.summary.json').credits).toMatchObject({spent: 0, maybe_spent: 0});
+});
+
+test('rows that can not be read are set aside, the others go on; exit 3', async () => {
+  sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,3\n');
+  const outcome = await sandbox.run(['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
+  expect(outcome.code).toBe(3);
+  expect(JSON.parse(sandbox.read('list.enriched.rejects.ndjson'))).toMatchObject({
+    line: 3,
+    row: 2,
+    reason: 'column_count',
+    raw: '192.0.2.2',
+  });
+  expect(sandbox.read('list.enriched.csv').split('\n')).toHaveLength(4);
+});
