@@ -121,6 +121,10 @@ describe('the lists of networks', () => {
       {datacenter: true, vpn: false, tor: false},
     ],
     [
+      {number: 64496, holder: 'Ghost Networks'},
+      {datacenter: false, vpn: false, tor: false},
+    ],
+    [
       {number: 64496, holder: 'Hostess Foods'},
       {datacenter: false, vpn: false, tor: false},
     ],

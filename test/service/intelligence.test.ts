@@ -125,7 +125,10 @@ describe('a phone number', () => {
       carrier: 'Telstra',
       carrier_type: 'mobile',
     });
-    expect(phoneIntelligence(data, '+442079460958')).not.toHaveProperty('carrier');
+    for (const phone of ['+442079460958', '+2015123456']) {
+      expect(phoneIntelligence(data, phone), phone).toMatchObject({number_type: 'fixed_line'});
+      expect(phoneIntelligence(data, phone), phone).not.toHaveProperty('carrier');
+    }
     expect(phoneIntelligence(data, '+12025550123')).not.toHaveProperty('carrier');
   });
 
@@ -160,6 +163,7 @@ describe('an e-mail address', () => {
     'a@-b.org',
     'a@b-.org',
     'a@b..org',
+    'a@iana.org.',
     'a@b_c.org',
     'a@192.0.2.1',
     'a@[192.0.2.1]',
@@ -174,6 +178,7 @@ describe('an e-mail address', () => {
     `${'a'.repeat(65)}@example.org`,
     `a@${'b'.repeat(64)}.org`,
     `a@${'b.'.repeat(130)}org`,
+    `a@bb.${'b.'.repeat(124)}org`,
     '"a@example.org',
     'a\u0000@example.org',
   ])('%s can’t be one', email => {
@@ -189,6 +194,7 @@ describe('an e-mail address', () => {
     ['a@\u4f8b\u5b50\u3002\u4e2d\u56fd', 'xn--fsqu00a.xn--fiqs8s'],
     ['a@xn--bcher-kva.de', 'xn--bcher-kva.de'],
     [' a@iana.org ', 'iana.org'],
+    [`a@${'b.'.repeat(125)}org`, `${'b.'.repeat(125)}org`],
   ])('%s can be one, at %s', (email, domain) => {
     expect(emailIntelligence(data, email)).toMatchObject({is_valid: true, domain});
   });
@@ -228,6 +234,8 @@ describe('an e-mail address', () => {
     ['a@gmail.com', 'mainstream', 85],
     ['a@mailinator.com', 'disposable', 5],
     ['a@x.y.mailinator.com', 'disposable', 5],
+    ['a@alltempmail.com', 'disposable', 5],
+    ['a@20minutesmail.com', 'disposable', 5],
     ['a@iana.org', 'other', 60],
     ['a@duck.com', 'relay', 45],
     ['a@example.com', 'reserved', 0],
@@ -243,6 +251,8 @@ describe('an e-mail address', () => {
     ['a@googlemail.com', ['renamed'], 70],
     ['info@iana.org', ['role'], 45],
     ['a1234567@iana.org', ['generated'], 45],
+    ['a123456@iana.org', [], 60],
+    ['abcde678@iana.org', [], 60],
     ['"x y"@iana.org', ['quoted'], 40],
     ['a@b\u00fccher.de', ['international'], 50],
     ['info+x@b\u00fccher.de', ['tagged', 'international'], 45],

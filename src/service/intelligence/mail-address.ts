@@ -17,7 +17,7 @@ const dotAtom = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{
 /** RFC 5322 quoted-string, without the obsolete control characters. */
 const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 
-/** RFC 1035 label, after conversion to ASCII. */
+/** RFC 1035 label, after conversion to ASCII; an empty one, as before a final dot, is none. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**

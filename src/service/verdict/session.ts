@@ -27,7 +27,8 @@ const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 export type Session = z.infer<typeof sessionSchema>;
 
 /**
- * Reads a file of sessions, one JSON object a line; blank lines are skipped.
+ * Reads a file of sessions, one JSON object a line; blank lines are skipped, and so is a byte order mark, which `trim`
+ * takes for a blank.
  * @throws ServiceSetupError that names file, line and field, never a value
  */
 export function readSessions(path: string): Session[] {
@@ -40,7 +41,7 @@ export function readSessions(path: string): Session[] {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new ServiceSetupError(`the sessions file can't be read: ${(error as Error).message}`);
   }
