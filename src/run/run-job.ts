@@ -23,7 +23,17 @@ export interface RunJobOptions {
  *
  * @throws {BulkEnrichError} when the run can't start; how a run ended that did start is in the outcome.
  */
-export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
+export function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
+  return runOn(settings, options, process.stdin, process.stdout);
+}
+
+/** The same with streams of one's own for the paths `-`. */
+export async function runOn(
+  settings: JobInput,
+  options: RunJobOptions,
+  stdin: NodeJS.ReadableStream,
+  stdout: NodeJS.WritableStream,
+): Promise<RunOutcome> {
   const {name, input, output, ...rest} = checkSettings(undefined, settings);
   const env = options.env ?? process.env;
   const job = resolveJob(
@@ -50,8 +60,8 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   if (options.signal?.aborted === true) abort();
   const io = {
     env,
-    stdin: process.stdin,
-    stdout: process.stdout,
+    stdin,
+    stdout,
     now: Date.now,
     random: Math.random,
     log: options.log ?? pino({level: 'silent'}),

@@ -1,6 +1,10 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
+import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {createSandbox} from '../support/command.ts';
 
 const path = new URL('../../README.md', import.meta.url).pathname;
 const BEGIN = '<!-- settings: begin -->';
@@ -39,4 +43,51 @@ it('the README has the table of all settings (UPDATE=1 writes it)', () => {
   const expected = `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`;
   if (process.env.UPDATE === '1') writeFileSync(path, expected);
   expect(readFileSync(path, 'utf8')).toBe(expected);
+});
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The README's code blocks in one language. */
+function blocks(language: string): string[] {
+  const found = readFileSync(path, 'utf8').matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
+  return [...found].map(match => match[1] ?? '');
+}
+
+it('the first command enriches the sample, as the README shows it', async () => {
+  const [first = ''] = blocks('sh');
+  const words = first.trim().split(' ');
+  expect(words.slice(0, 5).join(' ')).toBe('npm ci && npx bulk-enrich');
+  using sandbox = createSandbox();
+  symlinkSync(`${root}samples/signups.csv`, sandbox.path('signups.csv'));
+  const {code, stderr} = await sandbox.run(words.slice(5).map(word => word.replace('samples/', '')));
+  expect(code).toBe(0);
+  const [shown = ''] = blocks('text');
+  for (const line of shown
+    .trim()
+    .split('\n')
+    .filter(text => !/ in \d+ ms|…|written to/.test(text)))
+    expect(stderr).toContain(line);
+});
+
+it('the job file in the README is one', () => {
+  using sandbox = createSandbox();
+  const [job = ''] = blocks('yaml');
+  expect(checkSettings(readJobFile(sandbox.write('job.yaml', job)), {}).name).toBe('nightly-signups');
+});
+
+it('the code in the README runs', {timeout: 60_000}, () => {
+  using sandbox = createSandbox();
+  mkdirSync(sandbox.path('node_modules'));
+  symlinkSync(root, sandbox.path('node_modules/bulk-enrich'));
+  symlinkSync(`${root}samples`, sandbox.path('samples'));
+  const [code = ''] = blocks('ts');
+  const copied = code.replace("'samples/signups.csv'", "'samples/signups.csv', output: 'out.csv'");
+  sandbox.write('example.mjs', copied);
+  const env = {PATH: process.env.PATH ?? '', HOME: sandbox.home};
+  const printed = execFileSync(process.execPath, ['example.mjs'], {
+    cwd: sandbox.directory,
+    env,
+    encoding: 'utf8',
+  });
+  expect(printed).toBe('1 ok true\n2 invalid true\n0 400\n+12025550100\n');
 });
