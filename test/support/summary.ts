@@ -3,7 +3,7 @@ import type {Summary} from '../../src/run/summary.ts';
 
 /** The accounts inside a summary: whatever happened, these hold. */
 export function expectAccounts(summary: Summary): void {
-  const {rows, lookups, calls, credits, errors} = summary;
+  const {status, rows, lookups, calls, credits, errors} = summary;
   expect(rows.read).toBe(rows.written + rows.rejected);
   expect(rows.written).toBe(rows.ok + rows.with_errors);
   const sum = (of: (one: (typeof lookups)[string]) => number) =>
@@ -11,7 +11,9 @@ export function expectAccounts(summary: Summary): void {
   for (const one of Object.values(lookups)) {
     expect(one.values).toBe(one.empty + one.invalid + one.answered + one.failed + one.unknown + one.skipped);
     expect(one.values % Math.max(1, rows.written)).toBe(0);
-    expect(one.distinct).toBeLessThanOrEqual(one.answered + one.failed + one.unknown + one.skipped);
+    // Of a run that stopped, the rows written are behind the values asked about.
+    if (status === 'completed' || status === 'partial')
+      expect(one.distinct).toBeLessThanOrEqual(one.answered + one.failed + one.unknown + one.skipped);
   }
   expect(calls.total).toBe(sum(one => one.calls));
   expect(calls.retries).toBe(sum(one => one.retries));

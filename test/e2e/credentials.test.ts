@@ -1,0 +1,140 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {type Reply, reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {expectAccounts} from '../support/summary.ts';
+import {FAST, KEY, startService} from './service.ts';
+
+const listOf = (values: number) => `ip\n${Array.from({length: values}, (_, n) => `192.0.2.${n}\n`).join('')}`;
+
+test('a 401 on the first call: exit 6, one sentence, at most the calls in flight sent', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  service.setKey('another-key-entirely');
+  sandbox.write('list.csv', listOf(200));
+  const outcome = await sandbox.run(['run', 'list.csv', ...FAST], {env: service.env});
+  expect(outcome).toMatchObject({code: 6, stdout: ''});
+  const sentences = outcome.stderr.split('\n').filter(line => line.startsWith('Stopped: '));
+  expect(sentences).toEqual([
+    expect.stringMatching(
+      /^Stopped: The service does not accept the API key \(invalid_token\): check BULK_ENRICH_API_KEY\./,
+    ),
+  ]);
+  expect(outcome.stderr).not.toContain('    at ');
+  expect(service.ledger.calls).toBeLessThanOrEqual(16);
+  expect(sandbox.files().filter(name => !name.includes('.run/'))).toEqual([
+    'list.csv',
+    'list.enriched.summary.json',
+  ]);
+  const summary = sandbox.summary('list.enriched.summary.json');
+  expect(summary).toMatchObject({
+    status: 'failed',
+    exit_code: 6,
+    reason: 'credentials',
+    calls: {total: service.ledger.calls},
+  });
+  expectAccounts(summary);
+
+  service.setKey(KEY);
+  const again = await sandbox.run(['run', 'list.csv', ...FAST], {env: service.env});
+  expect(again, again.stderr).toMatchObject({code: 0});
+  expect(sandbox.summary('list.enriched.summary.json').resumed.times).toBe(1);
+});
+
+/** Everything that the service may do wrong, each once; what ends a run comes in a run of its own. */
+const faults: Readonly<Record<string, () => Reply>> = {
+  html: () => reply.html(),
+  htmlError: () => reply.html(502),
+  empty: () => reply.empty(),
+  list: () => reply.list(),
+  noJson: () => reply.text('not json'),
+  echo: () => reply.text(`{"success":true,"data":{"city":"${KEY}"`),
+  echoed: () => reply.json({success: true, data: {city: 'x', request: {api_key: KEY}}}),
+  wrongTypes: () => reply.wrongTypes(),
+  truncated: () => reply.truncated(),
+  cut: () => reply.cut(),
+  cutReset: () => reply.cut(10, 'reset'),
+  huge: () => reply.huge(2 ** 24),
+  bomb: () => reply.gzipBomb(2 ** 24),
+  charset: () => reply.wrongCharset(),
+  stall: () => reply.stall(),
+  drip: () => reply.drip(1, {endless: true}),
+  dropReset: () => reply.drop('reset'),
+  dropClose: () => reply.drop('close'),
+  raw: () => reply.raw('HTTP/9 nonsense\r\n\r\n', {ending: 'close'}),
+  throttled: () => reply.throttle(0),
+  unavailable: () => reply.unavailable(),
+  retryLater: () => reply.unavailable(0),
+  error500: () => reply.error(500, 'oops'),
+  error400: () => reply.error(400, KEY),
+  error422: () => reply.error(422, `bad ${KEY}`),
+  error408: () => reply.error(408, 'late'),
+  forbidden: () => reply.forbidden(),
+  notSuccess: () => reply.error(200, 'rejected'),
+};
+
+const fatal: Readonly<Record<string, [number, () => Reply]>> = {
+  unauthorized: [6, () => reply.unauthorized()],
+  noCredits: [7, () => reply.noCredits()],
+  redirect: [2, () => reply.redirect(`http://127.0.0.1:9/?key=${KEY}`)],
+};
+
+/** Wherever anything may have been written. */
+function expectNoKey(sandbox: Sandbox, said: string): void {
+  expect(said).not.toContain(KEY);
+  for (const root of [sandbox.directory, sandbox.home]) {
+    for (const entry of readdirSync(root, {recursive: true, withFileTypes: true})) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      expect(readFileSync(path).includes(KEY), path).toBe(false);
+    }
+  }
+}
+
+test('the key is nowhere but in the requests, whatever goes wrong', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const names = Object.keys(faults);
+  // Good values in between, so that it is the values that fail and not the service.
+  const value = (n: number) => `192.0.2.${n}`;
+  service.setScript(call => {
+    const n = Number(call.value.split('.')[3]);
+    return n % 2 === 0 && call.attempt === 1 ? faults[names[n / 2] ?? '']?.() : undefined;
+  });
+  sandbox.write(
+    'list.csv',
+    `ip\n${Array.from({length: 2 * names.length}, (_, n) => `${value(n)}\n`).join('')}`,
+  );
+  const args = [
+    'run',
+    'list.csv',
+    '--timeout',
+    '1s',
+    '--log-level',
+    'trace',
+    '--report',
+    'report.html',
+    '--output-format',
+    'ndjson',
+    ...FAST,
+  ];
+  const outcome = await sandbox.run(args, {env: service.env});
+  expect(outcome.code, outcome.stderr).toBe(3);
+  expect(service.ledger.distinct('ip')).toBe(2 * names.length);
+  expect(service.ledger.keyElsewhere).toEqual([]);
+  expect(service.ledger.keySeen).toBe(service.ledger.calls);
+  expectNoKey(sandbox, outcome.stdout + outcome.stderr);
+  const summary = sandbox.summary('list.enriched.summary.json');
+  expectAccounts(summary);
+  expect(summary.calls.total).toBe(service.ledger.calls);
+});
+
+test.each(Object.entries(fatal))('the key is nowhere after %s', async (_, [code, fault]) => {
+  await using service = await startService({script: fault});
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', listOf(3));
+  const outcome = await sandbox.run(['run', 'list.csv', '--log-level', 'trace', ...FAST], {env: service.env});
+  expect(outcome.code, outcome.stderr).toBe(code);
+  expectNoKey(sandbox, outcome.stdout + outcome.stderr);
+});
