@@ -90,9 +90,9 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
 const ONE_LINE_EACH = 250;
 
 function termOf(command: Command): string {
-  const names = command.registeredArguments.map(({required, variadic, name}) => {
-    const term = `${name()}${variadic ? '...' : ''}`;
-    return required ? `<${term}>` : `[${term}]`;
+  const names = command.registeredArguments.map(argument => {
+    const term = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${term}>` : `[${term}]`;
   });
   return [command.name(), ...names].join(' ');
 }
@@ -164,7 +164,7 @@ function report(error: unknown): number {
     return exitCodes.usage;
   }
   if (error instanceof BulkEnrichError) {
-    process.stderr.write(`Error: ${error.message}\n`);
+    process.stderr.write(`Error: ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
     return error.exitCode;
   }
   process.stderr.write(

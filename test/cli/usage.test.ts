@@ -58,7 +58,12 @@ const mistakes: readonly Mistake[] = [
     8,
     /^Error: .*other\.csv/,
   ],
-  ['missing folder for the output', ['run', 'list.csv', '-o', 'no/where.csv'], 9, /^Error: no, where the output would go, does not exist/m],
+  [
+    'missing folder for the output',
+    ['run', 'list.csv', '-o', 'no/where.csv'],
+    9,
+    /^Error: no, where the output would go, does not exist/m,
+  ],
   ['existing output', ['run', 'done.csv'], 2, /^Error: done\.enriched\.csv exists\..*--force/],
   [
     'unknown column',

@@ -1,0 +1,149 @@
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {FAST, type Service, startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+let service: Service;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  service = await startService();
+  sandbox = createSandbox();
+});
+afterEach(async () => {
+  expect(service.ledger.violations).toEqual([]);
+  sandbox[Symbol.dispose]();
+  await service.close();
+});
+
+const here = (...args: string[]) => runHere(sandbox, args, {env: service.env});
+
+describe('lookup', () => {
+  test.each([
+    ['ip', ' ::ffff:192.0.2.1', '192.0.2.1'],
+    ['phone', '+1 (202) 555-0143', '+12025550143'],
+    ['email', 'Jo@EXAMPLE.com', 'Jo@example.com'],
+  ] as const)('%s %j asks about %s and prints the answer as JSON', async (operation, value, canonical) => {
+    const {code, stdout, stderr} = await here('lookup', operation, value);
+    expect({code, stderr}).toEqual({code: 0, stderr: ''});
+    expect([...service.ledger.values[operation]]).toEqual([[canonical, 1]]);
+    expect(Object.keys(JSON.parse(stdout) as object)).not.toContain('success');
+  });
+
+  test('a national phone number needs its country', async () => {
+    expect(await here('lookup', 'phone', '(202) 555-0143')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        '(country_unknown); nothing was sent. Write it as +…, or give --default-country.',
+      ),
+    });
+    expect((await here('lookup', 'phone', '(202) 555-0143', '--default-country', 'US')).code).toBe(0);
+    expect(service.ledger.calls).toBe(1);
+  });
+
+  test.each([
+    ['the key is not accepted', reply.unauthorized(), 6],
+    ['the credits are used up', reply.noCredits(), 7],
+    ['the service redirects', reply.redirect('http://127.0.0.1:9/'), 2],
+    ['the service is down', reply.error(500, 'down'), 3],
+  ])('%s: a sentence, no answer', async (_, answer, code) => {
+    service.setScript(() => answer);
+    const outcome = await here('lookup', 'ip', '192.0.2.1');
+    expect(outcome).toMatchObject({
+      code,
+      stdout: '',
+      stderr: expect.stringMatching(/^Error: ip: [^\n]*\.\n$/),
+    });
+  });
+
+  test('with nothing but a name, the embedded service answers', async () => {
+    const {code, stdout} = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1', '--endpoint', 'embedded']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({is_bogon: true});
+  });
+});
+
+describe('verify', () => {
+  test('sends the token and what goes with it, and prints the verdict', async () => {
+    const beside = ['--id', 'u1', '--email', 'jo@example.com', '--phone', '+12025550143'];
+    const {code, stdout} = await here('verify', '--token', 'tok-1', '--action-id', 'a/1', ...beside);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({user_id: 'u1', verdict: {redeemed: false}});
+    expect(service.ledger.byOperation.verify).toBe(1);
+  });
+
+  test('takes the action from the environment', async () => {
+    const env = {...service.env, BULK_ENRICH_ACTION_ID: 'a/1'};
+    expect((await runHere(sandbox, ['verify', '--token', 'tok-1'], {env})).code).toBe(0);
+  });
+});
+
+describe('cache', () => {
+  beforeEach(async () => {
+    sandbox.write('list.csv', 'ip,email\n192.0.2.1,Jo@example.com\n192.0.2.2,\n');
+    expect((await here('run', 'list.csv', ...FAST)).code).toBe(0);
+  });
+
+  test('stats: how many answers of which age', async () => {
+    const {code, stdout} = await here('cache', 'stats');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ip +2 +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d$/m);
+    expect(stdout).toMatch(/^email +1 /m);
+  });
+
+  test('purge: nothing of the value is left, and it is asked about anew', async () => {
+    expect((await here('cache', 'purge', 'Jo@EXAMPLE.com')).stdout).toBe(
+      '1 answers removed; the file was rewritten.\n',
+    );
+    expect((await here('cache', 'purge', 'Jo@example.com')).stdout).toBe('Nothing is known of that value.\n');
+    expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
+    expect(service.ledger.repeated()).toEqual([['email', 'Jo@example.com', 2]]);
+  });
+
+  test('prune: answers beyond their age go', async () => {
+    expect((await here('cache', 'prune')).stdout).toBe('0 answers removed.\n');
+    expect((await here('cache', 'prune', '--max-age', 'ip=0s')).stdout).toMatch(/^[02] answers removed\.\n$/);
+    expect(await here('cache', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
+  });
+
+  test('where there is no store, that is what is said', async () => {
+    const {code, stdout} = await here('cache', 'stats', '--cache', 'none');
+    expect({code, stdout}).toEqual({code: 0, stdout: 'none: no answers are kept there.\n'});
+    expect(sandbox.files()).not.toContain('none');
+  });
+});
+
+describe('help', () => {
+  test('bulk-enrich alone says what to do next', async () => {
+    const {code, stdout, stderr} = await here();
+    expect({code, stderr}).toEqual({code: 0, stderr: ''});
+    expect(stdout).toContain('bulk-enrich run list.csv');
+  });
+
+  test.each(['--help', 'run --help', 'help run', 'serve --help'])('%s goes to stdout', async args => {
+    const {code, stdout, stderr} = await here(...args.split(' '));
+    expect({code, stderr}).toEqual({code: 0, stderr: ''});
+    expect(stdout).toMatch(/^Usage: bulk-enrich/);
+  });
+
+  test('each flag has one line, with its value and its default', async () => {
+    const {stdout} = await here('run', '--help');
+    const flags = stdout.split('\n').filter(line => line.startsWith('  -'));
+    expect(flags.length).toBeGreaterThan(50);
+    for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>)? {2,}\S.*$/);
+    expect(flags.find(line => line.includes('--timeout'))).toMatch(/--timeout <TIME> .*\(default: 30s\)$/);
+    // Every line that goes on another one's would begin with blanks alone.
+    expect(stdout.split('\n').filter(line => line.startsWith('      '))).toEqual([]);
+  });
+
+  test('--version is the package’s', async () => {
+    expect((await here('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+test('quiet leaves only errors', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});
+  const {stderr} = await here('run', 'list.csv', '--quiet', ...FAST);
+  expect(stderr).toMatch(/^Error: list\.enriched\.csv exists/);
+});

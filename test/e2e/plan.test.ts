@@ -1,0 +1,57 @@
+import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {expect, test} from 'vitest';
+import type {PlanReport} from '../../src/run/plan.ts';
+import {createSandbox} from '../support/command.ts';
+import {expectAccounts} from '../support/summary.ts';
+import {FAST, startService} from './service.ts';
+
+const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
+
+test('plan sends nothing, keeps nothing, and its numbers are the run’s', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('signups.csv', readFileSync(`${samples}signups.csv`));
+  const plan = async () => {
+    const {code, stdout} = await sandbox.run(['plan', 'signups.csv', '--json', ...FAST], {env: service.env});
+    expect(code).toBe(0);
+    return JSON.parse(stdout) as PlanReport;
+  };
+
+  const before = await plan();
+  expect(service.ledger.requests).toBe(0);
+  expect(sandbox.files()).toEqual(['signups.csv']);
+
+  const outcome = await sandbox.run(['run', 'signups.csv', ...FAST], {env: service.env});
+  expect(outcome.code, outcome.stderr).toBe(0);
+  const summary = sandbox.summary('signups.enriched.summary.json');
+  expectAccounts(summary);
+  expect(before.rows).toBe(summary.rows.written);
+  expect(before.credits.at_least).toBe(summary.credits.spent);
+  expect(before.credits.at_least).toBe(service.ledger.credits);
+  expect(Object.keys(before.lookups)).toEqual(Object.keys(summary.lookups));
+  for (const [name, {values, empty, invalid, distinct, calls}] of Object.entries(before.lookups))
+    expect(summary.lookups[name]).toMatchObject({values, empty, invalid, distinct, calls});
+
+  const after = await plan();
+  expect(after.credits).toEqual({at_least: 0, at_most: 0});
+  for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
+});
+
+test('for a person: columns with how they were found, counts, credits and time', async () => {
+  using sandbox = createSandbox();
+  const stdin = `signup_ip,last_ip,e-mail,note,cc\n${'192.0.2.1,198.51.100.7,jo@example.com,x,US\n'.repeat(8)}`;
+  const {code, stdout, stderr} = await sandbox.run(['plan', '-', '--endpoint', 'embedded', '--rate', '2/s'], {
+    stdin,
+  });
+  expect({code, stderr}).toEqual({code: 0, stderr: ''});
+  expect(stdout).toMatch(
+    /^Columns \(csv\):\n {2}ip +"signup_ip" +sure: by its header, 100% of its values fit$/m,
+  );
+  expect(stdout).toMatch(/^ {2}ip +"last_ip" +sure/m);
+  expect(stdout).toMatch(/^8 rows$/m);
+  expect(stdout).toMatch(/^ {2}email +8 +0 +0 +1 +0 +1$/m);
+  expect(stdout).toContain('Credits: 3 at least, 9 at most');
+  expect(stdout).toContain('Time: 2 s at 2/s');
+  expect(stdout).toContain('Nothing was sent.');
+});
