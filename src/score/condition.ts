@@ -1,6 +1,5 @@
-import type {ASTNode} from '@marcbachmann/cel-js';
-import {type Expression, hasPath, pathOf, type Reference, referencesOf, runnable} from './expression.ts';
-import type {Vocabulary} from './vocabulary.ts';
+import type {ASTNode, ParseResult} from '@marcbachmann/cel-js';
+import {type Expression, hasPath, pathOf, type Reference, referencesOf} from './expression.ts';
 
 /** What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. */
 export type Facts = Readonly<Record<string, unknown>>;
@@ -21,22 +20,23 @@ export interface Condition {
 }
 
 /** Compiles an expression once, for many rows. */
-export function compile({ast, vocabulary}: Expression): Condition {
-  return conditionOf(ast, vocabulary);
+export function compile(expression: Expression): Condition {
+  return conditionOf(expression.ast, expression);
 }
 
-function conditionOf(node: ASTNode, vocabulary: Vocabulary): Condition {
+function conditionOf(node: ASTNode, expression: Expression): Condition {
+  const {vocabulary} = expression;
   if (node.op === '&&' || node.op === '||') {
-    const sides = node.args.map(side => conditionOf(side, vocabulary));
+    const sides = node.args.map(side => conditionOf(side, expression));
     return either(sides, node.op === '||');
   }
-  if (node.op === '!_') return negation(conditionOf(node.args, vocabulary));
+  if (node.op === '!_') return negation(conditionOf(node.args, expression));
   const present = hasPath(node);
   if (present !== undefined) return presence(present, referencesOf(node, vocabulary));
   const path = pathOf(node);
   const [reference] = path === undefined ? [] : referencesOf(node, vocabulary);
   if (path !== undefined && reference?.type?.kind === 'bool') return flag(reference);
-  return comparison(node, referencesOf(node, vocabulary));
+  return comparison(expression.runnable(node), referencesOf(node, vocabulary));
 }
 
 /** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
@@ -88,8 +88,7 @@ function flag(reference: Reference): Condition {
   };
 }
 
-function comparison(node: ASTNode, references: readonly Reference[]): Condition {
-  const run = runnable(node);
+function comparison(run: ParseResult, references: readonly Reference[]): Condition {
   const known = (facts: Facts) => references.every(reference => isKnown(facts, reference));
   const evaluate = (facts: Facts): Decision => {
     try {

@@ -1,4 +1,4 @@
-import {type ASTNode, Environment, type ParseResult, serialize} from '@marcbachmann/cel-js';
+import {type ASTNode, Environment, type ParseResult, parse, serialize} from '@marcbachmann/cel-js';
 import {UsageError} from '../job/errors.ts';
 import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
 
@@ -14,6 +14,8 @@ export interface Reference {
 export interface Expression {
   readonly ast: ASTNode;
   readonly vocabulary: Vocabulary;
+  /** Makes one of its parts ready to run. */
+  runnable(node: ASTNode): ParseResult;
 }
 
 /**
@@ -30,22 +32,18 @@ export function checkExpression(
   const wrong = (reason: string) =>
     new UsageError('expression', `${place}: ${reason.replace(/(?<![.?])$/, '.')} It says: ${text}`);
   try {
-    const {ast} = running.parse(withDoubleLists(text));
-    referencesOf(ast, vocabulary);
-    const {valid, type, error} = checkingEnvironment(vocabulary).parse(serialize(ast)).check();
+    const parsed = typedEnvironment(vocabulary, 'items').parse(withDoubles(text));
+    referencesOf(parsed.ast, vocabulary);
+    const {valid, type, error} = parsed.check();
+    const running = typedEnvironment(vocabulary, 'no items');
     if (!valid) throw wrong(error?.summary ?? 'not valid');
     if (type !== expected && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
-    return {ast, vocabulary};
+    return {ast: parsed.ast, vocabulary, runnable: node => running.parse(serialize(node))};
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (error instanceof UnknownName) throw wrong(error.message);
     throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
   }
-}
-
-/** An expression's part, ready to run. */
-export function runnable(node: ASTNode): ParseResult {
-  return running.parse(serialize(node));
 }
 
 /** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */
@@ -63,31 +61,32 @@ function withMixedNumbers(environment: Environment): Environment {
   return environment.registerOperator('double == int', (a: number, b: bigint) => a === Number(b));
 }
 
-/** Names are checked beforehand, and types by another environment: running without them is twice as fast. */
-const running = withMixedNumbers(new Environment({unlistedVariablesAreDyn: true}));
-
-/** Members of number lists are written as fractions, as the numbers that are looked for in them are. */
-function withDoubleLists(text: string): string {
+/**
+ * Whole numbers that are added, compared or listed are written as fractions, as all numbers of answers are; those in
+ * an index or a call, such as `substring(1)`, stay whole.
+ */
+function withDoubles(text: string): string {
   const ends: number[] = [];
-  const visit = (node: ASTNode, inList: boolean) => {
+  const visit = (node: ASTNode, counts: boolean) => {
     const whole = node.op === 'value' && typeof node.args === 'bigint';
-    if (inList && whole && /^\d+$/.test(text.slice(node.range.start, node.range.end)))
+    if (!counts && whole && /^\d+$/.test(text.slice(node.range.start, node.range.end)))
       ends.push(node.range.end);
-    const within = node.op === 'list' || (inList && node.op === '-_');
-    for (const child of childrenOf(node)) visit(child, within);
+    const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
+    for (const child of childrenOf(node)) visit(child, within || (counts && node.op === '-_'));
   };
-  visit(running.parse(text).ast, false);
+  visit(parse(text).ast, false);
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-function checkingEnvironment(vocabulary: Vocabulary): Environment {
+/** Members of lists have types for checking only: `rules[0]` of data is refused at run time where they have. */
+function typedEnvironment(vocabulary: Vocabulary, lists: 'items' | 'no items'): Environment {
   const environment = withMixedNumbers(new Environment());
   let types = 0;
   const celType = (type: Type): string | Record<string, unknown> => {
     if (type.kind === 'columns') return 'map<string, string>';
     if (type.kind === 'object') return celFields(type.fields);
     if (type.kind !== 'list') return type.kind;
-    const inner = celType(type.of);
+    const inner = lists === 'items' ? celType(type.of) : 'dyn';
     if (typeof inner === 'string') return `list<${inner}>`;
     types += 1;
     const name = `Item${types}`;

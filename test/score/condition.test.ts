@@ -1,0 +1,102 @@
+import {describe, expect, test} from 'vitest';
+import {UsageError} from '../../src/job/errors.ts';
+import {condition} from './score-helpers.ts';
+
+const facts = {
+  ip: {is_vpn: true, is_tor_node: false, asn_number: 64_500, city: 'Berlin', isp: null},
+  email: {trust_score: 20},
+  phone: {risk_score: '90'},
+  verify: {verdict: {can_pass: false}, rules: [{action: 'block'}, {action: 'flag'}], email: {flags: ['a']}},
+  status: {ip: 'ok', email: 'ok'},
+  error: {ip: '', email: ''},
+  row: {country: 'US', 'first name': 'Test'},
+};
+
+describe('a condition over what is known', () => {
+  test.each([
+    ['ip.is_vpn', true],
+    ['!ip.is_vpn', false],
+    ['ip.is_vpn && !ip.is_tor_node', true],
+    ['ip.is_tor_node || email.trust_score < 30', true],
+    ['email.trust_score == 20', true],
+    ['email.trust_score + 1 > 20.5', true],
+    ['100 - email.trust_score == 80', true],
+    ['ip.asn_number in [64500, 64501]', true],
+    ['ip.asn_number in [1, -2]', false],
+    ['ip.city in ["Berlin", "Paris"]', true],
+    ['size(ip.city) == 6', true],
+    ['size(ip.city) - 1 == 5 && ip.city.substring(1) == "erlin"', true],
+    ['verify.rules[0].action == "block"', true],
+    ['-email.trust_score < -5', true],
+    ['status.email == "ok" && error.email == ""', true],
+    ['row.country == "US" && row["first name"].startsWith("T")', true],
+    ['verify.rules.exists(r, r.action == "block")', true],
+    ['verify.rules.all(r, r.action == "block")', false],
+    ['"a" in verify.email.flags', true],
+    ['has(ip.city)', true],
+    ['has(ip.postal_code) || has(ip.isp)', false],
+    ['verify.verdict.can_pass == false', true],
+    ['(ip.is_vpn ? 1.0 : 2.0) == 1.0', true],
+  ])('%s is %s', (text, expected) => {
+    expect(condition(text).decide(facts)).toBe(expected);
+  });
+});
+
+describe('what reads a missing field is undecided, unless the rest decides alone', () => {
+  test.each([
+    ['ip.is_threat', undefined, ['ip.is_threat']],
+    ['!ip.is_threat', undefined, ['ip.is_threat']],
+    ['ip.is_threat == false', undefined, ['ip.is_threat']],
+    ['ip.postal_code != "1"', undefined, ['ip.postal_code']],
+    ['ip.isp == ""', undefined, ['ip.isp']],
+    ['ip.is_threat || ip.is_vpn', true, []],
+    ['ip.is_vpn || ip.is_threat', true, []],
+    ['ip.is_threat || ip.is_tor_node', undefined, ['ip.is_threat']],
+    ['ip.is_threat && ip.is_tor_node', false, []],
+    ['ip.is_threat && ip.is_vpn', undefined, ['ip.is_threat']],
+    ['!(ip.is_threat && email.is_valid)', undefined, ['ip.is_threat', 'email.is_valid']],
+    ['has(ip.is_threat) && ip.is_threat', false, []],
+    ['verify.multi_accounting.detected', undefined, ['verify.multi_accounting.detected']],
+    ['verify.device.is_mobile || has(verify.device.os)', undefined, ['verify.device.is_mobile']],
+    ['verify.multi_accounting.score > 10', undefined, ['verify.multi_accounting.score']],
+    ['phone.risk_score > 50', undefined, ['phone.risk_score']],
+    ['double(row.country) > 1', undefined, ['row.country']],
+    ['status.phone == "invalid"', undefined, ['status.phone']],
+  ])('%s', (text, decision, missing) => {
+    const compiled = condition(text);
+    const paths = new Set<string>();
+    compiled.missing(facts, paths);
+    expect([compiled.decide(facts), [...paths]]).toEqual([decision, missing]);
+  });
+});
+
+describe('checked before anything is asked', () => {
+  test.each([
+    ['ip.is_tor', 'there is no field "ip.is_tor". Did you mean "ip.is_tor_node"?'],
+    ['emial.is_valid', 'there is no "emial" to read. Did you mean "email"?'],
+    ['has(ip.is_tor)', 'there is no field "ip.is_tor"'],
+    ['row.contry == "US"', 'there is no column "contry". Did you mean "country"?'],
+    ['row["contry"] == "US"', 'there is no column "contry"'],
+    ['status.mail == "ok"', 'there is no field "status.mail". Did you mean "status.email"?'],
+    ['verify.rules.exists(r, r.acton == "x")', 'No such key: acton'],
+    ['verify.verdict.canpass', 'Did you mean "verify.verdict.can_pass"?'],
+    ['ip.city > 3', 'no such overload: string > double'],
+    ['ip.is_vpn == "yes"', 'no such overload: bool == string'],
+    ['ip.asn_number + 1', 'expected a condition, not a double'],
+    ['ip.is_vpn &&', 'Unexpected token'],
+    ['ip', 'expected a condition'],
+    ['nosuch(ip.city)', 'nosuch'],
+  ])('%s', (text, message) => {
+    const build = () => condition(text, 'job.yaml:7: score.rules.0.when');
+    expect(build).toThrow(UsageError);
+    expect(build).toThrow(message);
+    expect(build).toThrow(/^job\.yaml:7: score\.rules\.0\.when: /);
+    expect(build).toThrow(`It says: ${text}`);
+  });
+
+  test('a name that a macro binds is its own', () => {
+    const compiled = condition('verify.rules.exists(ip, ip.action == "flag")');
+    expect(compiled.decide(facts)).toBe(true);
+    expect(compiled.references.map(({path}) => path.join('.'))).toEqual(['verify.rules']);
+  });
+});

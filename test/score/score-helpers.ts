@@ -1,0 +1,54 @@
+import {operationNames} from '../../src/client/wire.ts';
+import type {InputFormat, Row} from '../../src/input/row.ts';
+import type {ScoreRules} from '../../src/job/values.ts';
+import type {Result} from '../../src/lookup/plan.ts';
+import {type Target, targetsOf} from '../../src/lookup/targets.ts';
+import {type Condition, compile} from '../../src/score/condition.ts';
+import {checkExpression} from '../../src/score/expression.ts';
+import {createScorer, type Scorer} from '../../src/score/scorer.ts';
+import type {RowView} from '../../src/score/subjects.ts';
+import {answerVocabulary} from '../../src/score/vocabulary.ts';
+
+const columns = ['ip', 'ip2', 'phone', 'email', 'token', 'country', 'first name'];
+export const format: Pick<InputFormat, 'kind' | 'columns'> = {kind: 'csv', columns};
+
+/** Targets by operation: one column each, named as the operation, or these. */
+export function targets(of: Partial<Record<(typeof operationNames)[number], readonly string[]>>): Target[] {
+  return operationNames.flatMap(operation =>
+    targetsOf(
+      operation,
+      (of[operation] ?? []).map(column => ({column})),
+      columns,
+    ),
+  );
+}
+
+/** A condition over all operations and these columns. */
+export function condition(text: string, place = 'rules.yaml:1'): Condition {
+  const operations = Object.fromEntries(operationNames.map(name => [name, name]));
+  return compile(checkExpression(text, 'bool', answerVocabulary(operations, columns), place));
+}
+
+export function scorer(
+  rules: readonly [when: string, add: number, reason: string][],
+  of: readonly Target[],
+  levels: ScoreRules['levels'] = {medium: 30, high: 60},
+): Scorer {
+  const placed = rules.map(([when, add, reason]) => ({when, add, reason, place: `the rule ${reason}`}));
+  return createScorer({rules: placed, levels}, of, format);
+}
+
+const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 'US', 'Test']};
+
+/** A row with these results; an object is an answer, undefined what is not known yet. */
+export function view(...given: readonly (Result | object | undefined)[]): RowView {
+  const results = given.map((some): Result | undefined =>
+    some === undefined || 'status' in some ? (some as Result) : {status: 'ok', data: JSON.stringify(some)},
+  );
+  const answers = results.map(result =>
+    result !== undefined && 'data' in result && result.data !== undefined
+      ? JSON.parse(result.data)
+      : undefined,
+  );
+  return {row, results, answers};
+}

@@ -1,0 +1,154 @@
+import {describe, expect, test} from 'vitest';
+import {defaultLevels, defaultRules} from '../../src/score/default-rules.ts';
+import {createScorer} from '../../src/score/scorer.ts';
+import {format, scorer, targets, view} from './score-helpers.ts';
+
+const failed = {status: 'failed', error: 'timeout'} as const;
+const condition = {status: 'skipped', error: 'condition'} as const;
+
+describe('a score', () => {
+  const ip = scorer(
+    [
+      ['ip.is_tor_node', 40, 'tor'],
+      ['ip.is_vpn', 25, 'vpn'],
+      ['ip.country == "XX"', 90, 'country'],
+      ['has(ip.country) && ip.country == "US"', -30, 'home'],
+    ],
+    targets({ip: ['ip']}),
+  );
+  const clean = {is_tor_node: false, is_vpn: false, country: 'DE'};
+
+  test.each([
+    [clean, 0, 'low', []],
+    [{...clean, is_vpn: true}, 25, 'low', ['vpn']],
+    [{...clean, is_tor_node: true}, 40, 'medium', ['tor']],
+    [{...clean, is_tor_node: true, is_vpn: true}, 65, 'high', ['tor', 'vpn']],
+    [{is_tor_node: true, is_vpn: true, country: 'XX'}, 100, 'high', ['tor', 'vpn', 'country']],
+    [{...clean, country: 'US'}, 0, 'low', ['home']],
+  ])('%j', (answer, score, level, reasons) => {
+    expect(ip.score(view(answer))).toEqual({score, level, reasons, missing: []});
+  });
+
+  test('of levels of its own', () => {
+    const strict = scorer([['ip.is_vpn', 25, 'vpn']], targets({ip: ['ip']}), {medium: 10, high: 20});
+    expect(strict.score(view({is_vpn: true})).level).toBe('high');
+  });
+});
+
+describe('a missing answer is never a good one', () => {
+  const both = scorer(
+    [
+      ['ip.is_tor_node', 60, 'tor'],
+      ['ip.is_vpn', 20, 'vpn'],
+      ['email.is_valid == false', 40, 'mail'],
+      ['status.email == "invalid"', 30, 'mail_invalid'],
+    ],
+    targets({ip: ['ip'], email: ['email']}),
+  );
+  const clean = {is_tor_node: false, is_vpn: false};
+
+  test('a field that the answer lacks makes its rule not apply, and is named', () => {
+    expect(both.score(view({is_tor_node: false}, {is_valid: true}))).toEqual({
+      score: 0,
+      level: 'low',
+      reasons: [],
+      missing: ['ip.is_vpn'],
+    });
+  });
+
+  test.each([
+    ['failed', failed],
+    ['of unknown outcome', {status: 'unknown', error: 'timeout'} as const],
+    ['not asked for want of credits', {status: 'skipped', error: 'budget'} as const],
+    ['filtered out', {status: 'skipped', error: 'filter'} as const],
+  ])('where a lookup is %s, a harmless rest is no low risk and no number', (_, result) => {
+    expect(both.score(view(clean, result))).toEqual({
+      score: null,
+      level: 'unknown',
+      reasons: [],
+      missing: ['email'],
+    });
+    expect(both.score(view({...clean, is_tor_node: true}, result))).toMatchObject({score: 60, level: 'high'});
+  });
+
+  test('a lookup that its condition left out is missing, but was not needed', () => {
+    expect(both.score(view(clean, condition))).toEqual({
+      score: 0,
+      level: 'low',
+      reasons: [],
+      missing: ['email'],
+    });
+  });
+
+  test('an invalid value is an answer of its own, an empty one is none', () => {
+    expect(both.score(view(clean, {status: 'invalid', error: 'email_malformed'}))).toMatchObject({
+      score: 30,
+      level: 'medium',
+      reasons: ['mail_invalid'],
+    });
+    expect(both.score(view(clean, {status: 'empty'}))).toMatchObject({
+      score: 0,
+      level: 'low',
+      missing: ['email'],
+    });
+    expect(both.score(view({status: 'empty'}, {status: 'empty'}))).toMatchObject({
+      score: null,
+      level: 'unknown',
+    });
+  });
+
+  test('so far there is a number whatever is missing', () => {
+    expect(both.soFar(view({...clean, is_vpn: true}, undefined))).toMatchObject({score: 20, level: 'low'});
+    expect(both.soFar(view(failed, undefined))).toMatchObject({score: 0, level: 'unknown'});
+  });
+});
+
+describe('several columns of one operation', () => {
+  const two = targets({ip: ['ip', 'ip2'], email: ['email']});
+  const mail = {is_valid: false};
+
+  test('a rule applies once where it holds for any of them', () => {
+    const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
+    expect(any.score(view({is_vpn: true}, {is_vpn: true}, mail)).score).toBe(25);
+    expect(any.score(view({is_vpn: false}, {is_vpn: true}, mail)).score).toBe(25);
+    expect(any.score(view({is_vpn: false}, {is_vpn: false}, mail)).score).toBe(0);
+  });
+
+  test('all parts of a rule speak of the same column', () => {
+    const same = scorer([['ip.is_vpn && ip.is_tor_node', 50, 'both']], two);
+    const split = view({is_vpn: true, is_tor_node: false}, {is_vpn: false, is_tor_node: true}, mail);
+    expect(same.score(split).score).toBe(0);
+    expect(
+      same.score(view({is_vpn: false, is_tor_node: false}, {is_vpn: true, is_tor_node: true}, mail)).score,
+    ).toBe(50);
+  });
+
+  test('a rule over two operations is tried with each pair', () => {
+    const pair = scorer([['ip.is_vpn && !email.is_valid', 50, 'pair']], two);
+    expect(pair.score(view({is_vpn: false}, {is_vpn: true}, mail)).score).toBe(50);
+  });
+
+  test('each column goes by its own name too', () => {
+    const named = scorer([['ip2.country == "DE" && status.ip2 == "ok"', 30, 'second']], two);
+    expect(named.score(view({country: 'DE'}, {country: 'FR'}, mail)).score).toBe(0);
+    expect(named.score(view({country: 'FR'}, {country: 'DE'}, mail)).score).toBe(30);
+  });
+
+  test('what is missing is named by its column', () => {
+    const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
+    expect(any.score(view({}, failed, mail)).missing).toEqual(['ip.is_vpn', 'ip2']);
+    expect(any.score(view({}, {is_vpn: true}, mail)).missing).toEqual([]);
+  });
+});
+
+test('a rule of an operation that is not looked up is left out, and lacks nothing', () => {
+  const rules = scorer([['phone.is_valid', 10, 'phone']], targets({ip: ['ip']}));
+  expect(rules.score(view({}))).toEqual({score: 0, level: 'low', reasons: [], missing: []});
+});
+
+test('the default rules are right for every set of operations, and have reasons of their own', () => {
+  const rules = defaultRules.map(rule => ({...rule, place: rule.reason}));
+  for (const some of [{ip: ['ip']}, {phone: ['phone']}, {email: ['email']}, {verify: ['token']}])
+    expect(() => createScorer({rules, levels: defaultLevels}, targets(some), format)).not.toThrow();
+  expect(new Set(defaultRules.map(({reason}) => reason)).size).toBe(defaultRules.length);
+});
