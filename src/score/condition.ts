@@ -15,8 +15,8 @@ export interface Condition {
   /** All that it reads. */
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
-  /** Adds the paths that were missing where it could not decide. */
-  missing(facts: Facts, into: Set<string>): void;
+  /** Adds what was missing where it could not decide. */
+  missing(facts: Facts, into: Set<Reference>): void;
 }
 
 /** Compiles an expression once, for many rows. */
@@ -83,7 +83,7 @@ function flag(reference: Reference): Condition {
       return typeof value === 'boolean' ? value : undefined;
     },
     missing(facts, into) {
-      if (typeof valueAt(facts, path) !== 'boolean') into.add(path.join('.'));
+      if (typeof valueAt(facts, path) !== 'boolean') into.add(reference);
     },
   };
 }
@@ -105,7 +105,7 @@ function comparison(run: ParseResult, references: readonly Reference[]): Conditi
     missing(facts, into) {
       if (known(facts) && evaluate(facts) !== undefined) return;
       const absent = references.filter(reference => !isKnown(facts, reference));
-      for (const {path} of absent.length > 0 ? absent : references) into.add(path.join('.'));
+      for (const reference of absent.length > 0 ? absent : references) into.add(reference);
     },
   };
 }

@@ -5,6 +5,8 @@ import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {
   readonly path: readonly string[];
+  /** The path as it is written. */
+  readonly name: string;
   readonly type: Type | undefined;
   /** Only asked about with `has(…)`: it need not be there. */
   readonly optional: boolean;
@@ -19,31 +21,32 @@ export interface Expression {
 }
 
 /**
- * Parses `text` and checks its names and types.
+ * Parses conditions and checks their names and types.
  *
  * @throws {UsageError} that begins with `place` and says what is wrong, with the nearest name for an unknown one.
  */
-export function checkExpression(
-  text: string,
-  expected: 'bool',
-  vocabulary: Vocabulary,
-  place: string,
-): Expression {
-  const wrong = (reason: string) =>
-    new UsageError('expression', `${place}: ${reason.replace(/(?<![.?])$/, '.')} It says: ${text}`);
-  try {
-    const parsed = typedEnvironment(vocabulary, 'items').parse(withDoubles(text));
-    referencesOf(parsed.ast, vocabulary);
-    const {valid, type, error} = parsed.check();
-    const running = typedEnvironment(vocabulary, 'no items');
-    if (!valid) throw wrong(error?.summary ?? 'not valid');
-    if (type !== expected && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
-    return {ast: parsed.ast, vocabulary, runnable: node => running.parse(serialize(node))};
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (error instanceof UnknownName) throw wrong(error.message);
-    throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
-  }
+export type CheckCondition = (text: string, place: string) => Expression;
+
+/** A checker of conditions that may read this; making one takes a few milliseconds. */
+export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
+  const checking = typedEnvironment(vocabulary, 'items');
+  const running = typedEnvironment(vocabulary, 'no items');
+  return (text, place) => {
+    const wrong = (reason: string) =>
+      new UsageError('expression', `${place}: ${reason.replace(/(?<![.?])$/, '.')} It says: ${text}`);
+    try {
+      const parsed = checking.parse(withDoubles(text));
+      referencesOf(parsed.ast, vocabulary);
+      const {valid, type, error} = parsed.check();
+      if (!valid) throw wrong(error?.summary ?? 'not valid');
+      if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
+      return {ast: parsed.ast, vocabulary, runnable: node => running.parse(serialize(node))};
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (error instanceof UnknownName) throw wrong(error.message);
+      throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
+    }
+  };
 }
 
 /** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */
@@ -118,7 +121,7 @@ export function referencesOf(
   const path = pathOf(node);
   if (path !== undefined) {
     if (bound.has(path[0] as string)) return [];
-    return [{path, type: typeAt(vocabulary, path), optional: false}];
+    return [{path, name: path.join('.'), type: typeAt(vocabulary, path), optional: false}];
   }
   if (node.op === 'rcall' && MACROS.has(node.args[0])) {
     const [, receiver, [variable, ...rest]] = node.args;

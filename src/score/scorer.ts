@@ -2,7 +2,7 @@ import {operationNames} from '../client/wire.ts';
 import type {InputFormat} from '../input/row.ts';
 import type {Target} from '../lookup/targets.ts';
 import {type Condition, compile, type Facts} from './condition.ts';
-import {checkExpression} from './expression.ts';
+import {conditionChecker, type Reference} from './expression.ts';
 import type {Risk, RiskLevel} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -26,6 +26,9 @@ export interface Scorer {
   /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
+
+/** What is missing, as the output names it: the lookup where it has no answer, else the answer's field. */
+type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
   readonly condition: Condition;
@@ -67,13 +70,15 @@ export function createScorer(
     const score = Math.min(100, Math.max(0, points));
     return {score, reasons, level: levelOf(score, levels, isBlind(view, relevant))};
   };
-  const signal = (path: string, view: RowView, combination: Combination): string => {
-    const [root = '', name = ''] = path.split('.');
-    const subject = root === 'status' || root === 'error' ? name : root;
+  const keys = targets.map((_, index) => keyOf(targets, index));
+  const signal: NameSignal = ({path, name}, {results}, combination) => {
+    const [root = '', inner = ''] = path;
+    const subject = root === 'status' || root === 'error' ? inner : root;
     const index = combination.get(subject) ?? subjects.get(subject)?.targets[0];
-    if (index === undefined) return path;
-    const key = keyOf(targets, index);
-    return subject === root && view.results[index]?.status === 'ok' ? key + path.slice(root.length) : key;
+    const key = index === undefined ? undefined : keys[index];
+    if (index === undefined || key === undefined) return name;
+    if (subject !== root || results[index]?.status !== 'ok') return key;
+    return key === root ? name : key + name.slice(root.length);
   };
   return {
     score(view) {
@@ -91,9 +96,9 @@ function compileRules(
   format: Pick<InputFormat, 'kind' | 'columns'>,
 ): ReadyRule[] {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const vocabulary = answerVocabulary(operations, knownColumns(format));
+  const check = conditionChecker(answerVocabulary(operations, knownColumns(format)));
   return rules.flatMap(({when, add, reason, place}) => {
-    const condition = compile(checkExpression(when, 'bool', vocabulary, place));
+    const condition = compile(check(when, place));
     const combinations = combinationsOf(condition, subjects);
     return combinations === undefined ? [] : [{condition, combinations, add, reason}];
   });
@@ -105,7 +110,7 @@ function applies(
   facts: Facts,
   view: RowView,
   missing: Set<string> | undefined,
-  signal: (path: string, view: RowView, combination: Combination) => string,
+  signal: NameSignal,
 ): boolean {
   const several = combinations.length > 1;
   const undecided: [Facts, Combination][] = [];
@@ -117,9 +122,9 @@ function applies(
   }
   if (missing !== undefined)
     for (const [these, combination] of undecided) {
-      const paths = new Set<string>();
-      condition.missing(these, paths);
-      for (const path of paths) missing.add(signal(path, view, combination));
+      const lacked = new Set<Reference>();
+      condition.missing(these, lacked);
+      for (const reference of lacked) missing.add(signal(reference, view, combination));
     }
   return false;
 }

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/job/errors.ts';
+import type {Reference} from '../../src/score/expression.ts';
 import {condition} from './score-helpers.ts';
 
 const facts = {
@@ -64,9 +65,9 @@ describe('what reads a missing field is undecided, unless the rest decides alone
     ['status.phone == "invalid"', undefined, ['status.phone']],
   ])('%s', (text, decision, missing) => {
     const compiled = condition(text);
-    const paths = new Set<string>();
-    compiled.missing(facts, paths);
-    expect([compiled.decide(facts), [...paths]]).toEqual([decision, missing]);
+    const lacked = new Set<Reference>();
+    compiled.missing(facts, lacked);
+    expect([compiled.decide(facts), [...lacked].map(({name}) => name)]).toEqual([decision, missing]);
   });
 });
 

@@ -4,7 +4,7 @@ import type {ScoreRules} from '../../src/job/values.ts';
 import type {Result} from '../../src/lookup/plan.ts';
 import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {type Condition, compile} from '../../src/score/condition.ts';
-import {checkExpression} from '../../src/score/expression.ts';
+import {conditionChecker} from '../../src/score/expression.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {answerVocabulary} from '../../src/score/vocabulary.ts';
@@ -26,7 +26,7 @@ export function targets(of: Partial<Record<(typeof operationNames)[number], read
 /** A condition over all operations and these columns. */
 export function condition(text: string, place = 'rules.yaml:1'): Condition {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
-  return compile(checkExpression(text, 'bool', answerVocabulary(operations, columns), place));
+  return compile(conditionChecker(answerVocabulary(operations, columns))(text, place));
 }
 
 export function scorer(
