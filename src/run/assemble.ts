@@ -8,6 +8,7 @@ import type {Rate} from '../job/values.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/local-executor.ts';
 import type {Result} from '../lookup/plan.ts';
+import type {Target} from '../lookup/targets.ts';
 import {
   addedNames,
   planColumns,
@@ -22,10 +23,14 @@ import {
   type OutputFormat,
   ownNames,
 } from '../output/encoder.ts';
+import {type AskWhich, createConditions} from '../score/conditions.ts';
 import {loadRules, type RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
+import {createThresholds, type Threshold} from '../score/thresholds.ts';
+import type {ReadyEntry} from './in-order.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import type {RunIdentity} from './state.ts';
+import {summaryLike} from './summary.ts';
 
 /** How rows become output: all of it is known before the first call. */
 export interface Layout {
@@ -36,6 +41,9 @@ export interface Layout {
   /** Undefined where the job asks for no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
+  /** Which of the lookups with a condition are asked; undefined where none has one. */
+  readonly askWhich: AskWhich | undefined;
+  readonly thresholds: readonly Threshold[];
 }
 
 /** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
@@ -51,17 +59,29 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Lay
   ]);
   const rules = loadRules(job.settings.score, job.placeOf);
   const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
-  return {mapping, columns, format, encoder: createEncoder(source.format, columns, format), rules, scorer};
+  const askWhich = createConditions(mapping.targets, source.format, scorer, job.placeOf);
+  const encoder = createEncoder(source.format, columns, format);
+  const like = summaryLike(job, operationsOf(mapping.targets));
+  const thresholds = createThresholds(job.settings.failIf ?? [], like, job.placeOf);
+  return {mapping, columns, format, encoder, rules, scorer, askWhich, thresholds};
+}
+
+/** The operations that columns are looked up by. */
+export function operationsOf(targets: readonly Target[]): Operation[] {
+  return operationNames.filter(name => targets.some(({operation}) => operation === name));
 }
 
 /** A row with its answers parsed and its risk judged. */
-export function enrich({scorer}: Layout, row: Row, results: readonly Result[]): EnrichedRow {
-  const answers = results.map(answerOf);
+export function enrich({scorer}: Layout, row: Row, {results, answers: parsed}: ReadyEntry): EnrichedRow {
+  const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
   return {row, results, answers, risk: scorer?.score({row, results, answers})};
 }
 
-function answerOf(result: Result): unknown {
-  return 'data' in result && result.data !== undefined ? JSON.parse(result.data) : undefined;
+/** A result's answer, parsed; undefined where it has none. */
+export function answerOf(result: Result | undefined): unknown {
+  return result !== undefined && 'data' in result && result.data !== undefined
+    ? JSON.parse(result.data)
+    : undefined;
 }
 
 function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): OutputFormat {
@@ -102,7 +122,12 @@ export function shapeOf(
     output: job.paths.output ?? null,
     endpoint: scope,
     account: settings.account,
-    columns: mapping.targets.map(({operation, column, prefix}) => [operation, column, prefix]),
+    columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
+      operation,
+      column,
+      prefix,
+      when,
+    ]),
     fields: columns.map(({fields}) => fields.map(field => field.name).join()),
     country: mapping.country ?? null,
     default_country: settings.defaultCountry ?? null,
@@ -111,6 +136,8 @@ export function shapeOf(
       name => name ?? null,
     ),
     output_format: format,
+    where: settings.where ?? null,
+    limit: settings.limit ?? null,
     score:
       rules === undefined
         ? null

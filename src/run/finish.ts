@@ -4,6 +4,7 @@ import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {emptyTally} from '../ledger/tally.ts';
+import {operationsOf} from './assemble.ts';
 import {emptyCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
 import {completedExit} from './exit.ts';
@@ -64,7 +65,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
 
-/** What a run that wrote all its rows came to, and whether that is unlike the job's earlier runs. */
+/** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
 function judge(
   session: Session,
   output: FileDigest | undefined,
@@ -72,10 +73,22 @@ function judge(
   const {job, writer, io} = session;
   const done = completedExit(writer.counters);
   const draft = summarize(session, {...done, status: done.exitCode === 0 ? 'completed' : 'partial'}, output);
+  const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
   const drifted = drift.length > 0 && job.settings.drift === 'fail';
-  const {exitCode, reason} = drifted ? {exitCode: exitCodes.limit, reason: 'drift'} : done;
-  return {exitCode, summary: {...draft, exit_code: exitCode, reason, drift}};
+  const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
+  const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
+  return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
+}
+
+function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
+  const exceeded = layout.thresholds.filter(threshold => {
+    const decision = threshold.exceeded(summary);
+    if (decision === undefined)
+      io.warn(`fail_if "${threshold.text}" could not be decided: the summary has not all that it reads.`);
+    return decision === true;
+  });
+  return exceeded.map(({text}) => text);
 }
 
 async function rejectsToPublish({job, writer}: Session): Promise<Publication[]> {
@@ -91,7 +104,8 @@ function completedMessage(job: Job, summary: Summary): string {
     rejected === 0
       ? ''
       : `, ${rejected} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  return `${written} rows written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.`;
+  const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
+  return `${written} rows written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}`;
 }
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
@@ -155,6 +169,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       resumed: {times: identity?.sessions ?? 0, fromRow: null},
       daily: undefined,
       costOf: creditsOf(job),
+      operations: [],
     }),
   );
 }
@@ -187,7 +202,7 @@ function summarize(
   end: {status: Summary['status']; reason: string; exitCode: number; comeBackMs?: number | undefined},
   output: FileDigest | undefined,
 ): Summary {
-  const {job, identity, source, writer, ledger, executor, checkpoint, connection} = session;
+  const {job, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
   const {written, rejected} = writer.counters.rows;
   return buildSummary({
     ...end,
@@ -207,5 +222,6 @@ function summarize(
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
     daily: ledger.day,
     costOf: creditsOf(job),
+    operations: operationsOf(layout.mapping.targets),
   });
 }

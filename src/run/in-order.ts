@@ -13,6 +13,8 @@ export interface Entry {
   readonly position: InputPosition;
   /** Whether it is in the window. */
   queued: boolean;
+  /** Answers that were parsed already, for the conditions of other lookups. */
+  answers?: readonly unknown[];
 }
 
 /** An entry that has all its results. */

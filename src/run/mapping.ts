@@ -9,6 +9,7 @@ import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.t
 import {detectColumns, type Guess} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+import {createRowFilter} from '../score/conditions.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
@@ -43,9 +44,19 @@ export function resolveMapping(job: Job, format: InputFormat, sample: readonly I
   const country =
     settings.country ??
     guesses.find(guess => guess.operation === 'country' && guess.confidence === 'sure')?.column;
-  const planRow = createPlan(targets, planCells(job, format, country));
-  refuseMostlyInvalid(targets, rows, planRow);
-  return {targets, guesses, country, planRow};
+  const planAll = createPlan(targets, planCells(job, format, country));
+  refuseMostlyInvalid(targets, rows, planAll);
+  return {targets, guesses, country, planRow: filtered(planAll, job, format)};
+}
+
+/** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
+function filtered(planRow: PlanRow, {settings, placeOf}: Job, format: InputFormat): PlanRow {
+  if (settings.where === undefined) return planRow;
+  const wanted = createRowFilter(settings.where, format, placeOf);
+  return row =>
+    wanted(row)
+      ? planRow(row)
+      : planRow(row).map(plan => (plan.status === 'ask' ? {status: 'skipped', error: 'filter'} : plan));
 }
 
 interface Named {

@@ -10,6 +10,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
+import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
 
@@ -18,9 +19,13 @@ interface Found {
   empty: number;
   invalid: number;
   distinct: number;
+  /** Cells of rows that are not worth asking about (`where`). */
+  filtered: number;
   /** Distinct values that the store has a fresh answer for. */
   known: number;
+  /** Calls at most: of those, `conditional` are made only where their condition holds. */
   calls: number;
+  conditional: number;
 }
 
 /** What a run would do. */
@@ -44,17 +49,20 @@ export async function makePlan(job: Job, io: PlanIo) {
     io,
   );
   const seen = new DistinctKeys(join(directory, 'keys.db'));
+  const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));
   try {
     const {mapping, format} = layOut(job, source);
-    const found = new Map<Operation, Found>();
-    for (const {operation} of mapping.targets)
-      found.set(operation, {values: 0, empty: 0, invalid: 0, distinct: 0, known: 0, calls: 0});
+    const found = emptyFound(mapping);
+    /** The same without the lookups that are asked only where their condition holds. */
+    const firm = emptyFound(mapping);
+    const conditional = mapping.targets.some(({when}) => when !== undefined);
     const cost = costOf(job);
     let credits = 0;
+    let firmCredits = 0;
     let rows = 0;
     let rejected = 0;
-    for await (const {records} of source.batches()) {
-      const asked: Lookup[] = [];
+    for await (const {records} of limited(source, job.settings.limit)) {
+      const asked: Asked[] = [];
       for (const record of records) {
         if (record.type === 'reject') rejected += 1;
         else {
@@ -62,8 +70,18 @@ export async function makePlan(job: Job, io: PlanIo) {
           countRow(mapping, mapping.planRow(record), found, asked);
         }
       }
-      credits += countDistinct(seen.fresh(asked), store, found, cost);
+      const lookups = (some: readonly Asked[]) => some.map(({lookup}) => lookup);
+      credits += countDistinct(seen.fresh(lookups(asked)), store, found, cost);
+      if (conditional)
+        firmCredits += countDistinct(
+          seenFirm.fresh(lookups(asked.filter(({isFirm}) => isFirm))),
+          store,
+          firm,
+          cost,
+        );
     }
+    if (conditional)
+      for (const [name, counts] of found) counts.conditional = counts.calls - (firm.get(name)?.calls ?? 0);
     return {
       format: format.kind,
       columns: mapping.targets.map(({operation, column}) => ({
@@ -85,30 +103,53 @@ export async function makePlan(job: Job, io: PlanIo) {
       rejected,
       lookups: Object.fromEntries([...found].sort(byOperation)),
       credits: {
-        at_least: credits,
+        at_least: conditional ? firmCredits : credits,
         at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
       },
       ...timeAt(job, found),
     };
   } finally {
     seen.close();
+    seenFirm.close();
     store.close();
     await source.close();
     rmSync(directory, {recursive: true, force: true});
   }
 }
 
+/** What a row asks; firmly where no condition stands before it. */
+interface Asked {
+  readonly lookup: Lookup;
+  readonly isFirm: boolean;
+}
+
+function emptyFound({targets}: Mapping): Map<Operation, Found> {
+  const zero = {
+    values: 0,
+    empty: 0,
+    invalid: 0,
+    filtered: 0,
+    distinct: 0,
+    known: 0,
+    calls: 0,
+    conditional: 0,
+  };
+  return new Map(targets.map(({operation}) => [operation, {...zero}]));
+}
+
 function countRow(
   mapping: Mapping,
   planned: ReturnType<Mapping['planRow']>,
   found: ReadonlyMap<Operation, Found>,
-  asked: Lookup[],
+  asked: Asked[],
 ): void {
   for (const [index, plan] of planned.entries()) {
     const counts = found.get(mapping.targets[index]?.operation as Operation);
     if (counts === undefined) continue;
     counts.values += 1;
-    if (plan.status === 'ask') asked.push(plan.lookup);
+    if (plan.status === 'ask')
+      asked.push({lookup: plan.lookup, isFirm: mapping.targets[index]?.when === undefined});
+    else if (plan.status === 'skipped') counts.filtered += 1;
     else if (plan.status === 'empty' || plan.status === 'invalid') counts[plan.status] += 1;
   }
 }

@@ -61,7 +61,7 @@ export class RowWriter {
         rejects.push(record);
         continue;
       }
-      const row = enrich(this.#layout, record, entry.results);
+      const row = enrich(this.#layout, record, entry);
       countRow(this.counters, row, this.#layout.columns);
       rows.push(row);
     }

@@ -2,14 +2,14 @@ import type {Logger} from 'pino';
 import type {Batch} from '../input/row.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import type {Question} from '../lookup/answers.ts';
-import type {Planned} from '../lookup/plan.ts';
+import {Admission} from './admission.ts';
 import {beginningOf, startOver} from './beginning.ts';
 import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
-import type {Entry, ReadyEntry} from './in-order.ts';
+import type {ReadyEntry} from './in-order.ts';
+import {limited} from './limited.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
@@ -105,44 +105,22 @@ async function flow(session: Session): Promise<void> {
   unwatch?.();
 }
 
-/** source → plan → answers: rows enter the window in input order, and their questions go to the chain. */
+/** source → plan → answers. */
 async function read(session: Session): Promise<void> {
-  const {source, stopper} = session;
-  const batches = source.batches();
+  const {source, stopper, job} = session;
+  const admission = new Admission(session);
+  const batches = limited(source, job.settings.limit);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
     if (next === undefined || next.done === true) return;
-    await stopper.unlessStopped(admitAll(session, next.value));
+    await stopper.unlessStopped(admitAll(admission, next.value, stopper));
   }
 }
 
 /** In small groups, so that no more rows are in memory than wait for an answer. */
-async function admitAll(session: Session, {records, position}: Batch): Promise<void> {
-  for (let from = 0; from < records.length && session.stopper.reason === undefined; from += ADMIT_AT_ONCE) {
-    await admit(session, {records: records.slice(from, from + ADMIT_AT_ONCE), position});
-  }
-}
-
-async function admit({layout, window, answers}: Session, {records, position}: Batch): Promise<void> {
-  await window.room();
-  const questions: Question[] = [];
-  for (const record of records) {
-    const planned: readonly Planned[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
-    const bytes = record.type === 'csv' ? sizeOf(record.fields) : record.raw.length;
-    const entry: Entry = {record, results: [], missing: planned.length, bytes, position, queued: false};
-    for (const [index, plan] of planned.entries()) {
-      if (plan.status === 'ask')
-        questions.push({lookup: plan.lookup, answer: settled => window.complete(entry, index, settled)});
-      else window.complete(entry, index, plan);
-    }
-    window.push(entry);
-  }
-  await answers.ask(questions);
-}
-
-/** A row's text, and what JavaScript keeps beside it. */
-function sizeOf(fields: readonly string[]): number {
-  return fields.reduce((sum, field) => sum + field.length + 32, 64);
+async function admitAll(admission: Admission, {records, position}: Batch, stopper: Stopper): Promise<void> {
+  for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
+    await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
 }
 
 /** in order → sink → checkpoint: complete rows leave in input order; what is written is marked once it is durable. */

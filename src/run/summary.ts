@@ -1,10 +1,10 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
-import {latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
-import type {Counters} from './counters.ts';
+import {type Counters, emptyCounters} from './counters.ts';
 import type {FileDigest} from './publish.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
@@ -33,6 +33,8 @@ export interface SummaryFacts {
   /** The job's budget of the day, where it has one. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
+  /** The operations that columns are looked up by; those that were counted come by themselves. */
+  readonly operations: readonly (typeof operationNames)[number][];
 }
 
 export type Summary = ReturnType<typeof buildSummary>;
@@ -103,6 +105,8 @@ export function buildSummary(facts: SummaryFacts) {
       .map(([code, {count, rows}]) => ({code, count, rows}))
       .sort((a, b) => b.count - a.count),
     drift: [] as readonly Drift[],
+    /** The `fail_if` expressions that held. */
+    failed_if: [] as readonly string[],
     resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
   };
 }
@@ -116,11 +120,39 @@ export function summaryText(summary: Summary): string {
 type Name = (typeof operationNames)[number];
 
 /** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters, tally}: SummaryFacts): Name[] {
+function mapped({counters, tally, operations}: SummaryFacts): Name[] {
   return operationNames.filter(
     name =>
-      tally.operations[name].calls > 0 || Object.values(counters.lookups[name]).some(count => count > 0),
+      operations.includes(name) ||
+      tally.operations[name].calls > 0 ||
+      Object.values(counters.lookups[name]).some(count => count > 0),
   );
+}
+
+/** A summary of nothing, with all that a real one of this job will have. */
+export function summaryLike(job: Job, operations: SummaryFacts['operations']): Summary {
+  return buildSummary({
+    status: 'completed',
+    reason: 'done',
+    exitCode: 0,
+    job,
+    baseUrl: undefined,
+    runId: '',
+    startedAt: 0,
+    finishedAt: 0,
+    input: {bytes: 0, sha256: ''},
+    output: undefined,
+    rowsRead: 0,
+    blankLines: 0,
+    counters: emptyCounters(),
+    tally: emptyTally(),
+    pace: undefined,
+    timeline: {everyMs: 0, points: []},
+    resumed: {times: 0, fromRow: null},
+    daily: undefined,
+    costOf: () => 0,
+    operations,
+  });
 }
 
 function lookupSummary({counters, tally}: SummaryFacts, name: Name) {

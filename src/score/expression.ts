@@ -87,6 +87,7 @@ function typedEnvironment(vocabulary: Vocabulary, lists: 'items' | 'no items'): 
   let types = 0;
   const celType = (type: Type): string | Record<string, unknown> => {
     if (type.kind === 'columns') return 'map<string, string>';
+    if (type.kind === 'counts') return 'map<string, double>';
     if (type.kind === 'object') return celFields(type.fields);
     if (type.kind !== 'list') return type.kind;
     const inner = lists === 'items' ? celType(type.of) : 'dyn';

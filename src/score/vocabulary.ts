@@ -8,7 +8,9 @@ export type Type =
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
   /** Texts by any name, of which these are the ones that are there. */
-  | {readonly kind: 'columns'; readonly names: readonly string[]};
+  | {readonly kind: 'columns'; readonly names: readonly string[]}
+  /** Numbers by any name. */
+  | {readonly kind: 'counts'};
 
 /** Every name at the root of an expression. */
 export type Vocabulary = Readonly<Record<string, Type>>;
@@ -69,6 +71,8 @@ export function typeAt(vocabulary: Vocabulary, path: readonly string[]): Type | 
     if (type?.kind === 'columns') {
       if (!type.names.includes(name)) throw unknown(`column "${name}"`, name, type.names, '');
       type = text;
+    } else if (type?.kind === 'counts') {
+      type = {kind: 'double'};
     } else if (type?.kind === 'object') {
       const fields: Readonly<Record<string, Type>> = type.fields;
       const owner = path.slice(0, index).join('.');

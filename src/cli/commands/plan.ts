@@ -21,9 +21,13 @@ export async function planCommand(
 
 function render(report: PlanReport): string {
   const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
+  const selective = Object.values(report.lookups).some(
+    ({filtered, conditional}) => filtered + conditional > 0,
+  );
   const lookups = Object.entries(report.lookups).map(([name, found]) => [
     `  ${name}`,
     ...[found.values, found.empty, found.invalid, found.distinct, found.known, found.calls].map(count),
+    ...(selective ? [found.conditional, found.filtered].map(count) : []),
   ]);
   const left = report.left_out.map(({operation, column, how}) => [`  ${operation}?`, `"${column}"`, how]);
   return `Columns (${report.format}):
@@ -31,9 +35,9 @@ ${leftTable([...columns, ...left])}
 
 ${count(report.rows)} rows${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
-${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls'], ...lookups])}
+${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['of which if', 'filtered'] : [])], ...lookups])}
 
-Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again)
+Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again${selective ? ' and every condition held' : ''})
 Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
 Nothing was sent.
 `;
