@@ -27,11 +27,13 @@ const CACHE_KIB = 16_384;
 /** One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`. */
 export class Sqlite {
   readonly #db: Database.Database;
+  readonly #exclusive: boolean;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
 
   constructor(path: string, options: SqliteOptions) {
+    this.#exclusive = options.exclusive === true;
     closeSync(openSync(path, 'a', 0o600));
     this.#db = new Database(path);
     try {
@@ -84,7 +86,20 @@ export class Sqlite {
     }
   }
 
+  /**
+   * Lets go of the file. The driver keeps it open until its statements are garbage, and so would keep an exclusive
+   * lock: another run in this process would find the file locked. Only outside of WAL mode can that be given up.
+   */
   close(): void {
+    try {
+      if (this.#exclusive) {
+        this.pragma('journal_mode = DELETE');
+        this.pragma('locking_mode = NORMAL');
+        this.#db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').all([]);
+      }
+    } catch {
+      // A full disk, perhaps: what was committed is safe, and the end of the process lets go as well.
+    }
     this.#db.close();
   }
 }

@@ -1,0 +1,415 @@
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {BulkEnrichError} from '../../src/job/errors.ts';
+import type {JobInput} from '../../src/job/settings.ts';
+import {runJob} from '../../src/run/run-job.ts';
+import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+
+const KEY = 'key-of-the-scoring-tests';
+const TOR = '192.0.2.66';
+const CLEAN = '192.0.2.1';
+
+let server: ApiServer;
+let box: Sandbox;
+
+/** Tor is at one address, one e-mail address fails, one phone number is disposable. */
+function script({operation, value}: Call) {
+  if (operation === 'ip')
+    return reply.json({success: true, data: {is_tor_node: value === TOR, is_vpn: false, country: 'DE'}});
+  if (value.startsWith('fails')) return reply.json({success: false, message: 'unavailable'}, 400);
+  if (operation === 'email') return reply.json({success: true, data: {is_valid: true, is_trusted: true}});
+  return reply.json({success: true, data: {is_valid: true, is_disposable: value.endsWith('99')}});
+}
+
+beforeAll(async () => {
+  server = await startApiServer({key: KEY, script});
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+  server.setScript(script);
+});
+afterAll(() => box[Symbol.dispose]());
+
+const rules = `
+rules:
+  - {when: ip.is_tor_node, add: 40, reason: tor}
+  - {when: phone.is_disposable, add: 50, reason: disposable}
+  - {when: ip.is_threat, add: 50, reason: threat}
+`;
+
+const ownRules = {
+  rules: [
+    {when: 'ip.is_tor_node', add: 40, reason: 'tor'},
+    {when: 'phone.is_disposable', add: 50, reason: 'disposable'},
+    {when: 'ip.is_threat', add: 50, reason: 'threat'},
+  ],
+};
+
+const rows = [
+  ['1', 'US', TOR, 'a@example.com', '+12025550199'],
+  ['2', 'US', CLEAN, 'b@example.com', '+12025550199'],
+  ['3', 'DE', TOR, 'fails@example.com', '+12025550142'],
+  ['4', 'DE', CLEAN, 'fails@example.com', '+12025550143'],
+  ['5', 'DE', TOR, 'd@example.com', 'nonsense'],
+];
+const csv = `id,country,ip,email,phone\n${rows.map(row => row.join()).join('\n')}\n`;
+
+/** Runs in this process: as the command does, but for its flags. What went wrong is in `text`. */
+async function run(given: JobInput): Promise<{code: number; text: string}> {
+  const warnings: string[] = [];
+  const settings = {rate: 'unlimited', cache: box.path('answers'), force: true, ...given} as JobInput;
+  const paths = {input: box.path(String(given.input)), ...(given.output && {output: box.path(given.output)})};
+  const score = typeof given.score === 'string' &&
+    given.score.endsWith('.yaml') && {score: box.path(given.score)};
+  const options = {env: environment(), onWarning: (sentence: string) => warnings.push(sentence)};
+  try {
+    const {exitCode, message} = await runJob({...settings, ...paths, ...score}, options);
+    return {code: exitCode, text: [...warnings, message].join('\n')};
+  } catch (error) {
+    if (!(error instanceof BulkEnrichError)) throw error;
+    return {code: error.exitCode, text: error.message};
+  }
+}
+
+function environment() {
+  return {
+    BULK_ENRICH_BASE_URL: server.url,
+    BULK_ENRICH_API_KEY: KEY,
+    HOME: box.home,
+    XDG_CACHE_HOME: box.home,
+  };
+}
+
+/** The rows of the output as objects. */
+function output(
+  name: string,
+): Record<string, {status: string; error: string | null} & Record<string, unknown>>[] {
+  return box
+    .read(name)
+    .trim()
+    .split('\n')
+    .map(line => (JSON.parse(line) as {enrichment: never}).enrichment);
+}
+
+/** The calls since the last look, by operation. */
+function calls(): Record<string, number> {
+  const now = server.ledger.byOperation;
+  const since = Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)] as const);
+  return Object.fromEntries(since.filter(([, count]) => count > 0));
+}
+let before: Record<string, number> = {};
+const look = () => {
+  before = {...server.ledger.byOperation};
+};
+beforeEach(look);
+
+const job = {
+  input: 'in.csv',
+  output: 'out.ndjson',
+  outputFormat: 'ndjson',
+  ip: 'ip',
+  email: 'email',
+} as const;
+
+describe('risk', () => {
+  test('comes after all other columns in CSV, under enrichment in NDJSON, and in the summary', async () => {
+    box.write('in.csv', csv);
+    box.write('rules.yaml', rules);
+    const settings = {input: 'in.csv', ip: 'ip', phone: 'phone', score: 'rules.yaml'};
+    expect((await run(settings)).code).toBe(0);
+    const lines = box.read('in.enriched.csv').trim().split('\n');
+    expect(lines[0]).toMatch(/,phone_risk_score,risk_score,risk_level,risk_reasons$/);
+    expect(lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1])).toEqual([
+      '90,high,"[""tor"",""disposable""]"',
+      '50,medium,"[""disposable""]"',
+      '40,medium,"[""tor""]"',
+      '0,low,[]',
+      '40,medium,"[""tor""]"',
+    ]);
+    expect(box.summary('in.enriched.summary.json').risk).toEqual({
+      scored: 5,
+      unknown: 0,
+      low: 1,
+      medium: 3,
+      high: 1,
+      mean: 44,
+      histogram: [1, 0, 0, 0, 2, 1, 0, 0, 0, 1],
+      reasons: {tor: 3, disposable: 2},
+      missing: {'ip.is_threat': 5, phone: 1},
+    });
+    expect((await run({...settings, output: 'out.ndjson', outputFormat: 'ndjson'})).code).toBe(0);
+    expect(output('out.ndjson')[4]?.risk).toEqual({
+      score: 40,
+      level: 'medium',
+      reasons: ['tor'],
+      missing: ['phone', 'ip.is_threat'],
+    });
+  });
+
+  test('is left out with --score none, and none of it is in the summary', async () => {
+    box.write('in.csv', csv);
+    await run({input: 'in.csv', ip: 'ip', score: 'none'});
+    expect(box.read('in.enriched.csv')).not.toContain('risk_');
+    expect(box.summary('in.enriched.summary.json').risk).toBeNull();
+  });
+
+  test('of a row whose lookup failed is no number', async () => {
+    box.write('in.csv', csv);
+    await run({...job, output: 'o.ndjson'});
+    const [, , torAndFailed, failed] = output('o.ndjson');
+    expect(torAndFailed?.risk).toMatchObject({score: 45, level: 'medium', reasons: ['tor']});
+    expect(failed?.risk).toMatchObject({score: null, level: 'unknown', reasons: []});
+    expect(failed?.risk?.missing).toContain('email');
+    expect(box.summary('o.summary.json').risk).toMatchObject({scored: 4, unknown: 1});
+  });
+
+  test('the share of each field, and of the true ones, is in the summary', async () => {
+    box.write('in.csv', csv);
+    await run({input: 'in.csv', ip: 'ip'});
+    expect(box.summary('in.enriched.summary.json').fields.ip).toMatchObject({
+      is_tor_node: {present: 1, true: 0.6},
+      is_vpn: {present: 1, true: 0},
+      is_threat: {present: 0, true: 0},
+      country: {present: 1},
+    });
+  });
+
+  test.each([
+    [
+      'rules: [{when: ip.is_tor, add: 1, reason: x}]',
+      'r.yaml:1: rules.0.when: there is no field "ip.is_tor"',
+    ],
+    [
+      'rules:\n  - when: ip.is_vpn\n    add: lots\n    reason: x',
+      'r.yaml:3: rules.0.add: expected a whole number',
+    ],
+    ['rules: []', 'expected at least one rule'],
+    ['rulez: []', 'there is no such setting'],
+    [
+      'levels: {medium: 70, high: 20}\nrules: [{when: ip.is_vpn, add: 1, reason: x}]',
+      'medium to be no higher',
+    ],
+  ])('rules that are wrong end the run before a call: %s', async (text, message) => {
+    box.write('in.csv', csv);
+    box.write('r.yaml', text);
+    const {code, text: said} = await run({input: 'in.csv', ip: 'ip', score: 'r.yaml'});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain(message);
+  });
+
+  test('a run goes on only with the same rules', async () => {
+    box.write('in.csv', csv);
+    box.write('rules.yaml', rules);
+    const settings = {input: 'in.csv', ip: 'ip', score: 'rules.yaml'};
+    expect((await run({...settings, maxCredits: 1})).code).toBe(7);
+    box.write('rules.yaml', rules.replace('40', '41'));
+    const {code, text: said} = await run(settings);
+    expect(code).toBe(10);
+    expect(said).toContain('(score)');
+  });
+});
+
+describe('a lookup with a condition', () => {
+  const phone = (when: string): JobInput => ({...job, score: ownRules, phone: {column: 'phone', when}});
+
+  test('is asked only where it holds; the rest is skipped and saved', async () => {
+    box.write('in.csv', csv);
+    const settings = phone('risk.score >= 40');
+    expect((await run(settings)).code).toBe(3);
+    expect(output('out.ndjson').map(({phone: found}) => [found?.status, found?.error])).toEqual([
+      ['ok', null],
+      ['skipped', 'condition'],
+      ['ok', null],
+      ['skipped', 'condition'],
+      ['invalid', 'phone_malformed'],
+    ]);
+    expect(output('out.ndjson').map(({risk}) => risk?.score)).toEqual([90, 0, 40, 0, 40]);
+    expect(calls()).toEqual({ip: 2, email: 4, phone: 2});
+    const {lookups, credits} = box.summary('out.summary.json');
+    expect(lookups.phone).toMatchObject({values: 5, answered: 2, skipped: 2, invalid: 1, calls: 2});
+    expect(credits.saved.prefilter).toBe(3);
+  });
+
+  test.each([
+    ['row.country == "US"', [1, 2]],
+    ['email.is_trusted && ip.is_tor_node', [1]],
+    ['status.email == "failed"', [3, 4]],
+    ['ip.is_threat', []],
+    ['!ip.is_threat', []],
+    ['risk.level != "low"', [1, 3]],
+  ])('%s', async (when, asked) => {
+    box.write('in.csv', csv);
+    const settings = phone(when);
+    await run(settings);
+    const found = output('out.ndjson').flatMap((row, index) =>
+      row.phone?.status === 'ok' ? [index + 1] : [],
+    );
+    expect(found).toEqual(asked);
+  });
+
+  test('the output is the same after a stop in the middle, and nothing is asked twice', async () => {
+    const many = Array.from(
+      {length: 300},
+      (_, n) =>
+        `${n},US,192.0.2.${n % 2 === 0 ? 66 : n % 250},x${n % 40}@example.com,+1202555${String(n % 70).padStart(4, '0')}`,
+    );
+    box.write('in.csv', `id,country,ip,email,phone\n${many.join('\n')}\n`);
+    const settings = phone('risk.score >= 40');
+    expect((await run({...settings, cache: false})).code).toBe(0);
+    const whole = box.read('out.ndjson');
+    const first = calls();
+    expect(first.phone).toBe(35);
+    look();
+    for (let budget = 60; budget < 400; budget += 60) {
+      const {code} = await run({...settings, cache: false, maxCredits: budget});
+      if (code === 0) break;
+      expect(code).toBe(7);
+    }
+    expect(box.read('out.ndjson')).toBe(whole);
+    expect(calls()).toEqual(first);
+  }, 60_000);
+
+  test.each([
+    ['phone.is_valid', 'there is no "phone" to read'],
+    ['risk.scor > 1', 'Did you mean "risk.score"?'],
+    ['row.contry == "US"', 'Did you mean "country"?'],
+  ])('that can not be is refused: %s', async (when, message) => {
+    box.write('in.csv', csv);
+    const settings = phone(when);
+    const {code, text: said} = await run(settings);
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain(message);
+    expect(said).toMatch(/^phone\.when: /);
+  });
+
+  test('the plan says what it may cost; a job file’s line is named', async () => {
+    box.write('in.csv', csv);
+    const file = (when: string) =>
+      box.write(
+        'job.yaml',
+        `input: in.csv\nendpoint: live\nip: ip\nemail: email\nphone: {column: phone, when: ${when}}\n`,
+      );
+    file('risk.score >= 40');
+    const {stdout} = await box.run(['plan', '--job', 'job.yaml', '--json'], {env: environment()});
+    const plan = JSON.parse(stdout) as {lookups: {phone: object}; credits: object};
+    expect(plan.lookups.phone).toMatchObject({distinct: 3, calls: 3, conditional: 3});
+    expect(plan.credits).toEqual({at_least: 6, at_most: 27});
+    file('phone.is_valid');
+    const {code, stderr} = await box.run(['run', '--job', 'job.yaml'], {env: environment()});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(stderr).toContain('job.yaml:5: phone.when: there is no "phone" to read');
+  });
+});
+
+describe('which rows', () => {
+  test('--where: the others are written without being asked about', async () => {
+    box.write('in.csv', csv);
+    await run({
+      input: 'in.csv',
+      phone: 'phone',
+      where: 'row.country == "DE" && int(row.id) > 3',
+      output: 'o.ndjson',
+      outputFormat: 'ndjson',
+    });
+    expect(output('o.ndjson').map(({phone}) => phone?.error ?? phone?.status)).toEqual([
+      'filter',
+      'filter',
+      'filter',
+      'ok',
+      'phone_malformed',
+    ]);
+    expect(calls()).toEqual({phone: 1});
+    expect(output('o.ndjson')[0]?.risk).toMatchObject({score: null, level: 'unknown'});
+  });
+
+  test('--where over NDJSON reads the values as they are, and does not take what is missing for anything', async () => {
+    box.write(
+      'in.ndjson',
+      '{"ip":"192.0.2.1","n":5}\n{"ip":"192.0.2.2","n":4}\n{"ip":"192.0.2.3"}\n{"ip":"192.0.2.4","n":"5"}\n',
+    );
+    await run({input: 'in.ndjson', ip: 'ip', where: '10 - row.n == 5'});
+    expect(output('in.enriched.ndjson').map(({ip}) => ip?.status)).toEqual([
+      'ok',
+      'skipped',
+      'skipped',
+      'skipped',
+    ]);
+  });
+
+  test('--limit: no more than that is read, asked or written', async () => {
+    box.write('in.csv', csv);
+    expect((await run({input: 'in.csv', ip: 'ip', email: 'email', limit: 2})).code).toBe(0);
+    expect(box.read('in.enriched.csv').trim().split('\n')).toHaveLength(3);
+    expect(box.summary('in.enriched.summary.json').rows).toMatchObject({read: 2, written: 2});
+    expect(calls()).toEqual({ip: 2, email: 2});
+  });
+
+  test('an expression that is wrong ends the run before a call', async () => {
+    box.write('in.csv', csv);
+    const {code, text: said} = await run({input: 'in.csv', ip: 'ip', where: 'row.contry == "US"'});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain('where: there is no column "contry". Did you mean "country"?');
+  });
+});
+
+describe('fail_if', () => {
+  test.each([
+    ['lookups.email.failed / lookups.email.values > 0.01'],
+    ['risk.high + risk.medium >= 3'],
+    ['risk.reasons.tor > 2 && risk.reasons.nothing == 0'],
+    ['calls.by_status["400"] >= 1'],
+    ['rows.written == 5'],
+    ['fields.ip.is_tor_node["true"] > 0.5'],
+  ])('%s: exit 4, with the output in its place', async text => {
+    box.write('in.csv', csv);
+    const {code, text: said} = await run({
+      input: 'in.csv',
+      ip: 'ip',
+      email: 'email',
+      failIf: ['risk.high > 500', text],
+    });
+    expect(code).toBe(4);
+    expect(said).toContain(text);
+    expect(box.read('in.enriched.csv').trim().split('\n')).toHaveLength(6);
+    expect(box.summary('in.enriched.summary.json')).toMatchObject({
+      exit_code: 4,
+      reason: 'fail_if',
+      failed_if: [text],
+    });
+  });
+
+  test('not passed, the exit code is what it would be', async () => {
+    box.write('in.csv', csv);
+    expect(
+      (await run({input: 'in.csv', ip: 'ip', failIf: ['risk.high > 500', 'calls.by_status["500"] > 0']}))
+        .code,
+    ).toBe(0);
+  });
+
+  test('of an input without rows nothing is passed', async () => {
+    box.write('in.csv', 'ip\n');
+    const {code, text: said} = await run({
+      input: 'in.csv',
+      ip: 'ip',
+      failIf: ['lookups.ip.failed / lookups.ip.values > 0.01', 'risk.mean > 50'],
+    });
+    expect(code).toBe(0);
+    expect(said).toContain('fail_if "risk.mean > 50" could not be decided');
+  });
+
+  test.each([
+    ['lookups.emial.failed > 1', 'Did you mean "lookups.email"?'],
+    ['lookups.phone.failed > 1', 'there is no field "lookups.phone"'],
+    ['risk.hihg > 500', 'Did you mean "risk.high"?'],
+    ['risk.high >', 'Unexpected token'],
+    ['risk.high', 'expected a condition'],
+  ])('%s is refused before a call', async (text, message) => {
+    box.write('in.csv', csv);
+    const {code, text: said} = await run({input: 'in.csv', ip: 'ip', email: 'email', failIf: [text]});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain(message);
+  });
+});
