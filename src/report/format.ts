@@ -33,9 +33,10 @@ export function bytes(value: number): string {
   return `${size.toLocaleString('en-US', {maximumFractionDigits: unit === 0 ? 0 : 1})} ${units[unit]}`;
 }
 
-/** `2026-01-05T07:29:16.123Z` → `2026-01-05 07:29 UTC`. */
+/** `2026-01-05T07:29:16.123Z` → `5 Jan 2026, 07:29 UTC`. */
 export function moment(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+  const parts = {day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC'} as const;
+  return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
 /** `12 rows`, `1 row`. */

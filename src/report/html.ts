@@ -59,7 +59,7 @@ ${note === undefined ? undefined : html`<p>${note}</p>`}
 function blockHtml(block: Block): Markup {
   switch (block.kind) {
     case 'table':
-      return html`<div class="${block.small === true ? 'small' : 'wide'}">${block.folded === true ? behind(block, block.caption) : table(block)}</div>`;
+      return html`<div class="${block.small === true ? 'small' : 'wide'}${block.folded === true ? ' folded' : ''}">${block.folded === true ? behind(block, block.caption) : table(block)}</div>`;
     case 'ranking':
       return ranking(block);
     case 'stacks':
@@ -130,7 +130,7 @@ ${behind({
 
 function columns(block: HistogramBlock): Markup {
   const {caption, what, bins} = block;
-  return html`<figure>
+  return html`<figure class="wide">
 <figcaption>${caption}</figcaption>
 <p class="scale" aria-hidden="true">${count(Math.max(0, ...bins.map(bin => bin.count)))}</p>
 ${histogram(block)}

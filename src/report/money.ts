@@ -4,7 +4,8 @@ import type {Section} from './model.ts';
 import {operationName} from './names.ts';
 
 /** What the run cost, and what it did not cost. */
-export function moneySection({credits, lookups}: ReportSummary): Section {
+export function moneySection({credits, lookups}: ReportSummary): Section | undefined {
+  if (Object.keys(lookups).length === 0) return undefined;
   const {spent, maybe_spent: maybe, saved} = credits;
   const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
   const perhaps =

@@ -13,12 +13,13 @@ const outcomes: readonly (readonly [keyof LookupFacts, Tone])[] = [
 ];
 
 /** What became of the rows and of each lookup in them. */
-export function rowsSection({rows, lookups}: ReportSummary): Section {
+export function rowsSection({rows, lookups}: ReportSummary): Section | undefined {
+  if (rows.read === 0) return undefined;
   const trouble =
     rows.with_errors === 0 ? '' : `, ${count(rows.with_errors)} with a lookup that failed or was not made`;
   return {
     title: 'Rows and outcomes',
-    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written: ${count(rows.ok)} in order${trouble}. ${count(rows.rejected)} could not be read.`,
+    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written: ${count(rows.ok)} without trouble${trouble}. ${count(rows.rejected)} could not be read.`,
     blocks: [
       {
         kind: 'stacks',

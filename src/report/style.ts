@@ -80,6 +80,8 @@ footer { font-size: .8125rem; }
   h2 { break-after: avoid; }
   section { border: 0; padding: .5rem 0; }
   details { display: none; }
+  .folded details { display: block; }
+  .folded details::details-content { content-visibility: visible; }
   svg, .key, .status { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;

@@ -93,7 +93,7 @@ export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       domains: top(39_557, 'example.com 15102,example.org 9021,mail.example.net 4410,example.net 2098'),
       phone_countries: top(12_201, 'US 6120,DE 2101,GB 1300'),
     },
-    timeline: timeline(120),
+    timeline: timeline(24),
     drift: [
       {what: 'risk.high', now: 0.049, usual: 0.021, runs: 10},
       {what: 'risk.mean', now: 21.37, usual: 9.8, runs: 10},
@@ -157,15 +157,15 @@ function top(counted: number, text: string) {
   return {counted, missed_at_most: 0, names};
 }
 
-/** Steady, but for an outage after two thirds in which no call ended. */
+/** Twenty-five minutes, steady but for an outage after two thirds, in which no call ended. */
 function timeline(points: number): NonNullable<ReportSummary['timeline']> {
   const index = Array.from({length: points}, (_, n) => n);
-  const down = (n: number) => n > 78 && n < 92;
+  const down = (n: number) => n > 0.65 * points && n < 0.77 * points;
   const wave = (n: number) => Math.sin(n / 5) + Math.sin(n / 1.7);
   return {
-    ms: index.map(() => 12_300),
-    calls: index.map(n => (down(n) ? 0 : Math.round(480 + 60 * wave(n)))),
-    rows: index.map(n => (down(n) ? 0 : Math.round(370 + 90 * wave(n + 2)))),
+    ms: index.map(() => Math.round(1_476_000 / points)),
+    calls: index.map(n => (down(n) ? 0 : Math.round((57_600 + 7_200 * wave(n)) / points))),
+    rows: index.map(n => (down(n) ? 0 : Math.round((44_400 + 10_800 * wave(n + 2)) / points))),
     latency_p50_ms: index.map(n => (down(n) ? null : Math.round(84 + 9 * wave(n)))),
     latency_p95_ms: index.map(n => (down(n) ? null : Math.round(300 + 80 * wave(n + 1)))),
     in_flight: index.map(n => (down(n) ? 1 : Math.round(7 + 3 * wave(n)))),

@@ -1,0 +1,136 @@
+import {existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import axe from 'axe-core';
+import {type Browser, chromium, type Page} from 'playwright-core';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {buildReport} from '../../src/report/build.ts';
+import type {ReportSummary} from '../../src/report/facts.ts';
+import {renderHtml} from '../../src/report/html.ts';
+import {bareSummary, fullSummary} from './summaries.ts';
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = process.env.CHROMIUM ?? places.find(path => existsSync(path));
+/** Set to a directory, to look at what the tests see. */
+const pictures = process.env.SCREENSHOTS;
+
+const HOSTILE = '<img src="https://example.com/a.png" onerror="alert(1)"><script>alert(1)</script>';
+
+const reports: Readonly<Record<string, ReportSummary>> = {
+  full: fullSummary(),
+  bare: bareSummary(),
+  hostile: fullSummary({
+    job: HOSTILE,
+    errors: [{code: `ip.${HOSTILE}`, count: 1, rows: [1]}],
+    top: {networks: {counted: 9, missed_at_most: 3, names: [{name: HOSTILE.repeat(2), count: 9}]}},
+  }),
+};
+
+if (executablePath === undefined)
+  console.warn('Skipped: the HTML report in a browser. Install Chromium, or set CHROMIUM to its path.');
+
+// A check of the whole page takes seconds where the machine is busy.
+describe.skipIf(executablePath === undefined)('the HTML report in Chromium', {timeout: 120_000}, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-report-'));
+  let browser: Browser;
+
+  beforeAll(async () => {
+    for (const [name, summary] of Object.entries(reports))
+      writeFileSync(join(directory, `${name}.html`), renderHtml(buildReport(summary)));
+    // Root has no sandbox to be in.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+    browser = await chromium.launch({executablePath: executablePath as string, args});
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(directory, {recursive: true, force: true});
+  });
+
+  /** Opens a report; what it says on the console and asks of the network is in the lists. */
+  async function open(name: string, colorScheme: 'light' | 'dark', width: number) {
+    const page = await browser.newPage({viewport: {width, height: 900}, colorScheme});
+    const url = pathToFileURL(join(directory, `${name}.html`)).href;
+    const said: string[] = [];
+    const requests: string[] = [];
+    page.on('console', message => said.push(message.text()));
+    page.on('pageerror', error => said.push(error.message));
+    page.on('dialog', dialog => {
+      said.push(dialog.message());
+      void dialog.dismiss();
+    });
+    page.on('request', request => requests.push(request.url()));
+    await page.goto(url);
+    return {page, url, said, requests};
+  }
+
+  async function violations(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source);
+    const {violations: found} = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
+    return found.flatMap(({id, nodes}) => nodes.map(node => `${id}: ${node.html.slice(0, 120)}`));
+  }
+
+  const widths = [360, 768, 1_280];
+
+  test.each(Object.keys(reports))('%s: at three widths and in both themes', async name => {
+    const {page, url, said, requests} = await open(name, 'light', 1_280);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({colorScheme});
+      for (const width of widths) {
+        await page.setViewportSize({width, height: 900});
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await violations(page)).toEqual([]);
+        if (pictures === undefined) continue;
+        mkdirSync(pictures, {recursive: true});
+        await page.screenshot({path: join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true});
+      }
+    }
+    await page.waitForLoadState('networkidle');
+    expect(said).toEqual([]);
+    expect(requests).toEqual([url]);
+    await page.close();
+  });
+
+  test('the figures behind the charts, opened, on a phone', async () => {
+    const {page} = await open('full', 'dark', 360);
+    await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await violations(page)).toEqual([]);
+    await page.close();
+  });
+
+  test('the themes differ, and paper is white', async () => {
+    const background = 'getComputedStyle(document.documentElement).backgroundColor';
+    const {page: light} = await open('full', 'light', 1_280);
+    const {page: dark} = await open('full', 'dark', 1_280);
+    expect(await light.evaluate(background)).not.toBe(await dark.evaluate(background));
+    await dark.emulateMedia({media: 'print'});
+    expect(await dark.evaluate(background)).toBe('rgb(255, 255, 255)');
+    expect(await violations(dark)).toEqual([]);
+    await Promise.all([light.close(), dark.close()]);
+  });
+
+  test('every chart is drawn: bars and lines have a size that fits their figures', async () => {
+    const {page} = await open('full', 'light', 1_280);
+    const widths = (await page.evaluate(
+      `[...document.querySelectorAll('.ranking')].map(table => [...table.querySelectorAll('.bar rect')].map(bar => bar.getBoundingClientRect().width))`,
+    )) as number[][];
+    expect(widths.length).toBe(6);
+    for (const bars of widths) {
+      expect(bars).toEqual([...bars].sort((a, b) => b - a));
+      expect(bars.at(-1)).toBeGreaterThan(0);
+    }
+    const stacks = (await page.evaluate(
+      `[...document.querySelectorAll('.stack')].map(stack => [...stack.querySelectorAll('.part')].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0) / stack.getBoundingClientRect().width)`,
+    )) as number[];
+    expect(stacks.length).toBe(5);
+    for (const share of stacks) expect(share).toBeCloseTo(1, 2);
+    const lines = (await page.evaluate(
+      `[...document.querySelectorAll('.line')].map(line => line.getBoundingClientRect().width / line.closest('svg').getBoundingClientRect().width)`,
+    )) as number[];
+    expect(lines.length).toBe(5);
+    for (const share of lines) expect(share).toBeGreaterThan(0.95);
+    await page.close();
+  });
+});

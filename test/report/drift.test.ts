@@ -1,0 +1,88 @@
+import {describe, expect, test} from 'vitest';
+import {compareRuns, profileOf, type RunProfile} from '../../src/report/drift.ts';
+import {driftSentence} from '../../src/report/drift-section.ts';
+import {bareSummary, fullSummary} from './summaries.ts';
+
+function run(
+  shares: Record<string, number>,
+  {rows = 10_000, mean = 20}: {rows?: number; mean?: number} = {},
+): RunProfile {
+  const all = Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, {share, of: rows}]));
+  return {version: 1, run_id: 'x', finished_at: '2026-01-05T00:00:00.000Z', rows, shares: all, mean};
+}
+
+const jumped = (now: RunProfile, before: readonly RunProfile[], threshold = 0.1) =>
+  compareRuns(now, before, threshold).map(({what}) => what);
+
+describe('what jumped', () => {
+  const usual = [run({failed: 0.01}), run({failed: 0.02}), run({failed: 0.9})];
+
+  test('nothing, without earlier runs', () => expect(jumped(run({failed: 1}), [])).toEqual([]));
+
+  test('nothing, where all is as usual', () => expect(jumped(run({failed: 0.03}), usual)).toEqual([]));
+
+  test('a share beyond the threshold, up or down, against the median', () => {
+    expect(compareRuns(run({failed: 0.14}), usual, 0.1)).toEqual([
+      {what: 'failed', now: 0.14, usual: 0.02, runs: 3},
+    ]);
+    expect(jumped(run({'ip.is_vpn': 0.05}), [run({'ip.is_vpn': 0.3})])).toEqual(['ip.is_vpn']);
+    expect(jumped(run({failed: 0.11}), usual)).toEqual([]);
+  });
+
+  test('the threshold is the one that was asked for', () => {
+    expect(jumped(run({failed: 0.03}), [run({failed: 0.01})], 0.01)).toEqual(['failed']);
+    expect(jumped(run({failed: 0.6}), [run({failed: 0.01})], 0.6)).toEqual([]);
+  });
+
+  test('the mean score by points, the rows by half', () => {
+    expect(jumped(run({}, {mean: 31}), [run({})])).toEqual(['risk.mean']);
+    expect(jumped(run({}, {mean: 29}), [run({})])).toEqual([]);
+    expect(jumped(run({}, {rows: 4_900}), [run({})])).toEqual(['rows']);
+    expect(jumped(run({}, {rows: 15_100}), [run({})])).toEqual(['rows']);
+    expect(jumped(run({}, {rows: 14_000}), [run({})])).toEqual([]);
+  });
+
+  test('nothing that chance brings about: few answers, few rows', () => {
+    expect(jumped(run({failed: 0.2}, {rows: 5}), [run({failed: 0}, {rows: 5})])).toEqual([]);
+    expect(jumped(run({}, {rows: 8}), [run({}, {rows: 3})])).toEqual([]);
+    expect(jumped(run({failed: 0.2}), [run({failed: 0})])).toEqual(['failed']);
+  });
+
+  test('nothing that only one of them had', () => {
+    expect(jumped(run({'ip.is_vpn': 0.9}), [run({failed: 0})])).toEqual([]);
+    const {mean: _, ...unscored} = run({});
+    expect(jumped(unscored, [run({}, {mean: 90})])).toEqual([]);
+  });
+
+  test('a new normal is one after six nights', () => {
+    const old = Array.from({length: 24}, () => run({failed: 0}));
+    const fresh = (nights: number) => Array.from({length: nights}, () => run({failed: 0.5}));
+    expect(jumped(run({failed: 0.5}), [...old, ...fresh(4)])).toEqual(['failed']);
+    expect(jumped(run({failed: 0.5}), [...old, ...fresh(6)])).toEqual([]);
+  });
+});
+
+test('a run is known by shares and a mean, not by names or values', () => {
+  const profile = profileOf(fullSummary());
+  expect(profile).toMatchObject({version: 1, rows: 40_000, mean: 21.37});
+  expect(profile.shares.failed?.share).toBeCloseTo(129 / 91_489, 9);
+  expect(profile.shares.invalid?.of).toBe(120_000 - 9_119);
+  expect(profile.shares['risk.high']?.share).toBeCloseTo(1_959 / 39_702, 9);
+  expect(profile.shares['ip.is_vpn']).toEqual({share: 0.0535, of: 39_602});
+  expect(profile.shares['ip.postal_code present']?.share).toBeCloseTo(0.303, 9);
+  expect(profile.shares['ip.is_threat']).toBeUndefined();
+  expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
+  expect(profileOf(bareSummary())).toMatchObject({rows: 0, shares: {}});
+});
+
+test('a jump is said in a sentence', () => {
+  expect(driftSentence({what: 'risk.high', now: 0.124, usual: 0.031, runs: 9})).toBe(
+    'share of high risk 12% (usually 3.1%)',
+  );
+  expect(driftSentence({what: 'rows', now: 12_000, usual: 40_000.5, runs: 9})).toBe(
+    'rows 12,000 (usually 40,001)',
+  );
+  expect(driftSentence({what: 'risk.mean', now: 31.26, usual: 20, runs: 9})).toBe(
+    'mean risk score 31.3 (usually 20)',
+  );
+});

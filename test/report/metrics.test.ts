@@ -1,0 +1,93 @@
+import {expect, test} from 'vitest';
+import {renderMetrics} from '../../src/report/metrics.ts';
+import {bareSummary, fullSummary} from './summaries.ts';
+
+interface Metric {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads the exposition format strictly, as the collector does, which drops a file with any fault. */
+function parse(text: string): Metric[] {
+  expect(text.endsWith('\n')).toBe(true);
+  const metrics: Metric[] = [];
+  const described = new Map<string, string[]>();
+  let family = '';
+  for (const line of text.trimEnd().split('\n')) {
+    const comment = /^# (HELP|TYPE) (\w+) (.+)$/.exec(line);
+    if (comment !== null) {
+      const [, kind = '', name = '', words = ''] = comment;
+      if (kind === 'HELP') expect(described.has(name), `${name} is described twice`).toBe(false);
+      else expect(words).toBe('gauge');
+      described.set(name, [...(described.get(name) ?? []), kind]);
+      family = name;
+      continue;
+    }
+    const [, name = '', inner = '', value = ''] =
+      /^([a-z_]+)\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)$/.exec(line) ?? [];
+    expect(name, line).toBe(family);
+    const labels = Object.fromEntries(
+      [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [
+        key,
+        text.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c)),
+      ]),
+    );
+    expect(Number.isFinite(Number(value)), line).toBe(true);
+    metrics.push({name, labels, value: Number(value)});
+  }
+  for (const kinds of described.values()) expect(kinds).toEqual(['HELP', 'TYPE']);
+  const series = metrics.map(({name, labels}) => JSON.stringify([name, labels]));
+  expect(new Set(series).size).toBe(series.length);
+  return metrics;
+}
+
+const find = (metrics: readonly Metric[], name: string, labels: Record<string, string> = {}) =>
+  metrics.find(
+    metric =>
+      metric.name === `bulk_enrich_${name}` &&
+      Object.entries(labels).every(([key, value]) => metric.labels[key] === value),
+  )?.value;
+
+test('a run as Prometheus text: names with units, one HELP and TYPE each, the job as a label', () => {
+  const metrics = parse(renderMetrics(fullSummary()));
+  expect(metrics.every(({labels}) => labels.job_name === 'nightly-signups')).toBe(true);
+  expect(find(metrics, 'last_run_timestamp_seconds')).toBe(Date.parse('2026-01-05T02:24:39.540Z') / 1_000);
+  expect(find(metrics, 'last_run_duration_seconds')).toBe(1_476.42);
+  expect(find(metrics, 'last_run_success')).toBe(0);
+  expect(find(metrics, 'last_run_exit_code')).toBe(3);
+  expect(find(metrics, 'last_run_rows', {outcome: 'with_errors'})).toBe(129);
+  expect(find(metrics, 'last_run_lookups', {operation: 'email', outcome: 'failed'})).toBe(117);
+  expect(find(metrics, 'last_run_calls', {operation: 'ip'})).toBe(24_792);
+  expect(find(metrics, 'last_run_call_latency_seconds', {quantile: '0.95'})).toBe(0.311);
+  expect(find(metrics, 'last_run_credits', {kind: 'maybe_spent'})).toBe(207);
+  expect(find(metrics, 'last_run_credit_limit')).toBe(60_000);
+  expect(find(metrics, 'last_run_risk_rows', {level: 'high'})).toBe(1_959);
+  expect(find(metrics, 'last_run_drifts')).toBe(4);
+});
+
+test('what is not known is left out, never NaN', () => {
+  const metrics = parse(renderMetrics(bareSummary()));
+  expect(find(metrics, 'last_run_call_latency_seconds')).toBeUndefined();
+  expect(find(metrics, 'last_run_credit_limit')).toBeUndefined();
+  expect(find(metrics, 'last_run_risk_score_mean')).toBeUndefined();
+});
+
+test('the time of the last success outlives failures, for each job by itself', () => {
+  const good = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
+  const bad = renderMetrics(fullSummary({exit_code: 5}), good);
+  const worse = renderMetrics(fullSummary({exit_code: 6}), bad);
+  const at = Date.parse('2026-01-04T02:00:00.000Z') / 1_000;
+  expect(find(parse(worse), 'last_success_timestamp_seconds')).toBe(at);
+  expect(find(parse(worse), 'last_run_success')).toBe(0);
+  const other = renderMetrics(fullSummary({job: 'other', exit_code: 5}), good);
+  expect(find(parse(other), 'last_success_timestamp_seconds')).toBeUndefined();
+  expect(
+    find(parse(renderMetrics(fullSummary(), 'garbage')), 'last_success_timestamp_seconds'),
+  ).toBeUndefined();
+});
+
+test('labels are escaped', () => {
+  const [first] = parse(renderMetrics(fullSummary({job: 'a "b" \\ c\nd'})));
+  expect(first?.labels.job_name).toBe('a "b" \\ c\nd');
+});

@@ -1,0 +1,195 @@
+import {describe, expect, test} from 'vitest';
+import {buildReport} from '../../src/report/build.ts';
+import {lines, roundUp} from '../../src/report/charts.ts';
+import type {ReportSummary} from '../../src/report/facts.ts';
+import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
+import {renderHtml} from '../../src/report/html.ts';
+import {renderMarkdown} from '../../src/report/markdown.ts';
+import {bareSummary, fullSummary} from './summaries.ts';
+
+/** All texts of a report that come from outside: none may become markup. */
+const EVIL = '"><script>alert(1)</script>|\n# [x](https://example.com) <b>&amp;`*_';
+
+const hostile = fullSummary({
+  job: EVIL,
+  reason: EVIL,
+  endpoint: {kind: EVIL, base_url: EVIL},
+  input: {paths: [EVIL], bytes: 1, sha256: EVIL},
+  output: {path: EVIL, bytes: 1, sha256: EVIL},
+  errors: [{code: EVIL, count: 3, rows: [1]}],
+  lookups: {[EVIL]: fullSummary().lookups.ip as ReportSummary['lookups'][string]},
+  fields: {[EVIL]: {[EVIL]: {present: 1, true: 1}}},
+  top: {networks: {counted: 5, missed_at_most: 1, names: [{name: EVIL, count: 5}]}},
+  drift: [{what: EVIL, now: 1, usual: 0, runs: 3}],
+  risk: {
+    ...(fullSummary().risk as NonNullable<ReportSummary['risk']>),
+    reasons: {[EVIL]: 1},
+    missing: {[EVIL]: 1},
+  },
+});
+
+const html = (summary: ReportSummary) => renderHtml(buildReport(summary));
+const markdown = (summary: ReportSummary) => renderMarkdown(buildReport(summary));
+
+describe('the HTML page', () => {
+  test('needs nothing but itself, and its own policy refuses the rest', () => {
+    const page = html(fullSummary());
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
+    expect(page).not.toMatch(/<script|<link(?! rel="icon" href="data:,")|<img|<iframe|@import|url\(/);
+    expect(page.match(/\b(src|href|action)=/g)).toEqual(['href=']);
+  });
+
+  test('says the money, the rows, the risk, the places, the pace and the trouble', () => {
+    const page = html(fullSummary());
+    for (const text of [
+      'nightly-signups',
+      'Complete, with gaps',
+      '5 Jan 2026, 02:00 UTC, ran for 24 min 36 s',
+      '53,130',
+      'The limit was 60,000.',
+      '207 more may have been charged',
+      '91,360 of 91,489',
+      '1,959',
+      'untrusted_email',
+      'United States (US)',
+      'Fictional Broadband GmbH',
+      'mail.example.net',
+      '36.2 calls a second',
+      '3 pauses, 3 min 12 s in all',
+      'email.timeout',
+      '12, 53, 97, 146, 201, 388, 402, 511, 689, 702, …',
+      'econnrefused',
+      'Share of high risk',
+      '2.1%',
+      'last from row 12,001',
+    ])
+      expect(page).toContain(text);
+  });
+
+  test('has the figures of every chart in a table', () => {
+    const page = html(fullSummary());
+    for (const [figure] of page.matchAll(/<figure.*?<\/figure>/gs)) {
+      expect(figure).toContain('<table>');
+      expect(figure).toMatch(/<svg class="\w+"[^>]* role="img" aria-label="[^"]{10,}"/);
+    }
+    expect(page.match(/<figure/g)).toHaveLength(7);
+    expect(page).toContain(`<td class="figure">17,906</td>`);
+  });
+
+  test('of a run that did nothing says that, without empty charts', () => {
+    const page = html(bareSummary());
+    expect(page).toContain('Stopped: outage (exit code 5), with 0 rows written so far. Run again after');
+    expect(page).not.toMatch(/<figure|NaN|undefined|null/);
+  });
+
+  test('lets no text become markup', () => {
+    const page = html(hostile);
+    expect(page).not.toContain('<script');
+    expect(page).not.toContain('<b>&amp;`');
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  });
+
+  test.each<[Partial<ReportSummary>, string]>([
+    [{status: 'completed', reason: 'done', exit_code: 0}, 'good">Complete<'],
+    [{status: 'completed', reason: 'drift', exit_code: 4}, 'warn">Complete, limit passed<'],
+    [{status: 'partial', exit_code: 3}, 'warn">Complete, with gaps<'],
+    [{status: 'interrupted', reason: 'signal', exit_code: 130}, 'warn">Interrupted<'],
+    [{status: 'failed', reason: 'credentials', exit_code: 6}, 'bad">Failed<'],
+  ])('says how it ended: %o', (changes, text) => {
+    expect(html(fullSummary(changes))).toContain(`class="status status-${text}`);
+  });
+});
+
+describe('Markdown', () => {
+  test('has the same words and figures, every table whole', () => {
+    const text = markdown(fullSummary());
+    for (const part of ['# nightly-signups: Complete, with gaps', '| United States (US) | 14,120 | 36% |'])
+      expect(text).toContain(part);
+    expect(wholeTables(text)).toBeGreaterThan(12);
+  });
+
+  test('lets no text become markup, nor break its table', () => {
+    const text = markdown(hostile);
+    expect(text).not.toMatch(/(?<!\\)<|(?<!\\)\[x/);
+    expect(text.split('\n').filter(line => line.startsWith('# '))).toHaveLength(1);
+    expect(wholeTables(text)).toBeGreaterThan(8);
+  });
+
+  test('shows a long timeline at no more than a dozen moments', () => {
+    const points = Array.from({length: 240}, (_, n) => n);
+    const timeline = {
+      ms: points.map(() => 1_000),
+      calls: points,
+      rows: points,
+      latency_p50_ms: points,
+      latency_p95_ms: points,
+      in_flight: points,
+    };
+    const [, pace = ''] = markdown(fullSummary({timeline})).split('**Pace**');
+    expect(pace.split('**')[0]?.trim().split('\n').length).toBeLessThan(14);
+  });
+});
+
+/** Counts the tables after holding each line of each to the width of its head. */
+function wholeTables(text: string): number {
+  const tables = text.split(/\n(?!\|)/).map(part => part.split('\n').filter(line => line.startsWith('|')));
+  const found = tables.filter(lines => lines.length > 0);
+  const cells = (line: string) => line.replaceAll('\\\\', '').replaceAll('\\|', '').split('|').length;
+  for (const table of found) expect(new Set(table.map(cells)).size, table.join('\n')).toBe(1);
+  return found.length;
+}
+
+describe('charts', () => {
+  const chart = (values: (number | null)[], most = 10) =>
+    lines(
+      {
+        kind: 'lines',
+        caption: 'x',
+        unit: 'ms',
+        ends: values.map((_, n) => 1_000 * (n + 1)),
+        series: [{name: 'a', tone: 'known', values}],
+      },
+      most,
+    ).markup;
+
+  test('a line goes through the middle of each stretch, and has a gap where nothing was measured', () => {
+    expect(chart([10, 5, null, 0])).toContain('d="M12.5 0h0L37.5 50M87.5 100h0"');
+  });
+
+  test('a line of nothing is no line, and says so', () => {
+    expect(chart([null, null])).toContain('d=""');
+    expect(chart([null, null])).toContain('a: nothing');
+  });
+
+  test.each([
+    [0, 1],
+    [0.3, 0.5],
+    [1, 1],
+    [49, 50],
+    [51, 100],
+    [101, 200],
+    [1_999, 2_000],
+  ])('a scale for %d ends at %d', (value, end) => expect(roundUp(value)).toBeCloseTo(end, 9));
+});
+
+test('figures are written for people', () => {
+  expect([0, 1_234_567, 0.125].map(count)).toEqual(['0', '1,234,567', '0.13']);
+  expect([850, 12_000, 200_000, 7_500_000].map(duration)).toEqual([
+    '850 ms',
+    '12 s',
+    '3 min 20 s',
+    '2 h 05 min',
+  ]);
+  expect([0, 512, 1_536, 5 * 1_024 ** 3].map(bytes)).toEqual(['0 bytes', '512 bytes', '1.5 KiB', '5 GiB']);
+  expect(moment('2026-01-05T07:29:16.123Z')).toBe('5 Jan 2026, 07:29 UTC');
+  const shares: [number, number, string][] = [
+    [0, 0, '–'],
+    [0, 5, '0%'],
+    [1, 100_000, '< 0.1%'],
+    [99_999, 100_000, '> 99.9%'],
+    [1, 3, '33%'],
+    [1, 40, '2.5%'],
+    [5, 5, '100%'],
+  ];
+  for (const [part, whole, text] of shares) expect(percent(part, whole)).toBe(text);
+});

@@ -1,0 +1,351 @@
+import {existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {startPingServer} from '../support/ping-server.ts';
+
+const KEY = 'key-that-must-not-leak-0123456789';
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer({key: KEY});
+});
+afterAll(() => server.close());
+
+/** Rows whose every value can be told from any text of a report. */
+const row = (n: number) => ({
+  email: `person${n}@example.com`,
+  ip: `198.51.100.${n}`,
+  phone: `+1202555${1000 + n}`,
+});
+const list = (rows: number, from = 1) =>
+  ['email,ip,phone', ...Array.from({length: rows}, (_, n) => Object.values(row(n + from)).join(','))].join(
+    '\n',
+  );
+
+const env = (more: Record<string, string> = {}) => ({
+  BULK_ENRICH_BASE_URL: server.url,
+  BULK_ENRICH_API_KEY: KEY,
+  ...more,
+});
+const run = (sandbox: Sandbox, args: readonly string[], more: Record<string, string> = {}) =>
+  sandbox.run(['run', 'in.csv', '--rate', 'unlimited', ...args], {env: env(more)});
+
+const historyOf = (sandbox: Sandbox, job: string) =>
+  join(sandbox.home, 'state', 'bulk-enrich', 'jobs', job, 'history.ndjson');
+
+const JOB = (name: string, more = '') => `name: ${name}
+input: in.csv
+output: out.csv
+endpoint: live
+rate: unlimited
+email: email
+ip: ip
+phone: phone
+force: true
+${more}`;
+
+const runJob = (sandbox: Sandbox, more: Record<string, string> = {}) =>
+  sandbox.run(['run', '--job', 'job.yaml'], {env: env(more)});
+
+describe('--report and --metrics', () => {
+  test('one HTML page, or Markdown, and Prometheus text, with nobody and no key in them', async () => {
+    using sandbox = createSandbox();
+    await using health = await startPingServer();
+    sandbox.write('in.csv', list(40));
+    sandbox.write('step.md', '');
+    const more = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_STEP_SUMMARY: sandbox.path('step.md'),
+    };
+    const html = await run(
+      sandbox,
+      ['--report', 'out.html', '--metrics', 'out.prom', '--ping-url', health.url],
+      more,
+    );
+    const markdown = await run(sandbox, ['--report', 'out.MD', '--force'], more);
+    expect([html.code, markdown.code]).toEqual([0, 0]);
+    expect(sandbox.read('out.html')).toMatch(
+      /^<!doctype html>.*Rows by score.*Springfield|^<!doctype html>/s,
+    );
+    expect(sandbox.read('out.html')).toContain('United States (US)');
+    expect(sandbox.read('out.MD')).toMatch(/^# Enrichment run: Complete\n/);
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_rows{job_name="",outcome="ok"} 40\n');
+    const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
+    const texts = [...made, ...health.texts, ...health.pings, html.stderr, markdown.stderr].join('\n');
+    expect(texts).not.toContain(KEY);
+    for (const value of Array.from({length: 40}, (_, n) => Object.values(row(n + 1))).flat())
+      expect(texts.includes(value) || texts.includes(value.split('@')[0] as string), value).toBe(false);
+    expect(sandbox.files().filter(name => name.includes('.tmp'))).toEqual([]);
+  });
+
+  test('a run that was interrupted has them too, and going on completes them', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(30));
+    const args = ['--report', 'out.html', '--metrics', 'out.prom', '--max-credits', '20'];
+    expect((await run(sandbox, args)).code).toBe(7);
+    expect(sandbox.read('out.html')).toContain('Interrupted');
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_exit_code{job_name=""} 7\n');
+    expect((await run(sandbox, args.slice(0, 4))).code).toBe(0);
+    expect(sandbox.read('out.html')).toContain('Resumed');
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
+  });
+
+  test('a run that could not start says so in the metrics, and when it last could', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    await run(sandbox, ['--metrics', 'out.prom']);
+    const success = /bulk_enrich_last_success_timestamp_seconds\{job_name=""\} \d+/;
+    const [before] = success.exec(sandbox.read('out.prom')) ?? [];
+    sandbox.write('in.csv', '');
+    expect((await run(sandbox, ['--metrics', 'out.prom', '--force'])).code).toBe(8);
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_exit_code{job_name=""} 8\n');
+    expect(sandbox.read('out.prom')).toContain(before);
+  });
+
+  test('a missing directory is found before anything is paid for', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    const calls = server.ledger.calls;
+    const {code, stderr} = await run(sandbox, ['--report', 'missing/out.html']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--report: the directory of missing/out.html does not exist');
+    expect(server.ledger.calls).toBe(calls);
+    expect((await run(sandbox, ['--report', 'out.pdf'])).stderr).toContain('ends in .html or .md');
+  });
+
+  test('trouble with them is a warning: the rows are in place', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    mkdirSync(sandbox.path('out.html'));
+    const {code, stderr} = await run(sandbox, ['--report', 'out.html', '--metrics', 'out.prom']);
+    expect(code).toBe(0);
+    expect(stderr).toContain("Warning: out.html can't be written");
+    expect(existsSync(sandbox.path('in.enriched.csv'))).toBe(true);
+    expect(existsSync(sandbox.path('out.prom'))).toBe(true);
+  });
+});
+
+describe('in GitHub Actions', () => {
+  const github = (sandbox: Sandbox) => ({
+    GITHUB_ACTIONS: 'true',
+    GITHUB_STEP_SUMMARY: sandbox.path('step.md'),
+  });
+
+  test('the report is appended to the step summary, and what needs attention is annotated, on stderr', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', `${list(5)}\nonly,two`);
+    sandbox.write('step.md', 'From the step itself.\n');
+    const {code, stdout, stderr} = await run(sandbox, ['-o', '-'], github(sandbox));
+    expect(code).toBe(3);
+    expect(stdout).not.toContain('::');
+    expect(stderr).toMatch(/^::warning title=bulk-enrich%3A not everything was answered::5 rows written/m);
+    expect(sandbox.read('step.md')).toMatch(
+      /^From the step itself\.\n# Enrichment run: Complete, with gaps\n/,
+    );
+  });
+
+  test('the step summary stays within 1 MiB', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    sandbox.write('step.md', 'x'.repeat(1_048_576 - 900));
+    await run(sandbox, [], github(sandbox));
+    const bytes = Buffer.byteLength(sandbox.read('step.md'));
+    expect(bytes).toBeGreaterThan(1_048_576 - 900);
+    expect(bytes).toBeLessThanOrEqual(1_048_576);
+  });
+
+  test('a stop and a mistake are errors; nothing is said outside of GitHub', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    const stopped = await run(sandbox, ['--max-credits', '3', '--quiet'], github(sandbox));
+    expect(stopped.stderr).toMatch(/^::error title=bulk-enrich stopped::The credit limit/m);
+    const mistaken = await run(sandbox, ['--email', 'mail'], github(sandbox));
+    expect(mistaken.stderr).toMatch(/^::error title=bulk-enrich::/m);
+    const elsewhere = await run(sandbox, ['--max-credits', '3'], {
+      GITHUB_STEP_SUMMARY: sandbox.path('other.md'),
+    });
+    expect(elsewhere.stderr).not.toContain('::');
+    expect(existsSync(sandbox.path('other.md'))).toBe(false);
+  });
+
+  test('a step summary that can not be written is a warning', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    const more = {GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('missing/step.md')};
+    const {code, stderr} = await run(sandbox, [], more);
+    expect(code).toBe(0);
+    expect(stderr).toContain("Warning: The step's summary can't be written (ENOENT)");
+  });
+});
+
+describe('--ping-url', () => {
+  test('is told of the start, and of success or the exit code; the query stays', async () => {
+    using sandbox = createSandbox();
+    await using health = await startPingServer();
+    sandbox.write('in.csv', list(5));
+    const path = new URL(health.url).pathname;
+    await run(sandbox, ['--ping-url', `${health.url}?create=1`]);
+    await run(sandbox, [
+      '--ping-url',
+      `${health.url}/`,
+      '--restart',
+      '--force',
+      '--max-credits',
+      '3',
+      '--no-cache',
+      '-o',
+      'b.csv',
+    ]);
+    await run(sandbox, ['--ping-url', health.url]);
+    expect(health.pings).toEqual([
+      `GET ${path}/start?create=1`,
+      `GET ${path}?create=1`,
+      `GET ${path}/start`,
+      `GET ${path}/7`,
+      `GET ${path}/start`,
+      `GET ${path}/2`,
+    ]);
+  });
+
+  test.each(['stall', 'refuse'] as const)(
+    'a health check that does not work (%s) changes nothing',
+    async behave => {
+      using sandbox = createSandbox();
+      await using health = await startPingServer(behave);
+      sandbox.write('in.csv', list(5));
+      const {code, stderr} = await run(sandbox, ['--ping-url', health.url]);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(
+        /Warning: The health check \(ping_url\) could not be told of this run \(\w+\)\./,
+      );
+      expect(stderr).not.toContain(health.url);
+      expect(health.pings).toHaveLength(2);
+    },
+  );
+});
+
+describe('drift', () => {
+  /** From the next run on, all IP addresses are of VPNs. */
+  const turn = () =>
+    server.setScript(call =>
+      call.operation === 'ip' ? reply.json({success: true, data: {is_vpn: true}}) : undefined,
+    );
+  afterAll(() => server.setScript(undefined));
+
+  test('a job is compared with its last runs: what jumped is in the summary, the report and on the terminal', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('job.yaml', JOB('nightly', 'cache: false\nreport: out.html'));
+    sandbox.write('in.csv', list(100));
+    for (let night = 0; night < 2; night += 1) {
+      const {code, stderr} = await runJob(sandbox);
+      expect(code).toBe(0);
+      expect(stderr).not.toContain('unlike');
+      expect(sandbox.summary('out.summary.json').drift).toEqual([]);
+    }
+    turn();
+    const {code, stderr} = await runJob(sandbox, {GITHUB_ACTIONS: 'true'});
+    server.setScript(undefined);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^Warning: This run is unlike the job's last ones: .*ip\.is_vpn 100% \(usually \d+%\)/m,
+    );
+    expect(stderr).toMatch(/^::warning title=bulk-enrich%3A unlike the job's last runs::/m);
+    const jump = sandbox.summary('out.summary.json').drift.find(({what}) => what === 'ip.is_vpn');
+    expect(jump).toMatchObject({now: 1, runs: 2});
+    expect(sandbox.read('out.html')).toContain('Unlike the last runs');
+    const history = readFileSync(historyOf(sandbox, 'nightly'), 'utf8');
+    expect(history.trim().split('\n')).toHaveLength(3);
+    expect(history).not.toMatch(/person|198\.51|example|key-that/);
+  });
+
+  test('drift: fail ends with 4, with the output in place', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('job.yaml', JOB('nightly', 'cache: false\ndrift: fail'));
+    sandbox.write('in.csv', list(100));
+    expect((await runJob(sandbox)).code).toBe(0);
+    turn();
+    const {code, stderr} = await runJob(sandbox, {GITHUB_ACTIONS: 'true'});
+    server.setScript(undefined);
+    expect(code).toBe(4);
+    expect(stderr).toContain('::error title=bulk-enrich%3A unlike');
+    expect(sandbox.summary('out.summary.json')).toMatchObject({
+      status: 'completed',
+      reason: 'drift',
+      exit_code: 4,
+    });
+    expect(sandbox.read('out.csv').split('\n').length).toBeGreaterThan(100);
+    expect(existsSync(sandbox.path('out.csv.run'))).toBe(false);
+  });
+
+  test('drift: off, or a job without a name, keeps nothing; the threshold is a setting', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(100));
+    sandbox.write('job.yaml', JOB('nightly', 'drift: off'));
+    await runJob(sandbox);
+    await run(sandbox, []);
+    expect(existsSync(join(sandbox.home, 'state', 'bulk-enrich', 'jobs'))).toBe(false);
+    sandbox.write('job.yaml', JOB('nightly', 'drift_threshold: 100%\ndrift: fail'));
+    await runJob(sandbox);
+    sandbox.write('in.csv', 'email,ip,phone\nx,y,z');
+    const {code} = await runJob(sandbox);
+    expect(code).not.toBe(4);
+  });
+
+  test('thirty runs are kept, and damaged lines are passed over', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    sandbox.write('job.yaml', JOB('nightly'));
+    const path = historyOf(sandbox, 'nightly');
+    mkdirSync(join(path, '..'), {recursive: true});
+    const line = (n: number) => `{"version":1,"run_id":"run${n}","rows":5,"shares":{}}\n`;
+    const lines = Array.from({length: 40}, (_, n) => line(n)).join('');
+    writeFileSync(path, `not json\n${lines}{"version":99}\nnull\n`);
+    expect((await runJob(sandbox)).code).toBe(0);
+    const kept = readFileSync(path, 'utf8').trim().split('\n');
+    expect(kept).toHaveLength(30);
+    expect(kept[0]).toContain('"run11"');
+    expect(kept[29]).toContain(sandbox.summary('out.summary.json').run_id);
+  });
+
+  test('a state directory that can not be used is a warning', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    sandbox.write('job.yaml', JOB('nightly'));
+    writeFileSync(join(sandbox.home, 'file'), '');
+    const blocked = await runJob(sandbox, {XDG_STATE_HOME: join(sandbox.home, 'file')});
+    expect(blocked.code).toBe(0);
+    expect(blocked.stderr).toContain('Warning: This run could not be kept for comparison with later ones (');
+    const homeless = await runJob(sandbox, {XDG_STATE_HOME: '', HOME: '/nonexistent'});
+    expect(homeless.code).toBe(0);
+    expect(homeless.stderr).toContain('could not be kept for comparison');
+  });
+
+  test('a name can not lead out of the directory', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('in.csv', list(5));
+    sandbox.write('job.yaml', JOB('..'));
+    expect((await runJob(sandbox)).code).toBe(2);
+  });
+});
+
+test('a crash while the files are put in place loses neither the report nor the history', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('in.csv', list(5));
+  sandbox.write('job.yaml', JOB('nightly', 'report: out.html'));
+  // The output can't take the place of a directory, which is where the crash leaves the run: at its last rename.
+  mkdirSync(sandbox.path('out.csv'));
+  const stopped = await runJob(sandbox);
+  expect(stopped.code).toBe(9);
+  expect(existsSync(historyOf(sandbox, 'nightly'))).toBe(false);
+  rmdirSync(sandbox.path('out.csv'));
+  const calls = server.ledger.calls;
+  const {code} = await runJob(sandbox);
+  expect(code).toBe(0);
+  expect(server.ledger.calls).toBe(calls);
+  expect(sandbox.read('out.html')).toContain('>Complete<');
+  expect(readFileSync(historyOf(sandbox, 'nightly'), 'utf8').trim().split('\n')).toHaveLength(1);
+});
