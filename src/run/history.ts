@@ -18,7 +18,7 @@ interface Io {
 }
 
 /** Whether the job's runs are remembered and compared: it needs a name for that. */
-export function hasHistory({name, settings}: Job): boolean {
+function hasHistory({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
