@@ -7,7 +7,7 @@
 // GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error.
 import {createServer} from 'node:http';
 import {parseArgs} from 'node:util';
-import {answer, hash, isCharged, operations, price, SlidingCount} from './api-server-core.mjs';
+import {answer, hash, isCharged, operations, price, refusal, SlidingCount} from './api-server-core.mjs';
 
 const {values: flags} = parseArgs({
   options: {
@@ -89,8 +89,10 @@ function decide(body, id, attempt) {
 }
 
 function perform(res, kind, operation, body, attempt) {
+  const code = refusal(operation, body);
   const own = () => JSON.stringify(answer(operation, body, operation === 'verify' && attempt > 1));
-  if (kind === '200') sendJson(res, 200, own());
+  if (kind === '200' && code !== undefined) refuse(res, 400, code);
+  else if (kind === '200') sendJson(res, 200, own());
   else if (kind === '401') refuse(res, 401, 'invalid_token');
   else if (kind === '429') refuse(res, 429, 'rate_limited', {'Retry-After': '1'});
   else if (kind === '503') refuse(res, 503, 'unavailable', {'Retry-After': '1'});

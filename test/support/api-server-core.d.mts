@@ -7,6 +7,7 @@ export const operations: Readonly<
 >;
 
 export function hash(text: string, seed?: number): number;
+export function refusal(operation: Operation, body: RequestBody): string | undefined;
 export function answer(operation: Operation, body: RequestBody, redeemed?: boolean): RequestBody;
 export function price(operation: Operation, body: RequestBody): number;
 export function isCharged(status: number, hasRetryAfter: boolean): boolean;

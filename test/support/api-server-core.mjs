@@ -1,3 +1,5 @@
+import {isIPv4} from 'node:net';
+
 // Plain JavaScript, because the server process runs it on a Node that can't run TypeScript; types are in the .d.mts beside it.
 
 /** Path → operation, and the body field that holds the value asked about. */
@@ -22,6 +24,11 @@ export function hash(text, seed = 0) {
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** The error code for a request that can't be answered; undefined where it can be. */
+export function refusal(operation, body) {
+  return operation === 'ip' && !isIPv4(body.ip) ? 'invalid_ip' : undefined;
 }
 
 /** The success body for a request: a function of the value alone (and of `redeemed`, for a session token). */
@@ -69,7 +76,8 @@ function ipAnswer(ip) {
 
 function phoneAnswer(phone) {
   const h = hash(phone, 2);
-  const is_valid = (h & 0x700) !== 0;
+  const written = /^\+[1-9]\d{6,14}$/.test(phone);
+  const is_valid = written && (h & 0x700) !== 0;
   return {
     is_valid,
     is_disposable: (h & 0x3800) === 0,
@@ -84,7 +92,7 @@ function phoneAnswer(phone) {
     line_type: (h & 1) === 0 ? 'mobile' : 'fixed_line',
     carrier: `Example Wireless ${h % 8}`,
     carrier_type: 'mobile',
-    validation_error: is_valid ? '' : 'number_not_in_service',
+    validation_error: is_valid ? '' : written ? 'number_not_in_service' : 'not_a_number',
     risk_score: h % 101,
   };
 }

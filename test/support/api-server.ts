@@ -2,7 +2,15 @@ import {createServer, type IncomingHttpHeaders, type IncomingMessage, type Serve
 import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
 import {INVALID_TOKEN, type Operation} from '../../src/client/wire.ts';
-import {answer, isCharged, operations, price, type RequestBody, SlidingCount} from './api-server-core.mjs';
+import {
+  answer,
+  isCharged,
+  operations,
+  price,
+  type RequestBody,
+  refusal,
+  SlidingCount,
+} from './api-server-core.mjs';
 import {Ledger} from './api-server-ledger.ts';
 import {type EarlyFault, type Reply, reply} from './api-server-reply.ts';
 import {end, later, send, sendJson} from './api-server-send.ts';
@@ -239,11 +247,17 @@ function onBody(state: State, head: Head, res: ServerResponse, text: string): vo
 function onCall(state: State, call: Call, res: ServerResponse, scripted: Reply | undefined): void {
   const wrongKey = call.body['api_key'] !== state.key;
   if (wrongKey) state.ledger.wrongKey++;
-  const asked = scripted ?? (wrongKey ? reply.error(401, INVALID_TOKEN) : overLimit(state, call));
+  const asked =
+    scripted ?? (wrongKey ? reply.error(401, INVALID_TOKEN) : (refused(call) ?? overLimit(state, call)));
   const own = () => answer(call.operation, call.body, call.operation === 'verify' && call.attempt > 1);
   settle(state, call, asked);
   if (asked) send({res, ledger: state.ledger, own}, asked);
   else later(state.latencyMs, res, () => sendJson(res, 200, JSON.stringify(own())));
+}
+
+function refused({operation, body}: Call): Reply | undefined {
+  const code = refusal(operation, body);
+  return code === undefined ? undefined : reply.error(400, code);
 }
 
 function overLimit(state: State, call: Call): Reply | undefined {
