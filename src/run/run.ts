@@ -10,6 +10,7 @@ import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
 import type {ReadyEntry} from './in-order.ts';
 import {limited} from './limited.ts';
+import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
@@ -52,7 +53,9 @@ async function runOnce(job: Job, io: RunIo, stopper: Stopper): Promise<RunOutcom
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
     const session = await openFresh(job, io, state, stopper, beginning);
-    return await finish(session);
+    const outcome = await finish(session);
+    logEnd(io.log, outcome);
+    return outcome;
   } catch (error) {
     reportFailure(job, io, state, error);
     if (state !== undefined) closeState(state, state.made !== undefined);
@@ -86,9 +89,15 @@ async function openFresh(
 /** source → plan → answers → in order → sink, until the input ends or the run stops. */
 async function flow(session: Session): Promise<void> {
   const {stopper, window, executor, io} = session;
+  logStart(session);
+  logStop(session);
   const unwatch = io.watch?.(session);
   const deadline = startDeadline(session);
-  const sampling = setInterval(() => sampleTimeline(session), SAMPLE_EVERY_MS);
+  const notePause = pauseLog(session);
+  const sampling = setInterval(() => {
+    sampleTimeline(session);
+    notePause();
+  }, SAMPLE_EVERY_MS);
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
   const writing = ending(write(session));
   await ending(read(session));
@@ -101,6 +110,7 @@ async function flow(session: Session): Promise<void> {
   }
   clearTimeout(deadline);
   clearInterval(sampling);
+  notePause();
   sampleTimeline(session, true);
   unwatch?.();
 }
@@ -129,6 +139,7 @@ async function write(session: Session): Promise<void> {
   let saved = io.now();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
+    logTrouble(session, ready);
     checkLimits(session, ready);
     if (io.now() - saved < CHECKPOINT_EVERY_MS) continue;
     await save(session);

@@ -10,6 +10,7 @@ import {steadyClock} from '../lookup/steady-clock.ts';
 import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
 import {InOrder} from './in-order.ts';
+import {loggedClient} from './log.ts';
 import {costOf} from './mapping.ts';
 import {RowWriter} from './row-writer.ts';
 import type {RunIo} from './run.ts';
@@ -213,7 +214,7 @@ function createExecutor(
   const {settings} = job;
   const operations = [...new Set(mapping.targets.map(target => target.operation))];
   return new LocalExecutor({
-    client,
+    client: loggedClient(client, io.log),
     ledger,
     lanes: lanesOf(job, operations),
     policy: settings,

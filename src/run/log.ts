@@ -1,0 +1,103 @@
+import type {Logger} from 'pino';
+import type {Client} from '../client/client.ts';
+import type {ReadyEntry} from './in-order.ts';
+import type {Session} from './session.ts';
+import type {Summary} from './summary.ts';
+
+/** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
+
+export function logStart({io, job, identity, layout, connection, checkpoint}: Session): void {
+  io.log.info(
+    {
+      run_id: identity.runId,
+      inputs: job.inputs,
+      output: job.paths.output ?? '-',
+      endpoint: job.endpoint.kind,
+      base_url: connection.client.baseUrl,
+      columns: layout.mapping.targets.map(({operation, column}) => ({operation, column})),
+      from_row: checkpoint === undefined ? 1 : checkpoint.record + 1,
+    },
+    'run starts',
+  );
+}
+
+/** Says when the run is asked to stop, and why. */
+export function logStop({io, stopper}: Pick<Session, 'io' | 'stopper'>): void {
+  stopper.onStop(() => {
+    const stop = stopper.reason;
+    io.log.info({reason: stop?.reason, exit_code: stop?.exitCode}, 'run stops');
+  });
+}
+
+export function logEnd(
+  log: Logger,
+  {summary, exitCode}: {summary: Summary | undefined; exitCode: number},
+): void {
+  log.info(
+    {
+      run_id: summary?.run_id,
+      exit_code: exitCode,
+      status: summary?.status,
+      reason: summary?.reason,
+      rows: summary?.rows,
+      calls: summary?.calls.total,
+      retries: summary?.calls.retries,
+      credits: summary?.credits.spent,
+      maybe_spent: summary?.credits.maybe_spent,
+      ms: summary?.duration_ms,
+    },
+    'run ended',
+  );
+}
+
+/** A client that logs each call: an answer at `trace`, anything else at `debug`. */
+export function loggedClient(client: Client, log: Logger): Client {
+  if (!log.isLevelEnabled('debug')) return client;
+  return {
+    ...client,
+    async send(operation, params) {
+      const attempt = await client.send(operation, params);
+      const {kind, latencyMs} = attempt;
+      const status = 'status' in attempt ? attempt.status : undefined;
+      const code = 'code' in attempt ? attempt.code : undefined;
+      log[kind === 'answered' ? 'trace' : 'debug'](
+        {operation, outcome: kind, status, code, ms: Math.round(latencyMs)},
+        'call',
+      );
+      return attempt;
+    },
+  };
+}
+
+/** Called now and then, says when the run begins to wait, and when it goes on. */
+export function pauseLog({io, executor}: Pick<Session, 'io' | 'executor'>): () => void {
+  let since: number | undefined;
+  return () => {
+    const {pause} = executor.pace();
+    if (pause !== undefined && since === undefined) {
+      since = io.now();
+      io.log.info(
+        {reason: pause.reason, detail: pause.detail, until: new Date(pause.untilMs).toISOString()},
+        'run waits',
+      );
+    } else if (pause === undefined && since !== undefined) {
+      io.log.info({ms: io.now() - since}, 'run goes on');
+      since = undefined;
+    }
+  };
+}
+
+/** The rows among these of which a lookup has no answer. */
+export function logTrouble({io, layout}: Session, entries: readonly ReadyEntry[]): void {
+  if (!io.log.isLevelEnabled('debug')) return;
+  for (const {record, results} of entries) {
+    const row = record.record;
+    if (record.type === 'reject')
+      io.log.debug({row, line: record.line, reason: record.reason}, 'row set aside');
+    for (const [index, result] of results.entries()) {
+      if (result?.status !== 'failed' && result?.status !== 'unknown') continue;
+      const column = layout.mapping.targets[index]?.column;
+      io.log.debug({row, column, status: result.status, code: result.error}, 'lookup without an answer');
+    }
+  }
+}
