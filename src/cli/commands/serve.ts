@@ -1,7 +1,7 @@
 import {readKey} from '../../job/endpoint.ts';
-import {UsageError} from '../../job/errors.ts';
+import {systemCode, UsageError} from '../../job/errors.ts';
 import {countOrShare, duration, rates} from '../../job/values.ts';
-import type {ServiceOptions} from '../../service/start.ts';
+import type {Service, ServiceOptions} from '../../service/start.ts';
 
 interface ServeFlags {
   readonly port: string;
@@ -18,9 +18,8 @@ interface ServeFlags {
 
 /** `bulk-enrich serve`: runs until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
-  const {startService} = await import('../../service/start.ts');
   const key = readKey(process.env);
-  const service = await startService({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
+  const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
   process.stdout.write(`Listening on ${service.url}\n`);
   if (key === undefined)
     process.stdout.write(
@@ -32,6 +31,24 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   });
   await service.close();
   return 0;
+}
+
+/** @throws {UsageError} where a file, the state folder or the port is not to be had. */
+async function start(options: ServiceOptions): Promise<Service> {
+  const {ServiceSetupError, startService} = await import('../../service/start.ts');
+  try {
+    return await startService(options);
+  } catch (error) {
+    if (error instanceof ServiceSetupError) throw new UsageError(error.code, error.message, {cause: error});
+    const code = systemCode(error);
+    if (!['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)) throw error;
+    const where = `${options.host}:${options.port}`;
+    throw new UsageError(
+      'port',
+      `The service can't listen on ${where} (${code}). Name another --port, or 0 for any free one.`,
+      {cause: error},
+    );
+  }
 }
 
 function serviceOptions(flags: ServeFlags): ServiceOptions {

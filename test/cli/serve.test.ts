@@ -1,0 +1,70 @@
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {expect, it} from 'vitest';
+import {createSandbox} from '../support/command.ts';
+
+/** Starts `serve` and waits for its first lines. */
+async function serve(
+  sandbox: ReturnType<typeof createSandbox>,
+  args: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const running = sandbox.start(['serve', '--port', '0', ...args], {env});
+  const printed = await new Promise<string>(resolve => {
+    let text = '';
+    running.child.stdout?.on('data', data => {
+      text += String(data);
+      if (env['BULK_ENRICH_API_KEY'] !== undefined || /API key/.test(text)) resolve(text);
+    });
+  });
+  const url = /http:\/\/[\d.:]+/.exec(printed)?.[0] ?? '';
+  return {running, printed, url, key: /: (\S+)\n$/.exec(printed)?.[1] ?? ''};
+}
+
+it('serve says where it listens and which key it takes, answers, and ends with 0 on SIGTERM', async () => {
+  using sandbox = createSandbox();
+  const {running, url, key} = await serve(sandbox, []);
+  const body = JSON.stringify({api_key: key, email: 'somebody@example.com'});
+  const headers = {'content-type': 'application/json'};
+  const answer = await fetch(`${url}/intelligence/email`, {method: 'POST', headers, body});
+  expect(await answer.json()).toMatchObject({success: true, data: {is_valid: true}});
+  running.kill('SIGTERM');
+  expect((await running.outcome).code).toBe(0);
+});
+
+it('serve takes the key from the environment, and never prints it', async () => {
+  using sandbox = createSandbox();
+  const {running, url, printed} = await serve(sandbox, [], {BULK_ENRICH_API_KEY: 'serve-key-canary'});
+  const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: 'serve-key-canary'};
+  expect((await sandbox.run(['lookup', 'ip', '192.0.2.1'], {env})).code).toBe(0);
+  running.kill('SIGINT');
+  const {stdout, stderr} = await running.outcome;
+  expect(printed + stdout + stderr).not.toContain('serve-key-canary');
+});
+
+it.each([
+  [['--sessions', 'none.ndjson'], /none\.ndjson/],
+  [['--rules', 'broken.yaml'], /broken\.yaml/],
+  [['--state', 'a-file'], /a-file/],
+  [['--error-rate', '120%'], /--error-rate/],
+])('serve %j is one sentence and exit 2', async (args, sentence) => {
+  using sandbox = createSandbox();
+  sandbox.write('broken.yaml', 'rules: [{when: nonsense(}]');
+  sandbox.write('a-file', '');
+  const {code, stderr} = await sandbox.run(['serve', '--port', '0', ...args]);
+  expect({code, lines: stderr.trim().split('\n').length}).toEqual({code: 2, lines: 1});
+  expect(stderr).toMatch(sentence);
+});
+
+it('serve on a port that is taken says so', async () => {
+  using sandbox = createSandbox();
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise(resolve => taken.once('listening', resolve));
+  const {port} = taken.address() as AddressInfo;
+  const {code, stderr} = await sandbox.run(['serve', '--port', String(port)]);
+  taken.close();
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    new RegExp(`^Error: The service can't listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\)`),
+  );
+});
