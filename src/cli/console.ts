@@ -9,12 +9,22 @@ export interface Console {
   readonly interactive: boolean;
   say(sentence: string): void;
   warn(sentence: string): void;
+  /** A line that the next one replaces, whoever writes that; an empty text takes it away. */
+  draw(line: string): void;
   readonly log: Logger;
 }
 
 export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): Console {
   const {quiet} = settings;
-  const line = (text: string) => process.stderr.write(`${text}\n`);
+  let drawn = false;
+  const erase = () => {
+    if (drawn) process.stderr.write(ERASE_LINE);
+    drawn = false;
+  };
+  const line = (text: string) => {
+    erase();
+    process.stderr.write(`${text}\n`);
+  };
   return {
     quiet,
     interactive: isInteractive(),
@@ -24,9 +34,19 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
     warn: sentence => {
       if (!quiet) line(`Warning: ${sentence}`);
     },
+    draw(text) {
+      erase();
+      if (text === '') return;
+      process.stderr.write(text.slice(0, (process.stderr.columns ?? NARROW) - 1));
+      drawn = true;
+    },
     log: createLog(settings.logLevel),
   };
 }
+
+const ERASE_LINE = '\r\u001B[2K';
+/** How wide a terminal is that does not say. */
+const NARROW = 80;
 
 /** A person at a terminal, and no automaton that happens to have one. */
 export function isInteractive(): boolean {

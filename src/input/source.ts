@@ -37,6 +37,8 @@ export interface Source {
   readonly bytesTotal: number | undefined;
   /** How far the raw input was read; once batches() ended, all of it. */
   readonly position: InputPosition;
+  /** Records read so far, those among them that were delivered before a resume included. */
+  readonly recordsRead: number;
   /** Blank lines met so far, which are no records. */
   readonly blankLines: number;
   /** Delivers the records, once. Throws InputError. */
@@ -103,6 +105,10 @@ class Reading implements Source {
 
   get position(): InputPosition {
     return this.#meter.position;
+  }
+
+  get recordsRead(): number {
+    return this.#tally.record;
   }
 
   get blankLines(): number {

@@ -1,36 +1,56 @@
 import {operationNames} from '../../client/wire.ts';
-import type {PaceReport} from '../../lookup/executor.ts';
+import type {Pause} from '../../lookup/traffic.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {count, duration} from './format.ts';
 
-const BAR_EVERY_MS = 200;
+const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const CELLS = 20;
+/** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
+const SPEED_OVER_MS = 10_000;
 
 /** Shows how the run goes: a line that is redrawn on a terminal, a line now and then elsewhere. Returns its end. */
 export function startProgress(session: Session, console: Console): () => void {
-  const {job, checkpoint, ledger} = session;
-  const style = styleFor(job.settings.progress, console);
-  if (checkpoint !== undefined) {
-    console.say(
-      `Going on from row ${count(checkpoint.record + 1)}: ${count(callsMade(session))} calls were made before and are not made again${ledger.interrupted === 0 ? '' : `; ${count(ledger.interrupted)} were in flight when the last session ended and may have been charged`}.`,
-    );
-  }
+  for (const sentence of opening(session)) console.say(sentence);
+  const style = styleFor(session.job.settings.progress, console);
   if (style === 'none') return () => {};
   const bar = style === 'bar';
+  const speed = new Speedometer();
   const draw = () => {
-    const text = statusLine(session, session.executor.pace());
-    process.stderr.write(
-      bar ? `\r\u001B[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`,
-    );
+    const text = statusLine(statusOf(session, speed, session.io.now()));
+    if (bar) console.draw(text);
+    else console.say(text);
   };
+  if (bar) draw();
   const timer = setInterval(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS);
   timer.unref();
   return () => {
     clearInterval(timer);
-    if (bar) process.stderr.write('\r\u001B[2K');
+    console.draw('');
   };
+}
+
+/** What is looked up where, how fast, and what was done before. */
+function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
+  const columns = operationNames.flatMap(operation => {
+    const some = layout.mapping.targets.filter(target => target.operation === operation);
+    return some.length === 0 ? [] : [`${operation} in ${some.map(({column}) => column).join(' and ')}`];
+  });
+  const {limit} = executor.pace();
+  const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls/s`;
+  const whom = job.endpoint.kind === 'embedded' ? 'the embedded service' : 'the service';
+  const asking = `Asking ${whom} about ${columns.join(', ')}, ${pace}.`;
+  if (checkpoint === undefined) return [asking];
+  const lost =
+    ledger.interrupted === 0
+      ? ''
+      : `; ${count(ledger.interrupted)} were in flight when the last session ended and may have been charged`;
+  const made = count(callsMade(ledger));
+  return [
+    asking,
+    `Going on from row ${count(checkpoint.record + 1)}: ${made} calls were made before and are not made again${lost}.`,
+  ];
 }
 
 function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): 'bar' | 'plain' | 'none' {
@@ -41,46 +61,100 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
     : 'plain';
 }
 
-function callsMade({ledger}: Session): number {
-  return operationNames.reduce((sum, name) => sum + ledger.tally.operations[name].calls, 0);
+function callsMade({tally}: Session['ledger']): number {
+  return operationNames.reduce((sum, name) => sum + tally.operations[name].calls, 0);
+}
+
+/** How fast something grows, over the last seconds. */
+export class Speedometer {
+  readonly #readings: {readonly at: number; readonly value: number}[] = [];
+
+  /** Notes a reading, and returns the growth a second since the oldest that counts; 0 at first. */
+  read(value: number, now: number): number {
+    this.#readings.push({at: now, value});
+    while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
+      this.#readings.shift();
+    const [oldest] = this.#readings;
+    if (oldest === undefined || oldest.at === now) return 0;
+    return ((value - oldest.value) / (now - oldest.at)) * 1_000;
+  }
+}
+
+/** What the status line says. */
+export interface Status {
+  readonly now: number;
+  /** Rows that are written or set aside, those of earlier sessions included. */
+  readonly rows: number;
+  /** How many there will be; estimated while the input is being read, undefined where its size is not known. */
+  readonly total: number | undefined;
+  readonly callsPerSecond: number;
+  /** How long still, in milliseconds, if it goes on like this. */
+  readonly leftMs: number | undefined;
+  readonly credits: number;
+  readonly maxCredits: number | undefined;
+  readonly pause: Pause | undefined;
+  /** Calls a second, where throttling has brought the rate down. */
+  readonly slowedTo: number | undefined;
+  /** No more rows fit behind one that waits for its answer. */
+  readonly windowFull: boolean;
+}
+
+function statusOf(session: Session, speed: Speedometer, now: number): Status {
+  const {writer, ledger, source, startedAt, job, executor, window, checkpoint} = session;
+  const {written, rejected} = writer.counters.rows;
+  const rows = written + rejected;
+  const total = totalOf(source, job.settings.limit);
+  const done = rows - (checkpoint?.record ?? 0);
+  const {pause, current, limit} = executor.pace();
+  return {
+    now,
+    rows,
+    total,
+    callsPerSecond: speed.read(callsMade(ledger), now),
+    leftMs: total === undefined || done === 0 ? undefined : ((now - startedAt) / done) * (total - rows),
+    credits: ledger.committed,
+    maxCredits: job.settings.maxCredits,
+    pause,
+    slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
+    windowFull: window.full,
+  };
+}
+
+/** How many records there will be, if those to come are as long as those that were read. */
+function totalOf(
+  {recordsRead, position, bytesTotal}: Session['source'],
+  limit: number | undefined,
+): number | undefined {
+  if (bytesTotal === undefined || position.bytes === 0) return limit;
+  const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));
+  return Math.min(total, limit ?? total);
 }
 
 /** One line: how far, how fast, how long still, what it cost, and why nothing moves if nothing does. */
-export function statusLine(session: Session, pace: PaceReport, now = Date.now()): string {
-  const {writer, ledger, source, startedAt, job} = session;
-  const {written, rejected} = writer.counters.rows;
-  const share =
-    source.bytesTotal === undefined || source.bytesTotal === 0
-      ? undefined
-      : Math.min(1, source.position.bytes / source.bytesTotal);
-  const elapsed = Math.max(1, now - startedAt);
-  const done = written + rejected - (session.checkpoint?.record ?? 0);
+export function statusLine(status: Status): string {
+  const {rows, total, credits, maxCredits, pause} = status;
+  const share = total === undefined || total === 0 ? undefined : Math.min(1, rows / total);
   const parts = [
     ...(share === undefined
       ? []
-      : [`${'█'.repeat(Math.round(share * CELLS)).padEnd(CELLS, '░')} ${Math.floor(share * 100)}%`]),
-    `${count(written + rejected)} rows`,
-    `${count(Math.round((callsMade(session) / elapsed) * 1_000))} calls/s`,
-    ...eta(share, done, elapsed),
-    `${count(ledger.committed)}${job.settings.maxCredits === undefined ? '' : ` of ${count(job.settings.maxCredits)}`} credits`,
-    ...stall(session, pace, now),
+      : [`${'█'.repeat(Math.floor(share * CELLS)).padEnd(CELLS, '░')} ${Math.floor(share * 100)}%`]),
+    `${count(rows)} rows`,
+    `${count(credits)}${maxCredits === undefined ? '' : ` of ${count(maxCredits)}`} credits`,
+    ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
   ];
   return parts.join(' · ');
 }
 
-function eta(share: number | undefined, done: number, elapsed: number): string[] {
-  if (share === undefined || share <= 0.01 || share >= 1 || done === 0) return [];
-  return [`about ${duration((elapsed / share) * (1 - share))} left`];
+function moving({callsPerSecond, leftMs, slowedTo, windowFull}: Status): string[] {
+  return [
+    `${count(Math.round(callsPerSecond))} calls/s`,
+    ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(leftMs)} left`]),
+    ...(slowedTo === undefined ? [] : [`slowed down to ${count(Math.round(slowedTo * 10) / 10)}/s`]),
+    ...(windowFull ? ['all rows read wait for one value'] : []),
+  ];
 }
 
-function stall({window}: Session, {pause, current, limit}: PaceReport, now: number): string[] {
-  if (pause !== undefined) {
-    const what = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'}[pause.reason];
-    return [`waiting: ${what} (${pause.detail}), next try in ${duration(Math.max(0, pause.untilMs - now))}`];
-  }
-  const slowed =
-    current !== undefined && (limit === undefined || current < 0.95 * limit)
-      ? [`slowed down to ${count(Math.round(current * 10) / 10)}/s`]
-      : [];
-  return window.full ? [...slowed, 'the window is full: all rows read wait for one value'] : slowed;
+function waiting({reason, detail, untilMs}: Pause, now: number): string {
+  const what = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'}[reason];
+  return `waiting: ${what} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
 }

@@ -1,0 +1,73 @@
+import {describe, expect, test} from 'vitest';
+import {Speedometer, type Status, statusLine} from '../../src/cli/terminal/progress.ts';
+
+const status: Status = {
+  now: 0,
+  rows: 1_234,
+  total: 10_000,
+  callsPerSecond: 19.6,
+  leftMs: 200_000,
+  credits: 1_100,
+  maxCredits: undefined,
+  pause: undefined,
+  slowedTo: undefined,
+  windowFull: false,
+};
+
+describe('the status line', () => {
+  test.each<[string, Partial<Status>, string]>([
+    [
+      'in the middle',
+      {},
+      '██░░░░░░░░░░░░░░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
+    ],
+    [
+      'at the end',
+      {rows: 10_000, leftMs: 0},
+      '████████████████████ 100% · 10,000 rows · 1,100 credits · 20 calls/s',
+    ],
+    ['from a pipe', {total: undefined, leftMs: undefined}, '1,234 rows · 1,100 credits · 20 calls/s'],
+    ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
+    [
+      'with a limit',
+      {total: undefined, leftMs: undefined, maxCredits: 5_000},
+      '1,234 rows · 1,100 of 5,000 credits · 20 calls/s',
+    ],
+    [
+      'slowed down',
+      {total: undefined, leftMs: undefined, slowedTo: 7.64},
+      '1,234 rows · 1,100 credits · 20 calls/s · slowed down to 7.6/s',
+    ],
+    [
+      'with a full window',
+      {total: undefined, leftMs: undefined, windowFull: true},
+      '1,234 rows · 1,100 credits · 20 calls/s · all rows read wait for one value',
+    ],
+    [
+      'throttled',
+      {total: undefined, pause: {reason: 'throttled', detail: 'http_429', untilMs: 12_000}},
+      '1,234 rows · 1,100 credits · waiting: throttled (http_429), next try in 12 s',
+    ],
+    [
+      'in an outage whose next try is due',
+      {total: undefined, pause: {reason: 'outage', detail: 'econnrefused', untilMs: -5}},
+      '1,234 rows · 1,100 credits · waiting: service down (econnrefused), next try in 0 ms',
+    ],
+    [
+      'with its quota used up',
+      {total: undefined, pause: {reason: 'quota', detail: 'no calls left', untilMs: 90_000}},
+      '1,234 rows · 1,100 credits · waiting: quota used up (no calls left), next try in 1 min 30 s',
+    ],
+  ])('%s', (_, change, line) => {
+    expect(statusLine({...status, ...change})).toBe(line);
+  });
+});
+
+test('the speed is that of the last ten seconds', () => {
+  const speed = new Speedometer();
+  expect(speed.read(0, 0)).toBe(0);
+  expect(speed.read(100, 1_000)).toBe(100);
+  for (let second = 2; second <= 20; second++) speed.read(100, second * 1_000);
+  expect(speed.read(100, 21_000)).toBe(0);
+  expect(speed.read(200, 22_000)).toBe(10);
+});

@@ -1,0 +1,55 @@
+import {describe, expect, test} from 'vitest';
+import {exitCodes} from '../../src/job/errors.ts';
+import {type Counters, emptyCounters} from '../../src/run/counters.ts';
+import {completedExit, exceeds} from '../../src/run/exit.ts';
+
+test('the exit codes are the contract’s', () => {
+  expect(exitCodes).toEqual({
+    ok: 0,
+    internal: 1,
+    usage: 2,
+    incomplete: 3,
+    limit: 4,
+    temporary: 5,
+    credentials: 6,
+    credits: 7,
+    input: 8,
+    output: 9,
+    state: 10,
+    locked: 11,
+    interrupted: 130,
+    terminated: 143,
+  });
+});
+
+describe('a run that wrote all its rows', () => {
+  const after = (change: (counters: Counters) => void) => {
+    const counters = emptyCounters();
+    change(counters);
+    return completedExit(counters);
+  };
+  test.each<[string, (counters: Counters) => void, number, string]>([
+    ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
+    ['judged locally', c => (c.lookups.ip.invalid = 5), 0, 'done'],
+    ['skipped on purpose', c => (c.skipped.filter = 5), 0, 'done'],
+    ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
+    ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
+    ['skipped for the budget', c => (c.skipped.budget = 1), 3, 'budget'],
+    ['a row set aside', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
+  ])('%s', (_, change, exitCode, reason) => {
+    expect(after(change)).toEqual({exitCode, reason});
+  });
+});
+
+test.each([
+  [undefined, 1_000, 1_000, false],
+  [{count: 10}, 10, 10, false],
+  [{count: 10}, 11, 11, true],
+  [{count: 0}, 1, 1, true],
+  [{share: 0.1}, 10, 100, false],
+  [{share: 0.1}, 11, 100, true],
+  // Of a few rows a share says nothing yet.
+  [{share: 0.1}, 50, 99, false],
+])('limit %j: %i of %i exceed it: %s', (limit, count, total, expected) => {
+  expect(exceeds(limit, count, total)).toBe(expected);
+});

@@ -1,0 +1,106 @@
+import {expect, test} from 'vitest';
+import {FAST, startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {expectAccounts} from '../support/summary.ts';
+
+/** The names that other programs may rely on, as the contract lists them. */
+const contract = {
+  '': 'run_id job status reason exit_code started_at finished_at duration_ms schema_version endpoint input output rows lookups calls credits pace errors resumed',
+  endpoint: 'kind base_url',
+  input: 'paths bytes sha256',
+  output: 'path bytes sha256',
+  rows: 'read written rejected ok with_errors',
+  'lookups.ip':
+    'values empty invalid distinct answered failed unknown skipped from_cache deduplicated calls retries',
+  calls: 'total by_status by_error retries latency_ms',
+  'calls.latency_ms': 'p50 p95 p99 max',
+  credits: 'spent maybe_spent limit saved by_operation',
+  'credits.saved': 'dedupe cache prefilter',
+  pace: 'rate_limit achieved pauses paused_ms',
+  'errors.0': 'code count rows',
+  resumed: 'times from_row',
+};
+
+/** A run in which something of everything happens: 14 rows, one of them unreadable. */
+async function mixedRun() {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  service.setScript(call => (call.value === '192.0.2.2' ? reply.error(422, 'odd_value') : undefined));
+  const cells = [
+    '192.0.2.1',
+    ' 192.0.2.1',
+    '192.0.2.2',
+    '192.0.2.2',
+    '',
+    'n/a',
+    '192.0.2.256',
+    '2001:db8::1',
+    '192.0.2.3',
+  ];
+  sandbox.write('warm.csv', 'ip,n\n192.0.2.3,1\n');
+  expect((await runHere(sandbox, ['run', 'warm.csv', ...FAST], service)).code).toBe(0);
+  sandbox.write('list.csv', `ip,n\n${cells.map((cell, n) => `${cell},${n}\n`).join('')}too short\n`);
+  const args = ['run', 'list.csv', '--cost', 'ip=2.5', '--max-credits', '100', ...FAST];
+  const outcome = await runHere(sandbox, args, {
+    env: {...service.env, BULK_ENRICH_BASE_URL: `${service.url}/`},
+  });
+  return {outcome, summary: sandbox.summary('list.enriched.summary.json'), ledger: service.ledger};
+}
+
+test('the summary has the contract’s names, and its accounts balance', async () => {
+  const {outcome, summary, ledger} = await mixedRun();
+  for (const [path, names] of Object.entries(contract)) {
+    const part = path
+      .split('.')
+      .reduce<unknown>(
+        (value, key) => (key === '' ? value : (value as Record<string, unknown>)[key]),
+        summary,
+      );
+    expect(Object.keys(part as object), path).toEqual(expect.arrayContaining(names.split(' ')));
+  }
+  expectAccounts(summary);
+  expect(outcome.code).toBe(3);
+  expect(summary).toMatchObject({
+    schema_version: 1,
+    job: null,
+    status: 'partial',
+    reason: 'lookups_failed',
+    exit_code: 3,
+    endpoint: {kind: 'live'},
+    rows: {read: 10, written: 9, rejected: 1, ok: 7, with_errors: 2},
+    lookups: {
+      ip: {
+        ...{values: 9, empty: 2, invalid: 2, answered: 3, failed: 2, unknown: 0, skipped: 0},
+        ...{distinct: 3, from_cache: 1, deduplicated: 2, calls: 2, retries: 0},
+      },
+    },
+    calls: {total: 2, by_status: {200: 1, 422: 1}, retries: 0},
+    credits: {spent: 2.5, maybe_spent: 2.5, limit: 100, saved: {dedupe: 5, cache: 2.5, prefilter: 5}},
+    pace: {rate_limit: null, pauses: 0, paused_ms: 0},
+    resumed: {times: 0, from_row: null},
+  });
+  expect(summary.errors).toEqual(
+    expect.arrayContaining([
+      {code: 'ip.odd_value', count: 2, rows: [3, 4]},
+      {code: 'ip.ip_malformed', count: 1, rows: [7]},
+      {code: 'ip.ipv6_unsupported', count: 1, rows: [8]},
+      {code: 'rejected.column_count', count: 1, rows: [10]},
+    ]),
+  );
+  // One call of the warm-up run, and the two of this one.
+  expect(ledger.calls).toBe(3);
+});
+
+test('the base URL goes into the summary without its userinfo', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  const url = service.url.replace('://', '://user:hush@');
+  const {code, stderr} = await runHere(sandbox, ['run', 'list.csv', ...FAST], {
+    env: {...service.env, BULK_ENRICH_BASE_URL: url},
+  });
+  const text = code === 0 ? sandbox.read('list.enriched.summary.json') : stderr;
+  expect(text).not.toContain('hush');
+});
