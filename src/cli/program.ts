@@ -70,6 +70,17 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   addCache(program, run);
+  addSettings(
+    add(
+      'doctor',
+      'Would a run work from here? Configuration, network, disk; nothing is charged without --call.',
+    ),
+    ['endpoint', 'actionId', 'timeout', 'cache', 'state', 'cost', 'logLevel', 'quiet'],
+  )
+    .option('-o, --output <OUT>', 'The output that is meant (default: in this directory)')
+    .option('--call', 'Make one real ip lookup as well, after saying what it costs.')
+    .option('--json', 'The findings as JSON on stdout.')
+    .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
   add('init', "Look at a list and write a job file for it, asking only what can't be seen.")
     .argument('<input>', 'the list')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")

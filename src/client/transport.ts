@@ -135,9 +135,14 @@ function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERROR_IN_CERT|ERR_TLS_INVALID)/;
 
+/** Whether this code of an error says that the other end can't be trusted. */
+export function isCertificateError(code: string): boolean {
+  return CERTIFICATE.test(code);
+}
+
 function withoutResponse(error: RequestError, connected: boolean, latencyMs: number): Attempt {
   const code = error.code;
-  if (CERTIFICATE.test(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code: name(code, error), latencyMs};
 }
 

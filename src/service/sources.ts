@@ -51,6 +51,11 @@ export function describeSources(data: OpenData): Sources {
   };
 }
 
+/** The fields that are left out because an optional data set is missing, and which; undefined where none is. */
+export function describeLeftOut(): Sources['left_out'][number] | undefined {
+  return findCityFile() === undefined ? withoutCity : undefined;
+}
+
 const withoutCity = {
   fields: cityFields.slice(0, 3),
   reason: `${cityPackage} is not installed`,

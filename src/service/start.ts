@@ -23,6 +23,7 @@ import {verifyCall} from './verdict/verdicts.ts';
 export type {Ledger} from './credits.ts';
 export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
+export {describeLeftOut} from './sources.ts';
 
 /** A running service. */
 export interface Service {

@@ -1,0 +1,109 @@
+import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
+import {BulkEnrichError} from '../../job/errors.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import type {JobSettings} from '../../job/settings.ts';
+import {defaultStoreDirectory} from '../../ledger/store.ts';
+import {connectTo} from '../../run/connect.ts';
+
+import {type Console, createConsole, isInteractive} from '../console.ts';
+import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
+import {checkCall, checkNetwork} from '../doctor/network.ts';
+import {checkPlace} from '../doctor/places.ts';
+import {count} from '../terminal/format.ts';
+import {cleaned} from './settings.ts';
+
+type DoctorFlags = RawSettings & {
+  readonly output?: string;
+  readonly call?: boolean;
+  readonly json?: boolean;
+};
+
+/** `bulk-enrich doctor`: would a run work from here? Nothing is charged, but for `--call`. */
+export async function doctorCommand(flags: DoctorFlags): Promise<number> {
+  const {output = './out.csv', call = false, json = false, ...given} = flags;
+  const settings = checkSettings(undefined, cleaned(given));
+  const console = createConsole(settings);
+  const checks = [...(await checkService(settings, call, console)), ...checkPlaces(settings, output)];
+  process.stdout.write(json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks));
+  return exitCodeOfAll(checks);
+}
+
+async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
+  let endpoint: Endpoint;
+  try {
+    endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive());
+  } catch (error) {
+    return [failure('configuration', error)];
+  }
+  const checks = [passed('configuration', describeEndpoint(endpoint))];
+  try {
+    if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
+    else checks.push(await dataCheck());
+    if (call) checks.push(await callCheck(endpoint, settings, console));
+  } catch (error) {
+    checks.push(failure('connection', error));
+  }
+  return checks;
+}
+
+/** The key is never shown, nor any part of it. */
+function describeEndpoint(endpoint: Endpoint): string {
+  const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
+  if (endpoint.kind === 'embedded')
+    return `the embedded service${endpoint.byDefault ? ', as nothing else is configured' : ''}; ${action}`;
+  const source = process.env.BULK_ENRICH_API_KEY_FILE === undefined ? 'BULK_ENRICH_API_KEY' : 'a key file';
+  return `${withoutUserinfo(endpoint.baseUrl)}; a key of ${endpoint.apiKey.length} characters (******) from ${source}; ${action}`;
+}
+
+function withoutUserinfo(url: string): string {
+  if (!URL.canParse(url)) return 'a base URL that is none';
+  const parsed = new URL(url);
+  return `${parsed.origin}${parsed.pathname}`;
+}
+
+async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Console): Promise<Check> {
+  const price = settings.cost.ip ?? settings.cost.all ?? 1;
+  console.say(
+    endpoint.kind === 'embedded'
+      ? 'One ip lookup is made now; the embedded service is free.'
+      : `One ip lookup is made now; it costs ${count(price)} credit${price === 1 ? '' : 's'}.`,
+  );
+  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
+  try {
+    return await checkCall(connection.client);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function dataCheck(): Promise<Check> {
+  const {describeLeftOut} = await import('../../service/start.ts');
+  const missing = describeLeftOut();
+  return missing === undefined
+    ? passed('data', 'all data sets of the embedded service are there')
+    : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
+}
+
+function checkPlaces({state, cache}: JobSettings, output: string): Check[] {
+  const store = typeof cache === 'string' ? cache : defaultStoreDirectory(process.env);
+  return [
+    ...(output === '-' ? [] : [checkPlace('output', output, true)]),
+    checkPlace('state', state ?? `${output}.run`, true),
+    ...(cache === false ? [] : [checkPlace('store', store, false)]),
+  ];
+}
+
+function failure(name: string, error: unknown): Check {
+  if (!(error instanceof BulkEnrichError)) throw error;
+  return failed(name, error.message, error.exitCode);
+}
+
+const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED'} as const;
+
+function render(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map(({name}) => name.length));
+  const lines = checks.map(
+    ({name, state, detail}) => `${name.padEnd(width)}  ${marks[state].padEnd(7)}  ${detail}`,
+  );
+  return `${lines.join('\n')}\n`;
+}

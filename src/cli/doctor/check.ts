@@ -1,0 +1,25 @@
+import {type ExitCode, exitCodes} from '../../job/errors.ts';
+
+/** One thing that was looked at. A warning does not keep a run from starting, a failure does. */
+export interface Check {
+  readonly name: string;
+  readonly state: 'ok' | 'warning' | 'failed';
+  /** What was found, and where something is wrong what to do about it. */
+  readonly detail: string;
+  /** What a run would end with for this reason; failures only. */
+  readonly exitCode?: ExitCode;
+}
+
+export const passed = (name: string, detail: string): Check => ({name, state: 'ok', detail});
+export const warning = (name: string, detail: string): Check => ({name, state: 'warning', detail});
+export const failed = (name: string, detail: string, exitCode: ExitCode): Check => ({
+  name,
+  state: 'failed',
+  detail,
+  exitCode,
+});
+
+/** The exit code of the first failure: what is checked first is what a run would meet first. */
+export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
+  return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
+}

@@ -1,0 +1,72 @@
+import {lookup} from 'node:dns/promises';
+import {request as httpRequest} from 'node:http';
+import {Agent, request as httpsRequest} from 'node:https';
+import type {TLSSocket} from 'node:tls';
+import {getProxyForUrl} from 'proxy-from-env';
+import {systemCode} from '../job/errors.ts';
+import {proxyFor} from './proxy.ts';
+import {isCertificateError} from './transport.ts';
+
+/** What could be found out about the way to a service without calling an operation: no key is sent, and nothing charged. */
+export interface Reach {
+  /** Host and port of the proxy that is used, if any. */
+  readonly proxy: string | undefined;
+  /** Addresses of the host; a code where it can't be resolved; undefined where a proxy resolves it. */
+  readonly dns: {readonly addresses: readonly string[]} | {readonly error: string} | undefined;
+  readonly answer: Answer | {readonly error: string; readonly certificate: boolean};
+}
+
+interface Answer {
+  readonly status: number;
+  readonly tls: {readonly protocol: string; readonly validTo: string} | undefined;
+  /** The service's clock minus this machine's, in milliseconds; undefined where the service does not say. */
+  readonly skewMs: number | undefined;
+}
+
+/** Asks for the base URL itself with GET, which is no operation. */
+export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
+  const proxy = base.protocol === 'https:' ? getProxyForUrl(base.href) : '';
+  const dns = proxy === '' ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
+  const answer = await get(base, timeoutMs).catch((error: unknown) => ({
+    error: systemCode(error),
+    certificate: isCertificateError(systemCode(error)),
+  }));
+  return {proxy: proxy === '' ? undefined : new URL(proxy).host, dns, answer};
+}
+
+async function resolve(host: string): Promise<Reach['dns']> {
+  try {
+    return {addresses: (await lookup(host, {all: true})).map(({address}) => address)};
+  } catch (error) {
+    return {error: systemCode(error)};
+  }
+}
+
+function get(base: URL, timeoutMs: number): Promise<Answer> {
+  const secure = base.protocol === 'https:';
+  const agent = secure ? proxyFor(base, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1}) : undefined;
+  const request = secure
+    ? httpsRequest(base, {agent: agent ?? new Agent()})
+    : httpRequest(base, {agent: false});
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);
+    request.once('close', () => clearTimeout(timer));
+    request.once('error', reject);
+    request.once('response', response => {
+      const {socket} = response;
+      const tls = 'encrypted' in socket ? describeTls(socket as TLSSocket) : undefined;
+      const date = Date.parse(response.headers.date ?? '');
+      const skewMs = Number.isNaN(date) ? undefined : date - Date.now();
+      resolve({status: response.statusCode ?? 0, tls, skewMs});
+      request.destroy();
+    });
+    request.end();
+  });
+}
+
+function describeTls(socket: TLSSocket): Answer['tls'] {
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    validTo: String(socket.getPeerCertificate().valid_to ?? ''),
+  };
+}

@@ -1,0 +1,119 @@
+import {once} from 'node:events';
+import {chmodSync, mkdirSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {expect, test} from 'vitest';
+import type {Check} from '../../src/cli/doctor/check.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+
+const KEY = 'canary-key-5c91d07e33';
+
+async function doctor(sandbox: Sandbox, flags: readonly string[], env: Record<string, string> = {}) {
+  const {code, stdout, stderr} = await sandbox.run(['doctor', '--json', ...flags], {env});
+  expect(stdout + stderr).not.toContain('canary-key');
+  const {checks} = JSON.parse(stdout) as {checks: Check[]};
+  return {code, stderr, of: (name: string) => checks.find(check => check.name === name)};
+}
+
+const live = (url: string, key = KEY) => ({BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: key});
+
+test('a service that answers: nothing is charged, the key is not shown, nothing is left behind', async () => {
+  await using server = await startApiServer({key: KEY});
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, [], live(server.url));
+  expect(found.code).toBe(0);
+  expect(found.of('configuration')?.detail).toContain(`a key of ${KEY.length} characters (******)`);
+  for (const name of ['dns', 'connection', 'tls', 'clock', 'proxy', 'output', 'state', 'store'])
+    expect([name, found.of(name)?.state]).toEqual([name, 'ok']);
+  expect([server.ledger.calls, server.ledger.keySeen, server.ledger.keyElsewhere]).toEqual([0, 0, []]);
+  expect(sandbox.files()).toEqual([]);
+});
+
+test('--call says its price first, and makes one lookup', async () => {
+  await using server = await startApiServer({key: KEY});
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, ['--call', '--cost', 'ip=3'], live(server.url));
+  expect([found.code, found.of('call')?.state, server.ledger.calls]).toEqual([0, 'ok', 1]);
+  expect(found.stderr).toContain('it costs 3 credits');
+});
+
+test.each([
+  ['a wrong key', reply.unauthorized(), 6],
+  ['no credits', reply.noCredits(), 7],
+  ['a redirect', reply.redirect('https://elsewhere.example.com/'), 2],
+  ['HTML', reply.html(), 3],
+])('--call that meets %s ends like a run', async (_, answer, code) => {
+  await using server = await startApiServer({key: KEY, script: () => answer});
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, ['--call'], live(server.url));
+  expect([found.code, found.of('call')?.state]).toEqual([code, 'failed']);
+});
+
+test.each([
+  ['nothing configured', {}, 'configuration', 2],
+  ['a key without a URL', {BULK_ENRICH_API_KEY: KEY}, 'configuration', 2],
+  ['an insecure URL', live('http://api.example.com'), 'connection', 2],
+  ['a host that does not exist', live('https://api.invalid'), 'dns', 5],
+  ['a port where nobody listens', live('http://127.0.0.1:9'), 'connection', 5],
+])('%s', async (_, env, name, code) => {
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, [], env as Record<string, string>);
+  expect([found.code, found.of(name)?.state]).toEqual([code, 'failed']);
+});
+
+test('certificates: what can’t be trusted is a usage error, what can is described', async () => {
+  await using server = await startApiServer({key: KEY, tls: true});
+  using sandbox = createSandbox();
+  const distrusted = await doctor(sandbox, [], live(server.url));
+  expect([distrusted.code, distrusted.of('tls')?.state]).toEqual([2, 'failed']);
+  const ca = sandbox.write('ca.pem', server.ca ?? '');
+  const trusted = await doctor(sandbox, [], {...live(server.url), NODE_EXTRA_CA_CERTS: ca});
+  expect([trusted.code, trusted.of('tls')?.detail]).toEqual([
+    0,
+    expect.stringMatching(/^TLSv1\.3, certificate valid to /),
+  ]);
+});
+
+test('a proxy is named, without its password', async () => {
+  await using server = await startApiServer({key: KEY, tls: true});
+  using sandbox = createSandbox();
+  const env = {...live(server.url), HTTPS_PROXY: 'http://user:canary-key-2@127.0.0.1:9'};
+  const found = await doctor(sandbox, [], env);
+  expect(found.of('proxy')?.detail).toBe('127.0.0.1:9 (HTTPS_PROXY)');
+  expect([found.code, found.of('connection')?.state]).toEqual([5, 'failed']);
+});
+
+test('places that can’t be written', async () => {
+  using sandbox = createSandbox();
+  mkdirSync(sandbox.path('closed'));
+  chmodSync(sandbox.path('closed'), 0o500);
+  const below = sandbox.write('file', '');
+  // Whoever may write everywhere meets the second: a file is no folder.
+  const output = process.getuid?.() === 0 ? `${below}/out.csv` : sandbox.path('closed/out.csv');
+  const found = await doctor(sandbox, ['--endpoint', 'embedded', '-o', output, '--cache', output]);
+  expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);
+});
+
+test.each([
+  [-3_600_000, 'ahead of'],
+  [3_600_000, 'behind'],
+])('a clock that is wrong by %i ms', async (offMs, said) => {
+  const server = createServer((_, response) => {
+    response.setHeader('Date', new Date(Date.now() + offMs).toUTCString()).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, [], live(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  server.close();
+  expect([found.code, found.of('clock')?.state]).toEqual([0, 'warning']);
+  expect(found.of('clock')?.detail).toContain(said);
+});
+
+test('the embedded service needs no key, and says what data it lacks', async () => {
+  using sandbox = createSandbox();
+  const found = await doctor(sandbox, ['--endpoint', 'embedded', '--call']);
+  expect([found.code, found.of('call')?.state, found.of('data')?.state]).toEqual([0, 'ok', 'ok']);
+  expect(found.stderr).toContain('the embedded service is free');
+});
