@@ -76,7 +76,10 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rejected':
       return attempt.status >= 400 ? settings.rejectedCharge : 'spent';
     case 'fatal':
-      return attempt.reason === 'redirect' ? 'maybe' : 'free';
+      // A caller that is not let in, or can't pay, has no account to charge; an answer with any other status may be.
+      return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)
+        ? 'free'
+        : 'maybe';
     default:
       return attempt satisfies never;
   }

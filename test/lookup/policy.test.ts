@@ -33,6 +33,7 @@ const kinds = {
   rejected: {kind: 'rejected', ...heard, status: 404, code: 'not_found'},
   denied: {kind: 'rejected', ...heard, status: 200, code: 'quota'},
   credentials: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 401},
+  odd: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 200},
   credits: {kind: 'fatal', reason: 'credits', code: 'http_402', latencyMs: 1, status: 402},
   redirect: {kind: 'fatal', reason: 'redirect', code: 'http_307', latencyMs: 1, status: 307},
   certificate: {kind: 'fatal', reason: 'certificate', code: 'CERT_HAS_EXPIRED', latencyMs: 1},
@@ -51,6 +52,7 @@ test.each([
   ['credits', 'free'],
   ['redirect', 'maybe'],
   ['certificate', 'free'],
+  ['odd', 'maybe'],
 ] as const)('%s is %s', (kind, charge) => {
   expect(chargeOf(kinds[kind], settings)).toBe(charge);
 });
