@@ -70,7 +70,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   addCache(program, run);
-  addSettings(
+  withSettings(
     add(
       'doctor',
       'Would a run work from here? Configuration, network, disk; nothing is charged without --call.',
@@ -125,7 +125,7 @@ type WithSettings = (command: Command, which: 'all' | readonly string[]) => Comm
 /** Gives a command its flags. Their schema is slow to load, so only a command that was named gets them. */
 async function settingsOf(argv: readonly string[]): Promise<WithSettings> {
   const all = argv.includes('completion');
-  if (!all && !['run', 'plan', 'lookup', 'verify'].some(name => argv.includes(name)))
+  if (!all && !['run', 'plan', 'lookup', 'verify', 'doctor'].some(name => argv.includes(name)))
     return command => command;
   const {addSettings} = await import('./flags.ts');
   return (command, which) => (all || argv.includes(command.name()) ? addSettings(command, which) : command);
