@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The request of `/verify` without the key; fields that are not given are not sent. */
-export function verifyParams(request: VerifyParams): Params {
+function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,
     token: request.token,

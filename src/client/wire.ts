@@ -13,17 +13,17 @@ const dateTime = z.iso.datetime({offset: true});
 
 const apiKey = z.string().min(1).describe("The client's API key.");
 
-export const ipRequest = z.object({
+const ipRequest = z.object({
   api_key: apiKey,
   ip: z.ipv4().describe('The IPv4 address to look up.'),
 });
 
-export const phoneRequest = z.object({
+const phoneRequest = z.object({
   api_key: apiKey,
   phone: z.string().min(1).describe('The phone number to validate.'),
 });
 
-export const emailRequest = z.object({
+const emailRequest = z.object({
   api_key: apiKey,
   email: z.string().min(1).describe('The e-mail address to validate and score.'),
 });
@@ -168,12 +168,12 @@ const verifyShape = {
 export const verifyData = z.looseObject(verifyShape).partial();
 
 /** The success response of `/verify`: the verdict's fields stand beside `success`. */
-export const verifyResponse = verifyData.extend({success: z.literal(true)});
+const verifyResponse = verifyData.extend({success: z.literal(true)});
 
 /** The success response of an intelligence operation. */
-export const ipResponse = z.object({success: z.literal(true), data: ipData});
-export const phoneResponse = z.object({success: z.literal(true), data: phoneData});
-export const emailResponse = z.object({success: z.literal(true), data: emailData});
+const ipResponse = z.object({success: z.literal(true), data: ipData});
+const phoneResponse = z.object({success: z.literal(true), data: phoneData});
+const emailResponse = z.object({success: z.literal(true), data: emailData});
 
 /** The only error payload that the interface gives. */
 export const errorBody = z.object({

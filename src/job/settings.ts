@@ -429,7 +429,6 @@ export const jobSchema = z.strictObject({
 
 export type SettingName = keyof typeof shape;
 export type Settings = z.output<typeof settingsSchema>;
-export type SettingsInput = z.input<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type JobInput = z.input<typeof jobSchema>;
 

@@ -24,7 +24,7 @@ export type Charge = 'free' | 'maybe' | 'spent';
 const KEY_LENGTH = 22;
 
 /** 132 bits of SHA-256 over the operation and what is asked: collisions are out of reach, values unreadable. */
-export function lookupKey(operation: Operation, identity: string): string {
+function lookupKey(operation: Operation, identity: string): string {
   return hash('sha256', `${operation}\0${identity}`, 'base64url').slice(0, KEY_LENGTH);
 }
 

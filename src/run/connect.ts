@@ -1,4 +1,4 @@
-import {type Client, type ClientOptions, createClient} from '../client/client.ts';
+import {type Client, type ClientOptions, checkedBaseUrl, createClient} from '../client/client.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
@@ -9,6 +9,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** What answers are kept under. Throws ClientError where the base URL is none. */
+export function scopeOf(endpoint: Endpoint): string {
+  if (endpoint.kind === 'embedded') return 'embedded';
+  const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
 /** The embedded service is started in this process and asked over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
@@ -16,14 +23,14 @@ export async function connectTo(
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
-    return {client, scope: client.baseUrl, close: async () => client.close()};
+    return {client, scope: scopeOf(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../service/start.ts');
   const service = await startService();
   const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
   return {
     client,
-    scope: 'embedded',
+    scope: scopeOf(endpoint),
     async close() {
       client.close();
       await service.close();

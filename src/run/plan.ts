@@ -10,6 +10,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
+import {scopeOf} from './connect.ts';
 import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
@@ -42,12 +43,7 @@ export interface PlanIo {
 export async function makePlan(job: Job, io: PlanIo) {
   const source = await openSource(sourceSettings(job, io, undefined));
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-plan-'));
-  const store = openAnswerStore(
-    job,
-    job.endpoint.kind === 'live' ? job.endpoint.baseUrl.replace(/\/+$/, '') : 'embedded',
-    notBefore(job, io.now()),
-    io,
-  );
+  const store = openAnswerStore(job, scopeOf(job.endpoint), notBefore(job, io.now()), io);
   const seen = new DistinctKeys(join(directory, 'keys.db'));
   const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));
   try {

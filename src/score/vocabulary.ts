@@ -18,7 +18,7 @@ export type Vocabulary = Readonly<Record<string, Type>>;
 const text: Type = {kind: 'string'};
 
 /** The fields of an operation's answer. All numbers are doubles, so that they compare and add up with one another. */
-export function answerType(operation: Operation): Type {
+function answerType(operation: Operation): Type {
   return typeOf(wire[operation].data);
 }
 

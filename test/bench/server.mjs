@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 
-export const ANSWER = JSON.stringify({
+const ANSWER = JSON.stringify({
   success: true,
   data: {
     is_vpn: false,

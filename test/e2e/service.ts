@@ -14,7 +14,7 @@ export async function startService(options: Partial<ApiServerOptions> = {}): Pro
   return Object.assign(server, {env: envOf(server.url)});
 }
 
-export function envOf(url: string): NonNullable<CommandOptions['env']> {
+function envOf(url: string): NonNullable<CommandOptions['env']> {
   return {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: KEY};
 }
 

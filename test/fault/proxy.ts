@@ -3,7 +3,7 @@ import {type AddressInfo, createServer, type Server, type Socket} from 'node:net
 import type {Faults} from './proxy-lane.ts';
 import {type Link, type Seen, startLink} from './proxy-link.ts';
 
-export type {Direction, Ending, Faults} from './proxy-lane.ts';
+export type {Faults} from './proxy-lane.ts';
 
 /** What a hook is told; numbers count from 1. */
 export interface Moment {
