@@ -1,0 +1,131 @@
+import {expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {interrupt, ips, openStage} from '../support/stage.ts';
+
+const DAY_MS = 86_400_000;
+
+test('--max-credits is never passed, not by one; what is in flight ends; a higher limit goes on', async () => {
+  await using stage = await openStage({latencyMs: 5});
+  stage.write('list.csv', ips(200));
+  const raw = {ip: 'ip', concurrency: 32};
+  const first = await stage.run({...raw, maxCredits: 77});
+  expect(first).toMatchObject({
+    code: 7,
+    summary: {reason: 'budget', credits: {spent: 77, maybe_spent: 0, limit: 77}},
+  });
+  expect(stage.api.ledger.credits).toBe(77);
+  expect((await stage.run({...raw, maxCredits: 77})).code).toBe(7);
+  expect(stage.api.ledger.credits).toBe(77);
+  expect((await stage.run({...raw, maxCredits: 200})).code).toBe(0);
+  expect(stage.api.ledger.credits).toBe(200);
+});
+
+test('attempts that may have been charged count against --max-credits', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(100));
+  stage.api.setScript(call => (call.call % 3 === 0 ? reply.error(500, 'internal') : undefined));
+  const ended = await stage.run({ip: 'ip', concurrency: 8, maxCredits: 50});
+  expect(ended.code).toBe(7);
+  const {spent, maybe_spent} = ended.summary?.credits ?? {spent: 0, maybe_spent: 0};
+  expect(spent + maybe_spent).toBe(50);
+  expect(stage.api.ledger.calls).toBe(50);
+});
+
+test('--on-budget publish writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(2_000));
+  const ended = await stage.run({ip: 'ip', rate: '200/s', maxCredits: 20, onBudget: 'publish'});
+  expect(ended).toMatchObject({
+    code: 3,
+    summary: {
+      reason: 'budget',
+      rows: {written: 2_000, with_errors: 1_980},
+      lookups: {ip: {skipped: 1_980, answered: 20}},
+    },
+  });
+  expect(stage.api.ledger.calls).toBe(20);
+  expect(stage.read('out.csv')).toContain('skipped,budget');
+});
+
+test("a job's credits of one day are shared by all its runs of that day (UTC), and renewed at midnight", async () => {
+  await using stage = await openStage();
+  let now = Date.parse('2031-05-06T22:00:00Z');
+  const night = (list: string, limit = 100, name = 'nightly') => {
+    stage.write('list.csv', list);
+    const raw = {ip: 'ip', maxCreditsPerDay: limit, force: true, concurrency: 8};
+    return stage.run(raw, {fromFile: true, name, now: () => now});
+  };
+  expect(await night(ips(60))).toMatchObject({
+    code: 0,
+    summary: {credits: {per_day: {limit: 100, used: 60}}},
+  });
+  const stopped = await night(ips(90, 100));
+  expect(stopped).toMatchObject({
+    code: 7,
+    summary: {
+      credits: {spent: 40, per_day: {limit: 100, used: 100}},
+      come_back_at: '2031-05-07T00:00:00.000Z',
+    },
+  });
+  expect(stopped.message).toContain('max_credits_per_day');
+  expect(stage.api.ledger.credits).toBe(100);
+  expect(await night(ips(90, 100))).toMatchObject({code: 7});
+  expect(stage.api.ledger.credits).toBe(100);
+  now += 2 * 3_600_000;
+  expect(await night(ips(90, 100))).toMatchObject({code: 0, summary: {credits: {per_day: {used: 50}}}});
+  expect(stage.api.ledger.credits).toBe(150);
+  expect(await night(ips(30, 400), 100, 'another')).toMatchObject({
+    code: 0,
+    summary: {credits: {per_day: {used: 30}}},
+  });
+});
+
+test('calls that turn out free give their credits back to the day', async () => {
+  await using stage = await openStage();
+  const now = Date.parse('2031-05-06T22:00:00Z');
+  stage.write('list.csv', ips(30));
+  stage.api.setScript(call => (call.attempt === 1 && call.call % 10 === 0 ? reply.throttle(0) : undefined));
+  const raw = {ip: 'ip', maxCreditsPerDay: 30, concurrency: 4};
+  expect(await stage.run(raw, {fromFile: true, name: 'n', now: () => now})).toMatchObject({code: 0});
+  expect(stage.api.ledger.credits).toBe(30);
+});
+
+test("where the day's credits can't be counted, nothing is sent", async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const raw = {ip: 'ip', maxCreditsPerDay: 30};
+  const missing = await stage.run(raw, {fromFile: true, env: {XDG_STATE_HOME: '/dev/null/state'}});
+  expect(missing).toMatchObject({code: 9, summary: {reason: 'daily_budget'}});
+  expect(missing.message).toContain('max_credits_per_day');
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
+test('--max-duration stops with exit 5 and goes on; one of a month does not stop at once', async () => {
+  await using stage = await openStage({latencyMs: 40});
+  stage.write('list.csv', ips(60));
+  const raw = {ip: 'ip', concurrency: 2};
+  const ended = await stage.run({...raw, maxDuration: '300ms'});
+  expect(ended).toMatchObject({code: 5, summary: {status: 'interrupted', reason: 'deadline'}});
+  expect(stage.api.ledger.calls).toBeLessThan(60);
+  stage.api.setLatency(0);
+  expect((await stage.run({...raw, maxDuration: `${DAY_MS * 30}ms`})).code).toBe(0);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+test('a stop while only the last answers are missing waits for those in flight, and saves', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(40));
+  const stopper = new Stopper();
+  stage.api.setScript(async call => {
+    if (call.call === 10) interrupt(stopper);
+    if (call.call >= 10) await new Promise(resolve => setTimeout(resolve, 100));
+    return undefined;
+  });
+  const ended = await stage.run({ip: 'ip', concurrency: 4}, {stopper});
+  expect(ended.code).toBe(130);
+  expect(ended.summary?.credits).toMatchObject({spent: stage.api.ledger.credits, maybe_spent: 0});
+  stage.api.setScript(undefined);
+  expect((await stage.run({ip: 'ip'})).code).toBe(0);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});

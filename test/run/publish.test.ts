@@ -1,0 +1,111 @@
+import {existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {
+  completePublishing,
+  digestFile,
+  type PublishRecord,
+  publish,
+  unfinishedPublishing,
+} from '../../src/run/publish.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
+
+const settings = {ip: 'ip'};
+const list = `${ips(20)}1.2.3.4,one too many\n`;
+
+/** A run that was killed while it published, after so many of its renames. */
+async function cutShort(stage: Stage, renames: number): Promise<string> {
+  stage.write('list.csv', list);
+  expect((await stage.run(settings)).code).toBe(3);
+  const output = stage.read('out.csv');
+  const state = stage.path('out.csv.run');
+  const {mkdirSync} = await import('node:fs');
+  mkdirSync(state, {mode: 0o700});
+  const file = async (partial: string, to: string) => {
+    const from = `${state}/${partial}`;
+    return {from, to: stage.path(to), ...(await digestFile(stage.path(to)))};
+  };
+  const record: PublishRecord = {
+    input: await digestFile(stage.path('list.csv')),
+    files: [await file('rejects.partial', 'out.rejects.ndjson'), await file('output.partial', 'out.csv')],
+    summary: {to: stage.path('out.summary.json'), text: stage.read('out.summary.json')},
+    obsolete: undefined,
+    exitCode: 3,
+    rowsWritten: 20,
+  };
+  writeFileSync(`${state}/publish.json`, JSON.stringify(record));
+  unlinkSync(stage.path('out.summary.json'));
+  for (const {from, to} of record.files.slice(renames)) renameSync(to, from);
+  return output;
+}
+
+test.each([0, 1, 2])(
+  'killed after %i renames: the same command completes it without a call',
+  async renames => {
+    await using stage = await openStage();
+    const output = await cutShort(stage, renames);
+    const {calls} = stage.api.ledger;
+    const ended = await stage.run(settings);
+    expect(ended).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}, exit_code: 3}});
+    expect(stage.api.ledger.calls).toBe(calls);
+    expect(stage.read('out.csv')).toBe(output);
+    expect(readdirSync(stage.directory).sort()).toEqual([
+      'list.csv',
+      'out.csv',
+      'out.rejects.ndjson',
+      'out.summary.json',
+    ]);
+  },
+);
+
+test('a file that is gone is exit 10; --restart asks for nothing that was answered', async () => {
+  await using stage = await openStage();
+  const output = await cutShort(stage, 1);
+  rmSync(stage.path('out.csv.run/output.partial'));
+  const {calls} = stage.api.ledger;
+  const refused = await stage.run(settings);
+  expect(refused).toMatchObject({code: 10, summary: {reason: 'publish_lost'}});
+  expect(refused.message).toContain('--restart');
+  expect((await stage.run({...settings, restart: true})).code).toBe(3);
+  expect(stage.read('out.csv')).toBe(output);
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test("last night's publishing is completed, and does not stand for this night's input", async () => {
+  await using stage = await openStage();
+  await cutShort(stage, 1);
+  stage.write('list.csv', ips(25));
+  const ended = await stage.run({...settings, force: true}, {fromFile: true});
+  expect(ended).toMatchObject({code: 0, summary: {rows: {written: 25}}});
+  expect(stage.api.ledger.calls).toBe(25);
+  // This night had no rejects: last night's are not left beside its output.
+  expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
+});
+
+test('publishing may be completed as often as one likes', async () => {
+  await using stage = await openStage();
+  for (const [name, text] of [
+    ['a.partial', 'rejects'],
+    ['b.partial', 'output'],
+  ] as const)
+    stage.write(name, text);
+  const files = [
+    {from: stage.path('a.partial'), to: stage.path('a'), ...(await digestFile(stage.path('a.partial')))},
+    {from: stage.path('b.partial'), to: stage.path('b'), ...(await digestFile(stage.path('b.partial')))},
+  ];
+  const input = {bytes: 0, sha256: ''};
+  publish(stage.directory, {
+    input,
+    files,
+    summary: undefined,
+    obsolete: undefined,
+    exitCode: 0,
+    rowsWritten: 1,
+  });
+  const record = unfinishedPublishing(stage.directory);
+  if (record === undefined) throw new Error('no record');
+  await completePublishing(record);
+  await completePublishing(record);
+  expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'publish.json']);
+  stage.write('b', 'changed');
+  await expect(completePublishing(record)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
+});

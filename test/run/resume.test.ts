@@ -1,0 +1,276 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
+import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+
+const ROWS = 100;
+const settings = {ip: 'ip', concurrency: 4};
+
+/** A run that stops half-way, with half of its rows checkpointed. */
+async function halfWay(
+  stage: Stage,
+  {raw = settings, ...options}: StageOptions & {raw?: Record<string, unknown>} = {},
+): Promise<void> {
+  const stopper = new Stopper();
+  const calls = stage.api.ledger.calls;
+  stage.api.setScript(call => {
+    if (call.call - calls === ROWS / 2) interrupt(stopper);
+    return undefined;
+  });
+  const ended = await stage.run(raw, {...options, stopper});
+  expect(ended).toMatchObject({code: 130, summary: {status: 'interrupted', reason: 'signal'}});
+  expect(existsSync(stage.path('out.csv'))).toBe(false);
+  stage.api.setScript(undefined);
+}
+
+/** What an uninterrupted run of the list writes. */
+async function whole(list: string): Promise<string> {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  expect((await stage.run(settings)).code).toBe(0);
+  return stage.read('out.csv');
+}
+
+test('the same command goes on: the same bytes, and no value is asked twice', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const ended = await stage.run(settings);
+  expect(ended).toMatchObject({code: 0, summary: {rows: {read: ROWS, written: ROWS}, resumed: {times: 1}}});
+  expect(ended.summary?.resumed.from_row).toBeGreaterThan(1);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(ended.summary?.credits.spent).toBe(ROWS);
+  expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
+});
+
+test('the state is for nobody else: a directory of 0700 with files of 0600', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `${ips(ROWS)}1.2.3.4,too,many\n`);
+  await halfWay(stage);
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  expect(mode(stage.path('out.csv.run'))).toBe('700');
+  const files = readdirSync(stage.path('out.csv.run'));
+  expect(files).toContain('output.partial');
+  for (const file of files)
+    expect([file, mode(join(stage.path('out.csv.run'), file))]).toEqual([file, '600']);
+});
+
+test('--state puts the state elsewhere, and leaves there what is not its own', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  const raw = {...settings, state: stage.path('elsewhere')};
+  await halfWay(stage, {raw});
+  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
+  writeFileSync(stage.path('elsewhere/mine.txt'), 'kept');
+  expect((await stage.run(raw)).code).toBe(0);
+  expect(readdirSync(stage.path('elsewhere'))).toEqual(['mine.txt']);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+test('the torn tail of a partial file is cut to the checkpoint', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  appendFileSync(stage.path('out.csv.run/output.partial'), '203.0.113.1,ok,,half of a ro');
+  expect((await stage.run(settings)).code).toBe(0);
+  expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+});
+
+test.each([
+  ['shorter than the checkpoint', (path: string) => truncateSync(path, 100)],
+  ['lost', (path: string) => rmSync(path)],
+])(
+  'a partial file that is %s is refused; --restart goes on without a call for what was answered',
+  async (_, harm) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage);
+    harm(stage.path('out.csv.run/output.partial'));
+    const refused = await stage.run(settings);
+    expect(refused).toMatchObject({
+      code: 10,
+      summary: {exit_code: 10, reason: 'partial_short', status: 'failed'},
+    });
+    expect(refused.message).toContain('--restart');
+    const {calls} = stage.api.ledger;
+    expect(refused.summary?.credits.spent).toBe(calls);
+    expect((await stage.run({...settings, restart: true, cache: false})).code).toBe(0);
+    expect(stage.api.ledger.calls).toBe(ROWS);
+    expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+  },
+);
+
+test.each([
+  ['in what was read', (list: string) => list.replace('203.0.113.0', '203.0.113.255')],
+  ['to be shorter than what was read', (list: string) => list.slice(0, 300)],
+])(
+  'an input that changed %s is exit 8 with zero calls; appended rows are none of that',
+  async (_, change) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage);
+    const {calls} = stage.api.ledger;
+    stage.write('list.csv', change(ips(ROWS)));
+    const refused = await stage.run(settings);
+    expect(refused).toMatchObject({code: 8, summary: {exit_code: 8, reason: 'input_changed'}});
+    expect(refused.message).toContain('--restart');
+    expect(stage.api.ledger.calls).toBe(calls);
+    stage.write('list.csv', ips(ROWS + 20));
+    expect((await stage.run(settings)).code).toBe(0);
+    expect(stage.api.ledger.calls).toBe(ROWS + 20);
+    expect(stage.read('out.csv')).toBe(await whole(ips(ROWS + 20)));
+  },
+);
+
+test('settings that shape the output are compared: exit 10 names them, and the way out', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const {calls} = stage.api.ledger;
+  const refused = await stage.run({...settings, fields: 'ip.country', account: 'other'});
+  expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'settings_changed'}});
+  expect(refused.message).toMatch(/account.*fields.*--restart/);
+  expect(stage.api.ledger.calls).toBe(calls);
+  expect((await stage.run({...settings, concurrency: 9, maxAge: '1h', maxCredits: ROWS})).code).toBe(0);
+  expect(stage.api.ledger.calls).toBe(ROWS);
+});
+
+test.each([
+  ['its header is gone', 0],
+  ['a page in its middle is gone', 12_288],
+])('a ledger that is damaged (%s) is exit 10 with zero calls; --restart sets it aside', async (_, at) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const path = stage.path('out.csv.run/ledger.db');
+  const {size} = statSync(path);
+  const {open} = await import('node:fs/promises');
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(Math.min(16_384, size - at), 0xa5), 0, undefined, at);
+  await file.close();
+  const {calls} = stage.api.ledger;
+  const refused = await stage.run(settings);
+  expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'state_damaged'}});
+  expect(refused.message).toContain('--restart');
+  expect(stage.api.ledger.calls).toBe(calls);
+  const ended = await stage.run({...settings, restart: true});
+  expect(ended.code).toBe(0);
+  expect(ended.warnings[0]).toContain('ledger.db.damaged');
+  // The answer store has what the ledger lost.
+  expect(stage.api.ledger.calls).toBe(ROWS);
+  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
+});
+
+test("a job file's run starts over by itself from state that does not fit, and keeps every paid answer", async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  const raw = {...settings, cache: false};
+  await halfWay(stage, {raw, fromFile: true});
+  stage.write('list.csv', ips(ROWS).replace('203.0.113.0\n', '203.0.113.9\n203.0.113.0\n'));
+  const ended = await stage.run({...raw, fields: 'ip.country'}, {fromFile: true});
+  expect(ended).toMatchObject({code: 0, summary: {rows: {written: ROWS + 1}}});
+  expect(ended.warnings.join()).toContain('starts over');
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(stage.api.ledger.calls).toBe(ROWS);
+});
+
+test('--on-stale-state stop makes a job file stop, and restart makes a command start over', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  stage.write('list.csv', ips(ROWS, 1));
+  expect((await stage.run({...settings, onStaleState: 'stop'}, {fromFile: true})).code).toBe(8);
+  expect((await stage.run({...settings, onStaleState: 'restart'})).code).toBe(0);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
+
+test("a nightly job does not wedge on yesterday's damaged ledger or lost partial file", async () => {
+  for (const harm of [
+    (state: string) =>
+      writeFileSync(join(state, 'ledger.db'), 'no database at all, but a text of some length'),
+    (state: string) => rmSync(join(state, 'output.partial')),
+    (state: string) => writeFileSync(join(state, 'publish.json'), '{"files": [{'),
+  ]) {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage);
+    harm(stage.path('out.csv.run'));
+    expect((await stage.run(settings, {fromFile: true})).code).toBe(0);
+    expect(stage.api.ledger.repeated()).toEqual([]);
+    expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+  }
+});
+
+test('stdin goes on when the same bytes are piped again, and is reset when they are not', async () => {
+  await using stage = await openStage();
+  const raw = {...settings, input: '-'};
+  await halfWay(stage, {raw, stdin: ips(ROWS)});
+  const refused = await stage.run(raw, {stdin: ips(ROWS, 1)});
+  expect(refused).toMatchObject({code: 8});
+  expect((await stage.run(raw, {stdin: ips(ROWS)})).code).toBe(0);
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+
+  rmSync(stage.path('out.csv'));
+  await halfWay(stage, {raw: {...raw, force: true, cache: false}, stdin: ips(ROWS, 10_000)});
+  const reset = await stage.run(
+    {...raw, force: true, cache: false},
+    {stdin: ips(ROWS, 9_000), fromFile: true},
+  );
+  expect(reset).toMatchObject({code: 10, summary: {reason: 'stale_stdin'}});
+  expect(reset.message).toContain('pipe the same bytes again');
+  const again = await stage.run(
+    {...raw, force: true, cache: false},
+    {stdin: ips(ROWS, 9_000), fromFile: true},
+  );
+  expect(again).toMatchObject({code: 0, summary: {rows: {written: ROWS}}});
+});
+
+test('usage errors leave nothing behind', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  expect((await stage.run({ip: 'no such column'})).code).toBe(2);
+  expect((await stage.run({ip: 'ip', state: stage.path('a/b/c'), fields: 'ip.nonsense'})).code).toBe(2);
+  stage.write('out.csv', 'somebody else’s');
+  expect((await stage.run(settings)).code).toBe(2);
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv']);
+  expect(stage.read('out.csv')).toBe('somebody else’s');
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
+test('an input that can not be read is exit 8, says so in a summary, and leaves no state', async () => {
+  await using stage = await openStage();
+  expect(await stage.run(settings)).toMatchObject({code: 8, summary: {exit_code: 8, credits: {spent: 0}}});
+  stage.write('list.csv', '');
+  expect(await stage.run(settings)).toMatchObject({code: 8, summary: {exit_code: 8}});
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.summary.json']);
+});
+
+test('an output directory that does not exist is exit 9 in a sentence', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const ended = await stage.run({...settings, output: 'missing/out.csv'});
+  expect(ended).toMatchObject({code: 9});
+  expect(ended.message).toContain('does not exist');
+  expect(readdirSync(stage.directory)).toEqual(['list.csv']);
+});
+
+test('the output takes the mode of the file it replaces', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  stage.write('out.csv', 'old');
+  chmodSync(stage.path('out.csv'), 0o640);
+  expect((await stage.run({...settings, force: true})).code).toBe(0);
+  expect(statSync(stage.path('out.csv')).mode & 0o777).toBe(0o640);
+});

@@ -1,0 +1,147 @@
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {PassThrough, Readable} from 'node:stream';
+import {pino} from 'pino';
+import {BulkEnrichError, exitCodes} from '../../src/job/errors.ts';
+import {resolveJob} from '../../src/job/job.ts';
+import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
+import {run} from '../../src/run/run.ts';
+import type {Session} from '../../src/run/session.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import type {Summary} from '../../src/run/summary.ts';
+import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
+
+/** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
+export interface Stage extends AsyncDisposable {
+  readonly api: ApiServer;
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  path(name: string): string;
+  write(name: string, text: string | Uint8Array): void;
+  read(name: string): string;
+  run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
+}
+
+export interface StageOptions {
+  /** Run as a job file's job, which names its endpoint. */
+  readonly fromFile?: boolean;
+  readonly name?: string;
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly now?: () => number;
+  readonly stopper?: Stopper;
+  readonly watch?: (session: Session) => void;
+}
+
+/** How a run ended, as the command's caller sees it. */
+export interface Ended {
+  readonly code: number;
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** As it stands in its file; undefined where there is none. */
+  readonly summary: Summary | undefined;
+  readonly stdout: string;
+}
+
+const KEY = 'stage-key-71ac4f';
+
+export async function openStage(options: Partial<ApiServerOptions> = {}): Promise<Stage> {
+  const api = await startApiServer({key: KEY, ...options});
+  const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-stage-'));
+  const directory = join(root, 'work');
+  const home = join(root, 'home');
+  for (const folder of [directory, home]) mkdirSync(folder);
+  const env = {
+    BULK_ENRICH_BASE_URL: api.url,
+    BULK_ENRICH_API_KEY: KEY,
+    XDG_CACHE_HOME: join(home, 'cache'),
+    XDG_STATE_HOME: join(home, 'state'),
+  };
+  const path = (name: string) => join(directory, name);
+  return {
+    api,
+    directory,
+    env,
+    path,
+    write: (name, text) => writeFileSync(path(name), text),
+    read: name => readFileSync(path(name), 'utf8'),
+    run: (settings, given) => runOn(directory, env, settings, given),
+    async [Symbol.asyncDispose]() {
+      await api.close();
+      rmSync(root, {recursive: true, force: true});
+    },
+  };
+}
+
+async function runOn(
+  directory: string,
+  env: Readonly<Record<string, string>>,
+  raw: RawSettings,
+  options: StageOptions = {},
+): Promise<Ended> {
+  const warnings: string[] = [];
+  const stdout = new PassThrough();
+  const text = stdout.toArray();
+  const ended = await attempt(directory, {...env, ...options.env}, raw, options, warnings, stdout);
+  stdout.end();
+  return {...ended, warnings, stdout: Buffer.concat((await text) as Buffer[]).toString()};
+}
+
+async function attempt(
+  directory: string,
+  env: Readonly<Record<string, string>>,
+  raw: RawSettings,
+  {fromFile = false, name, stdin = '', now = Date.now, stopper = new Stopper(), watch}: StageOptions,
+  warnings: string[],
+  stdout: PassThrough,
+): Promise<Pick<Ended, 'code' | 'message' | 'summary'>> {
+  const absolute = (path: string) => (path === '-' ? path : join(directory, path));
+  const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
+  let summaryPath: string | undefined;
+  const summary = () => readSummary(summaryPath);
+  try {
+    const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...others};
+    const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
+    const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
+    const job = resolveJob({...source, placeOf: placeIn(undefined, given)}, env, false);
+    summaryPath = job.paths.summary;
+    const io = {
+      env,
+      stdin: Readable.from([Buffer.from(stdin)]),
+      stdout,
+      now,
+      random: Math.random,
+      log: pino({level: 'silent'}),
+      warn: (sentence: string) => warnings.push(sentence),
+      watch: (session: Session) => {
+        watch?.(session);
+        return () => {};
+      },
+    };
+    const outcome = await run(job, io, stopper);
+    return {code: outcome.exitCode, message: outcome.message, summary: summary()};
+  } catch (error) {
+    if (!(error instanceof BulkEnrichError)) throw error;
+    return {code: error.exitCode, message: error.message, summary: summary()};
+  }
+}
+
+function readSummary(path: string | undefined): Summary | undefined {
+  try {
+    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Summary);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stops a run as a signal would. */
+export function interrupt(stopper: Stopper): void {
+  stopper.stop({status: 'interrupted', reason: 'signal', exitCode: exitCodes.interrupted, message: 'Stop.'});
+}
+
+/** `ip` columns with this many distinct values. */
+export function ips(count: number, from = 0): string {
+  const value = (i: number) => `203.0.${113 + ((from + i) >> 8)}.${(from + i) & 255}`;
+  return `ip\n${Array.from({length: count}, (_, i) => value(i)).join('\n')}\n`;
+}
