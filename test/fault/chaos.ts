@@ -1,0 +1,95 @@
+import {expect} from 'vitest';
+import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {type Faults, startFaultProxy} from './proxy.ts';
+
+export interface Chaos {
+  readonly rows: number;
+  readonly distinct: number;
+  readonly seed: number;
+  /** Share of the calls that the server faults, and of the requests that the way to it breaks. */
+  readonly serverFaults: number;
+  readonly networkFaults: number;
+  readonly maxKills: number;
+  readonly withinMs: number;
+}
+
+export interface ChaosResult {
+  readonly kills: number;
+  readonly calls: number;
+  readonly distinct: number;
+  readonly charged: number;
+  readonly spent: number;
+  readonly maybe: number;
+  readonly byStatus: unknown;
+  readonly broken: number;
+}
+
+const args = [
+  ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--email', 'email', '--rate', 'unlimited'],
+  // Every value gets an answer in the end, however unlucky it is, so that the bytes can be compared.
+  ...['--concurrency', '32', '--timeout', '2s', '--max-resends', '60', '--max-attempts', '99', '--quiet'],
+];
+
+/**
+ * Runs a list through random faults of all kinds, killing it now and then, and holds what comes out against a calm
+ * run: the same bytes, and books within the server's.
+ */
+export async function chaosAndCompare(chaos: Chaos): Promise<ChaosResult> {
+  const list = listOf(chaos.rows, chaos.distinct, chaos.seed);
+  await using calm = await openArena();
+  calm.sandbox.write('list.csv', list);
+  expect(await calm.sandbox.run(args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
+
+  await using arena = await openArena({
+    seed: chaos.seed,
+    error: chaos.serverFaults,
+    faults: ['500', '503', '429', 'reset', 'cut', 'stall'],
+  });
+  const {sandbox, api} = arena;
+  await using proxy = await startFaultProxy({
+    target: api.url,
+    seed: chaos.seed,
+    onRequest: ({random}) => (random() < chaos.networkFaults ? networkFault(random) : undefined),
+  });
+  const env = {...arena.env, BULK_ENRICH_BASE_URL: proxy.url};
+  sandbox.write('list.csv', list);
+  const random = seeded(chaos.seed);
+  const {last, kills} = await runUntilDone(
+    () => sandbox.start(args, {env}),
+    session => (session < chaos.maxKills ? random() * chaos.withinMs : undefined),
+  );
+  expect(last).toMatchObject({code: 0});
+  expect(bytesOf(sandbox, 'out.csv').equals(bytesOf(calm.sandbox, 'out.csv'))).toBe(true);
+  expect(sandbox.files()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
+
+  const ledger = await api.ledger();
+  const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
+  expect(spent).toBeLessThanOrEqual(ledger.credits);
+  expect(ledger.credits).toBeLessThanOrEqual(spent + maybe);
+  expect(ledger.distinct).toBe((await calm.api.ledger()).distinct);
+  expect([ledger.key_elsewhere, ledger.violations, ledger.wrong_key]).toEqual([0, 0, 0]);
+  return {
+    kills,
+    calls: ledger.calls,
+    distinct: ledger.distinct,
+    charged: ledger.credits,
+    spent,
+    maybe,
+    byStatus: ledger.by_status,
+    broken: proxy.seen.resets + proxy.seen.cuts,
+  };
+}
+
+function networkFault(random: () => number): Faults {
+  const faults: readonly Faults[] = [
+    {reset: 'before'},
+    {reset: 'during'},
+    {reset: 'after'},
+    {cutAfter: {bytes: Math.floor(random() * 300), direction: 'down', ending: 'close'}},
+    {cutAfter: {bytes: Math.floor(random() * 300), direction: 'up', ending: 'reset'}},
+    {latencyMs: random() * 100, jitterMs: random() * 100},
+    {bytesPerSecond: 5_000},
+    {drip: {everyMs: 5, bytes: 20}},
+  ];
+  return faults[Math.floor(random() * faults.length)] ?? {};
+}
