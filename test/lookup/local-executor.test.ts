@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {OutageWatch} from '../../src/lookup/outage.ts';
 import {policyNumbers} from '../../src/lookup/policy.ts';
 import {type SimulatedCall, type SimulationOptions, simulate, simulated, valuesUpTo} from './simulation.ts';
 
@@ -139,17 +140,30 @@ describe('an outage', () => {
     expect([run.stop?.kind, run.settled.size]).toEqual(['outage', 0]);
   });
 
-  test('attempts before it are forgiven: each value still has all of its own', async () => {
-    const keys = valuesUpTo(400);
+  test('attempts at its start are forgiven: each value still has all of its own', async () => {
+    const hit = new Map<string, number>();
     const run = await simulate({
-      values: keys,
-      // From 1 s to 90 s all is down; later every value that was hit fails twice more, which is within its resends.
-      answer: ({key, attempt, atMs}) => {
-        if (atMs > 1_000 && atMs < 90_000) return status(500);
-        return key === 'v180' && attempt < 8 && atMs >= 90_000 && attempt <= 3 ? status(500) : ok;
+      values: valuesUpTo(400),
+      answer: ({key, atMs}) => {
+        const after = hit.get(key);
+        if (atMs > 1_000 && atMs < 90_000) {
+          if (hit.size < policyNumbers.outageValues) hit.set(key, 0);
+          return status(500);
+        }
+        if (atMs < 90_000 || after === undefined || after === 2) return ok;
+        hit.set(key, after + 1);
+        return status(500);
       },
     });
+    expect([...hit.values()]).toEqual(Array(policyNumbers.outageValues).fill(2));
     expect([...run.settled.values()].filter(({status: each}) => each === 'ok')).toHaveLength(400);
+  });
+
+  test('the probe is a value that was not tried yet, where there is one', () => {
+    const watch = new OutageWatch({maxOutageMs: 1e9, pending: () => 99, random: () => 0});
+    for (const key of valuesUpTo(policyNumbers.outageValues)) watch.failed(key, status(503), 0, () => {});
+    expect(watch.pick([{key: 'v1'}, {key: 'v9'}, {key: 'v2'}])).toEqual([{key: 'v9'}]);
+    expect(watch.pick([{key: 'v1'}, {key: 'v2'}])).toEqual([{key: 'v1'}, {key: 'v2'}]);
   });
 
   test('calls that must never be resent are unknown at once', async () => {
