@@ -26,7 +26,7 @@ const SCHEMA = `
 const FIND_AT_ONCE = 64;
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
-const WRITE_EVERY_MS = 250;
+const WRITE_EVERY_MS = 100;
 /** Another run may hold the store for as long as it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -53,8 +53,8 @@ export interface AnswerStore {
   put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string, at?: number): void;
   /** Writes out what is waiting; whether all that was ever put is in the file now. */
   flush(): boolean;
-  /** Whether another run has written to the store since this was last asked. */
-  changed(): boolean;
+  /** A number that is another one once another run has written to the store. */
+  version(): number;
   close(): void;
 }
 
@@ -63,7 +63,7 @@ export const noStore: AnswerStore = {
   find: () => new Map(),
   put() {},
   flush: () => false,
-  changed: () => false,
+  version: () => 0,
   close() {},
 };
 
@@ -137,7 +137,7 @@ class SqliteStore implements AnswerStore {
   readonly #version: Statement;
   #waiting: Answer[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #seen: unknown;
+  #seen = 0;
   readonly #inode: number;
   #broken = false;
 
@@ -153,7 +153,6 @@ class SqliteStore implements AnswerStore {
     );
     this.#version = db.prepare('PRAGMA data_version');
     this.#inode = statSync(join(directory, STORE_FILE)).ino;
-    this.changed();
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, string> {
@@ -196,14 +195,11 @@ class SqliteStore implements AnswerStore {
     });
   }
 
-  changed(): boolean {
-    let version: unknown;
+  version(): number {
     this.#attempt(() => {
-      version = this.#version.get()?.data_version;
+      this.#seen = Number(this.#version.get()?.data_version);
     });
-    if (version === this.#seen) return false;
-    this.#seen = version;
-    return version !== undefined;
+    return this.#seen;
   }
 
   close(): void {

@@ -24,6 +24,8 @@ export interface AnswersOptions {
 interface Pending {
   readonly ask: Ask;
   readonly waiting: Question[];
+  /** The store's version when it was last looked for there. */
+  version: number;
 }
 
 /** The chain that a value passes: in flight already? in the ledger? in the store? Only then is it asked about. */
@@ -48,8 +50,9 @@ export class Answers {
     }
     const known = this.#options.ledger.find([...fresh.keys()]);
     for (const [key, entry] of known) if (entry.settled !== undefined) deliver(fresh, key, entry.settled);
+    const version = this.#options.store.version();
     this.#fromStore(fresh, known);
-    for (const ask of this.#open(fresh, known)) await this.#submit(ask);
+    for (const ask of this.#open(fresh, known, version)) await this.#submit(ask);
   }
 
   /** The executor has the outcome for good. */
@@ -69,22 +72,24 @@ export class Answers {
   answeredMeanwhile(asks: readonly Ask[]): ReadonlySet<string> {
     const {store, ledger} = this.#options;
     const answered = new Set<string>();
-    if (!store.changed()) return answered;
-    for (const operation of new Set(asks.map(({lookup}) => lookup.operation))) {
+    const version = store.version();
+    const unseen = asks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
+    for (const operation of new Set(unseen.map(({lookup}) => lookup.operation))) {
       if (operation === 'verify') continue;
-      const some = asks.filter(({lookup}) => lookup.operation === operation);
+      const some = unseen.filter(({lookup}) => lookup.operation === operation);
       const stored = store.find(
         some.map(({lookup}) => lookup.key),
         operation,
       );
       for (const {lookup, known} of some) {
         const data = stored.get(lookup.key);
+        const pending = this.#pending.get(lookup.key);
+        if (pending !== undefined) pending.version = version;
         if (data === undefined) continue;
         ledger.adopt(operation, lookup.key, data, known);
         answered.add(lookup.key);
-        const waiting = this.#pending.get(lookup.key)?.waiting ?? [];
         this.#pending.delete(lookup.key);
-        for (const question of waiting) question.answer({status: 'ok', data});
+        for (const question of pending?.waiting ?? []) question.answer({status: 'ok', data});
       }
     }
     return answered;
@@ -116,7 +121,7 @@ export class Answers {
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
-  #open(fresh: ReadonlyMap<string, Question[]>, known: ReadonlyMap<string, Entry>): Ask[] {
+  #open(fresh: ReadonlyMap<string, Question[]>, known: ReadonlyMap<string, Entry>, version: number): Ask[] {
     const asks: Ask[] = [];
     for (const [key, waiting] of fresh) {
       const lookup = waiting[0]?.lookup;
@@ -124,7 +129,7 @@ export class Answers {
       const entry = known.get(key);
       const cost = this.#options.costOf(lookup);
       const ask: Ask = {lookup, cost, known: entry !== undefined, ambiguous: entry?.ambiguous === true};
-      this.#pending.set(key, {ask, waiting});
+      this.#pending.set(key, {ask, waiting, version});
       asks.push(ask);
     }
     return asks;
