@@ -48,13 +48,14 @@ function statusOf({status, exit_code}: ReportSummary): {tone: Tone; text: string
 }
 
 function leadOf(summary: ReportSummary): string {
-  const {rows, status, reason, exit_code, come_back_at, started_at} = summary;
+  const {rows, status, reason, exit_code, come_back_at, started_at, failed_if = []} = summary;
   const written = `${many(rows.written, 'row')} written`;
   const when = `Started ${moment(started_at)}, ran for ${duration(summary.duration_ms)}.`;
   if (status === 'completed' || status === 'partial') {
     const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} set aside as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
-    return `${written}${rejected}.${why} ${when}`;
+    const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
+    return `${written}${rejected}.${why}${limits} ${when}`;
   }
   const back =
     come_back_at === undefined ? 'The same command goes on.' : `Run again after ${moment(come_back_at)}.`;

@@ -54,6 +54,8 @@ export interface ReportSummary {
     Partial<Record<'countries' | 'networks' | 'domains' | 'phone_countries', TopFacts>>
   >;
   readonly timeline?: TimelineFacts;
+  /** The job's `fail_if` conditions that held. */
+  readonly failed_if?: readonly string[];
   readonly drift?: readonly Drift[];
 }
 

@@ -66,6 +66,11 @@ describe('the HTML page', () => {
       expect(page).toContain(text);
   });
 
+  test('names the limits that were passed', () => {
+    const page = html(fullSummary({reason: 'fail_if', exit_code: 4, failed_if: ['risk.high > 500']}));
+    expect(page).toContain('Exit code 4 (fail if). Limit passed: risk.high &gt; 500.');
+  });
+
   test('has the figures of every chart in a table', () => {
     const page = html(fullSummary());
     for (const [figure] of page.matchAll(/<figure.*?<\/figure>/gs)) {
