@@ -78,7 +78,9 @@ export function latencyPercentile(tally: Tally, p: number): number | null {
 }
 
 export function countUp(counts: Record<string, number>, name: string, by = 1): void {
-  if (name in counts || Object.keys(counts).length < MOST_NAMES) counts[name] = (counts[name] ?? 0) + by;
+  // Names may come from the service, and `constructor` is in every object.
+  const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
+  if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;
 }
 
 /** Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. */

@@ -15,6 +15,13 @@ const table = (rows: number, from = 1) =>
   `ip,n\n${Array.from({length: rows}, (_, i) => `192.0.2.${(from + i) % 256},${from + i}\n`).join('')}`;
 
 describe('a source', () => {
+  it('names the keys of NDJSON in the order in which they first appear', async () => {
+    const {format} = await readAll(
+      write('a.ndjson', '{"ip":1,"10":2,"2":3}\n{"1":4,"__proto__":5,"ip":6}\n'),
+    );
+    expect(format.columns).toEqual(['ip', '10', '2', '1', '__proto__']);
+  });
+
   it('reads several files as one input', async () => {
     const [a, b] = [write('a.csv', table(3)), write('b.csv.gz', gzipSync(table(2, 4)))];
     const {records, bytesTotal, position} = await readAll([a, b]);

@@ -30,7 +30,7 @@ describe('header words', () => {
       'user.ip',
       'ip_2',
       'IP 1',
-    ].map(name => [name, '192.0.2.1', 'ip sure']),
+    ].map(name => [name, 'ip sure']),
     ...[
       'phone',
       'Phone Number',
@@ -44,7 +44,7 @@ describe('header words', () => {
       'Phone #',
       'phone_1',
       'contact-phone',
-    ].map(name => [name, '+12025550143', 'phone sure']),
+    ].map(name => [name, 'phone sure']),
     ...[
       'email',
       'E-Mail',
@@ -55,15 +55,15 @@ describe('header words', () => {
       'userEmail',
       'email2',
       'billing.email',
-    ].map(name => [name, 'jo@example.com', 'email sure']),
-  ])('%j is a column of its kind', (name, cell, expected) => {
-    expect(guess(name as string, six(cell as string))).toBe(expected);
+    ].map(name => [name, 'email sure']),
+  ])('%j is a column of its kind, whatever is in it', (name = '', expected) => {
+    expect(guess(name, six(''))).toBe(expected);
   });
 
   test.each(['zip', 'trip', 'shipping', 'telling', 'cellar', 'emailed', 'mailbox_size', 'recipient'])(
     '%j is not one by its name',
     name => {
-      expect(guess(name, six('some text'))).toBeUndefined();
+      expect(guess(name, six(''))).toBeUndefined();
     },
   );
 

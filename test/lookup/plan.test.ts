@@ -102,8 +102,8 @@ test.each([
 });
 
 test('two columns for one operation have their own names as prefixes, unless told otherwise', () => {
-  const choices = [{column: 'ip'}, {column: 'id', prefix: 'other_'}];
-  expect(targetsOf('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['ip_', 'other_']);
+  const choices = [{column: 'email'}, {column: 'id', prefix: 'other_'}];
+  expect(targetsOf('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['email_', 'other_']);
   expect(targetsOf('ip', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['ip_']);
   expect(targetsOf('verify', [{column: 'id'}], columns).map(({prefix}) => prefix)).toEqual(['verdict_']);
 });

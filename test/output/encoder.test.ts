@@ -49,6 +49,11 @@ describe('CSV', () => {
     }
   });
 
+  test('a line end of any kind inside a cell is quoted, as many readers end a record at it', () => {
+    for (const cell of ['a\rb', 'a\nb'])
+      expect(encode(['192.0.2.1', cell], {eol: '\r\n'})).toContain(`,"${cell}",`);
+  });
+
   test('texts of answers are made safe against formulas, the input’s own only where asked for', () => {
     const formula = {city: '=1+1'};
     expect(encode(['=2', '+1 555'], {}, formula)).toBe("=2,+1 555,ok,,'=1+1\n");
