@@ -17,6 +17,8 @@ export interface Job {
   readonly fromFile: boolean;
   /** Where a setting was written, for messages. */
   readonly placeOf: PlaceOf;
+  /** Only these records, by their numbers: a sample. */
+  readonly onlyRecords?: ReadonlySet<number>;
   /** What `{date}` stands for; undefined where no path has it. */
   readonly date?: string | undefined;
 }

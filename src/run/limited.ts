@@ -1,6 +1,15 @@
 import type {Batch} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 
+/** The source's batches with only these records in them. */
+export async function* picked(
+  batches: AsyncGenerator<Batch>,
+  only: ReadonlySet<number> | undefined,
+): AsyncGenerator<Batch> {
+  for await (const {records, position} of batches)
+    yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
+}
+
 /** The source's batches, up to record number `limit`: what comes after that is not read. */
 export async function* limited(
   source: Pick<Source, 'batches'>,

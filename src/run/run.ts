@@ -1,6 +1,7 @@
 import type {Logger} from 'pino';
 import type {Batch} from '../input/row.ts';
 import type {Env} from '../job/endpoint.ts';
+import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {Admission} from './admission.ts';
 import {beginningOf, startOver} from './beginning.ts';
@@ -9,7 +10,7 @@ import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
 import type {ReadyEntry} from './in-order.ts';
-import {limited} from './limited.ts';
+import {limited, picked} from './limited.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
@@ -47,6 +48,8 @@ export function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOu
 }
 
 async function runOnce(job: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
+  if (job.settings.sample !== undefined)
+    throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   let state: RunState | undefined;
   try {
     state = openState(job);
@@ -119,7 +122,7 @@ async function flow(session: Session): Promise<void> {
 async function read(session: Session): Promise<void> {
   const {source, stopper, job} = session;
   const admission = new Admission(session);
-  const batches = limited(source, job.settings.limit);
+  const batches = picked(limited(source, job.settings.limit), job.onlyRecords);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
     if (next === undefined || next.done === true) return;

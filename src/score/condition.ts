@@ -1,8 +1,7 @@
-import type {ASTNode, ParseResult} from '@marcbachmann/cel-js';
+import type {ASTNode} from '@marcbachmann/cel-js';
+import {directComparison} from './direct.ts';
 import {type Expression, hasPath, pathOf, type Reference, referencesOf} from './expression.ts';
-
-/** What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. */
-export type Facts = Readonly<Record<string, unknown>>;
+import {type Facts, reader} from './facts.ts';
 
 /** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
 export type Decision = boolean | undefined;
@@ -33,10 +32,13 @@ function conditionOf(node: ASTNode, expression: Expression): Condition {
   if (node.op === '!_') return negation(conditionOf(node.args, expression));
   const present = hasPath(node);
   if (present !== undefined) return presence(present, referencesOf(node, vocabulary));
-  const path = pathOf(node);
-  const [reference] = path === undefined ? [] : referencesOf(node, vocabulary);
-  if (path !== undefined && reference?.type?.kind === 'bool') return flag(reference);
-  return comparison(expression.runnable(node), referencesOf(node, vocabulary));
+  const references = referencesOf(node, vocabulary);
+  const [reference] = references;
+  if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference);
+  const direct = directComparison(node, vocabulary);
+  if (direct !== undefined) return comparison(direct, references);
+  const run = expression.runnable(node);
+  return comparison(facts => run(facts), references);
 }
 
 /** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
@@ -70,29 +72,31 @@ function negation(inner: Condition): Condition {
 }
 
 function presence(path: readonly string[], references: readonly Reference[]): Condition {
-  return {references, decide: facts => isThere(valueAt(facts, path)), missing() {}};
+  const read = reader(path);
+  return {references, decide: facts => isThere(read(facts)), missing() {}};
 }
 
 /** A bare flag, which most rules are: read without the expression engine, for speed. */
 function flag(reference: Reference): Condition {
-  const {path} = reference;
+  const read = reader(reference.path);
   return {
     references: [reference],
     decide: facts => {
-      const value = valueAt(facts, path);
+      const value = read(facts);
       return typeof value === 'boolean' ? value : undefined;
     },
     missing(facts, into) {
-      if (typeof valueAt(facts, path) !== 'boolean') into.add(reference);
+      if (typeof read(facts) !== 'boolean') into.add(reference);
     },
   };
 }
 
-function comparison(run: ParseResult, references: readonly Reference[]): Condition {
-  const known = (facts: Facts) => references.every(reference => isKnown(facts, reference));
+function comparison(run: (facts: Facts) => unknown, references: readonly Reference[]): Condition {
+  const checks = references.filter(({optional}) => !optional).map(isKnownBy);
+  const known = (facts: Facts) => checks.every(check => check(facts));
   const evaluate = (facts: Facts): Decision => {
     try {
-      const result: unknown = run(facts);
+      const result = run(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
       // Data that the expression can't work with, such as a text that is no number: nobody can tell.
@@ -104,7 +108,7 @@ function comparison(run: ParseResult, references: readonly Reference[]): Conditi
     decide: facts => (known(facts) ? evaluate(facts) : undefined),
     missing(facts, into) {
       if (known(facts) && evaluate(facts) !== undefined) return;
-      const absent = references.filter(reference => !isKnown(facts, reference));
+      const absent = references.filter(reference => !reference.optional && !isKnownBy(reference)(facts));
       for (const reference of absent.length > 0 ? absent : references) into.add(reference);
     },
   };
@@ -112,23 +116,13 @@ function comparison(run: ParseResult, references: readonly Reference[]): Conditi
 
 const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
 
-/** A value of another type than the interface's is no answer. */
-function isKnown(facts: Facts, {path, type, optional}: Reference): boolean {
-  if (optional) return true;
-  const value = valueAt(facts, path);
+/** Whether facts have what a reference reads; a value of another type than the interface's is no answer. */
+function isKnownBy({path, type}: Reference): (facts: Facts) => boolean {
+  const read = reader(path);
   const expected = typeNames[type?.kind ?? ''];
-  return expected === undefined ? isThere(value) : typeof value === expected;
+  return expected === undefined ? facts => isThere(read(facts)) : facts => typeof read(facts) === expected;
 }
 
 function isThere(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function valueAt(facts: Facts, path: readonly string[]): unknown {
-  let value: unknown = facts;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return value;
 }

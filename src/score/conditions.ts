@@ -9,7 +9,7 @@ import {
   type Combination,
   chosen,
   combinationsOf,
-  factsOf,
+  factsReader,
   knownColumns,
   type RowView,
   rowReader,
@@ -26,7 +26,7 @@ export type RowFilter = (row: Row) => boolean;
 export function createRowFilter(where: string, format: Format, placeOf: PlaceOf): RowFilter {
   const condition = compile(conditionChecker(rowVocabulary(knownColumns(format)))(where, placeOf(['where'])));
   const read = rowReader([condition], format.columns);
-  return row => condition.decide({row: read(row)}) === true;
+  return row => condition.decide({row: read?.(row)}) === true;
 }
 
 /** Which of the lookups that have a condition are worth asking, once all that have none are answered. */
@@ -68,9 +68,9 @@ export function createConditions(
     return {condition, combinations: combinationsOf(condition, subjects) ?? []};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const read = rowReader(conditions, format.columns);
+  const readFacts = factsReader(subjects, rowReader(conditions, format.columns));
   return view => {
-    const facts = {...factsOf(view, subjects, read), risk: scorer?.soFar(view)};
+    const facts = {...readFacts(view), risk: scorer?.soFar(view)};
     return index => {
       const some = ready[index];
       if (some === undefined) return true;

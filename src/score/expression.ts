@@ -40,13 +40,21 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
       const {valid, type, error} = parsed.check();
       if (!valid) throw wrong(error?.summary ?? 'not valid');
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
-      return {ast: parsed.ast, vocabulary, runnable: node => running.parse(serialize(node))};
+      return {ast: parsed.ast, vocabulary, runnable: node => running.parse(textOf(node))};
     } catch (error) {
       if (error instanceof UsageError) throw error;
       if (error instanceof UnknownName) throw wrong(error.message);
       throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
     }
   };
+}
+
+/** A part as text. The library writes characters beyond 16 bits as two escapes, and does not read them back. */
+function textOf(node: ASTNode): string {
+  return serialize(node).replace(
+    /(?<!\\)(?:\\u[0-9a-f]{4}){2,}/gi,
+    escapes => JSON.parse(`"${escapes}"`) as string,
+  );
 }
 
 /** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */

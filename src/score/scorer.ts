@@ -1,15 +1,16 @@
 import {operationNames} from '../client/wire.ts';
 import type {InputFormat} from '../input/row.ts';
 import type {Target} from '../lookup/targets.ts';
-import {type Condition, compile, type Facts} from './condition.ts';
+import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
+import type {Facts} from './facts.ts';
 import type {Risk, RiskLevel} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Combination,
   chosen,
   combinationsOf,
-  factsOf,
+  factsReader,
   keyOf,
   knownColumns,
   type RowView,
@@ -50,7 +51,7 @@ export function createScorer(
   const subjects = subjectsOf(targets, operationNames);
   const ready = compileRules(rules, subjects, format);
   const conditions = ready.map(({condition}) => condition);
-  const readRow = rowReader(conditions, format.columns);
+  const readFacts = factsReader(subjects, rowReader(conditions, format.columns));
   const relevant = [
     ...new Set(
       conditions.flatMap(condition =>
@@ -59,7 +60,7 @@ export function createScorer(
     ),
   ];
   const judge = (view: RowView, missing: Set<string> | undefined) => {
-    const facts = factsOf(view, subjects, readRow);
+    const facts = readFacts(view);
     const reasons = new Set<string>();
     let points = 0;
     for (const rule of ready) {
@@ -113,14 +114,16 @@ function applies(
   signal: NameSignal,
 ): boolean {
   const several = combinations.length > 1;
-  const undecided: [Facts, Combination][] = [];
+  let undecided: [Facts, Combination][] | undefined;
   for (const combination of combinations) {
     const these = several ? chosen(facts, view, combination) : facts;
     const decision = condition.decide(these);
     if (decision === true) return true;
-    if (decision === undefined) undecided.push([these, combination]);
+    if (decision !== undefined) continue;
+    undecided ??= [];
+    undecided.push([these, combination]);
   }
-  if (missing !== undefined)
+  if (missing !== undefined && undecided !== undefined)
     for (const [these, combination] of undecided) {
       const lacked = new Set<Reference>();
       condition.missing(these, lacked);

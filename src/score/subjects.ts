@@ -2,7 +2,8 @@ import type {Operation} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
-import type {Condition, Facts} from './condition.ts';
+import type {Condition} from './condition.ts';
+import type {Facts} from './facts.ts';
 
 /**
  * Whom an expression can speak of, and which lookups that is: `ip` is any of the columns that are looked up as IP
@@ -54,19 +55,23 @@ export function knownColumns(format: Pick<InputFormat, 'kind' | 'columns'>): rea
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Reads the columns that conditions speak of from a row. */
+/** Reads the columns that conditions speak of from a row; undefined where they speak of none. */
 export function rowReader(
   conditions: readonly Condition[],
   columns: readonly string[],
-): (row: Row) => Readonly<Record<string, unknown>> {
-  const read = new Set<string>();
-  for (const {path} of conditions.flatMap(({references}) => references))
-    if (path[0] === 'row' && path[1] !== undefined) read.add(path[1]);
-  const places = [...read].map(name => [name, columns.indexOf(name)] as const);
-  return row =>
-    row.type === 'ndjson'
-      ? row.value
-      : Object.fromEntries(places.map(([name, at]) => [name, row.fields[at]]));
+): ((row: Row) => Readonly<Record<string, unknown>>) | undefined {
+  const references = conditions
+    .flatMap(condition => condition.references)
+    .filter(({path}) => path[0] === 'row');
+  if (references.length === 0) return undefined;
+  const read = new Set(references.flatMap(({path}) => path.slice(1, 2)));
+  const places = [...read].map(name => ({name, at: columns.indexOf(name)}));
+  return row => {
+    if (row.type === 'ndjson') return row.value;
+    const cells: Record<string, unknown> = {};
+    for (const {name, at} of places) cells[name] = row.fields[at];
+    return cells;
+  };
 }
 
 /** A choice of one lookup for each subject that has several. */
@@ -92,25 +97,24 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /** What a row says of each subject, the first lookup of each standing for it until a combination is chosen. */
-export function factsOf(
-  view: RowView,
+export function factsReader(
   subjects: Subjects,
-  readRow: (row: Row) => Readonly<Record<string, unknown>>,
-): Facts {
-  const facts: Record<string, unknown> = {row: readRow(view.row)};
-  const status: Record<string, string> = {};
-  const error: Record<string, string> = {};
-  for (const [name, {targets}] of subjects) {
-    const [index = -1] = targets;
-    const result = view.results[index];
-    facts[name] = view.answers[index] ?? NOTHING;
-    if (result === undefined) continue;
-    status[name] = result.status;
-    error[name] = 'error' in result ? result.error : '';
-  }
-  facts['status'] = status;
-  facts['error'] = error;
-  return facts;
+  readRow: ((row: Row) => Readonly<Record<string, unknown>>) | undefined,
+): (view: RowView) => Facts {
+  const firsts = [...subjects].map(([name, {targets}]) => ({name, index: targets[0] ?? -1}));
+  return ({row, results, answers}) => {
+    const status: Record<string, string> = {};
+    const error: Record<string, string> = {};
+    const facts: Record<string, unknown> = {status, error, row: readRow?.(row)};
+    for (const {name, index} of firsts) {
+      facts[name] = answers[index] ?? NOTHING;
+      const result = results[index];
+      if (result === undefined) continue;
+      status[name] = result.status;
+      error[name] = 'error' in result ? result.error : '';
+    }
+    return facts;
+  };
 }
 
 const NOTHING = {};

@@ -27,6 +27,7 @@ describe('a condition over what is known', () => {
     ['ip.city in ["Berlin", "Paris"]', true],
     ['size(ip.city) == 6', true],
     ['size(ip.city) - 1 == 5 && ip.city.substring(1) == "erlin"', true],
+    ['!ip.city.contains("😀😀")', true],
     ['verify.rules[0].action == "block"', true],
     ['-email.trust_score < -5', true],
     ['status.email == "ok" && error.email == ""', true],

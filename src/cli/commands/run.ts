@@ -1,9 +1,13 @@
+import {exitCodes} from '../../job/errors.ts';
 import {run} from '../../run/run.ts';
+import {runSample} from '../../run/sample.ts';
+import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {startProgress} from '../terminal/progress.ts';
+import {renderSample} from '../terminal/sample.ts';
 import {type JobFlags, jobFrom} from './settings.ts';
 
 /** `bulk-enrich run`. */
@@ -26,20 +30,22 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   try {
-    const outcome = await run(
-      job,
-      {
-        env: process.env,
-        stdin: process.stdin,
-        stdout: process.stdout,
-        now: Date.now,
-        random: Math.random,
-        log: console.log,
-        warn: console.warn,
-        watch: session => startProgress(session, console),
-      },
-      stopper,
-    );
+    const io = {
+      env: process.env,
+      stdin: process.stdin,
+      stdout: process.stdout,
+      now: Date.now,
+      random: Math.random,
+      log: console.log,
+      warn: console.warn,
+      watch: (session: Session) => startProgress(session, console),
+    };
+    if (job.settings.sample !== undefined) {
+      const report = await runSample(job, io, stopper);
+      process.stdout.write(renderSample(report));
+      return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
+    }
+    const outcome = await run(job, io, stopper);
     renderOutcome(job, outcome, console);
     tellGitHub(process.env, outcome, console);
     return outcome.exitCode;
