@@ -4,8 +4,8 @@ import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
 const LEASE_SECONDS = 0.01;
-/** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99% of it is used. */
-const USE = 0.99;
+/** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99.5% of it is used. */
+const USE = 0.995;
 /** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
 const CATCH_UP_SECONDS = 0.25;
 /** bottleneck's timers can't be taken back when a run stops, so it spaces no further than this; the rest waits here. */

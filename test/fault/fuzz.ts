@@ -73,12 +73,11 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
       body: {as: 'bytes' as const, data, type: 'application/json'},
       // A wait that is asked for is honoured, and has cases of its own; here it would only take time.
       headers: {...more, ...encoded, ...(Number(more['Retry-After']) > 1 ? {'Retry-After': '1'} : {})},
-      charge: true,
     })),
   },
   fc
     .tuple(fc.constantFrom('close' as const, 'reset' as const), fc.string())
-    .map(([ending, text]) => ({kind: 'raw' as const, text, ending, charge: true})),
+    .map(([ending, text]) => ({kind: 'raw' as const, text, ending})),
 );
 
 /**
