@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What stdin holds; empty by default. */
   readonly stdin?: string | Uint8Array | Readable;
+  /** What runs the command in node's place. */
+  readonly node?: string;
 }
 
 export interface CommandOutcome {
@@ -89,11 +91,11 @@ export function filesUnder(directory: string): string[] {
 
 function startCommand(
   args: readonly string[],
-  {env, stdin = ''}: CommandOptions,
+  {env, stdin = '', node = process.execPath}: CommandOptions,
   cwd: string,
   home: string,
 ): RunningCommand {
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(node, [bin, ...args], {
     cwd,
     env: {
       PATH: process.env.PATH,

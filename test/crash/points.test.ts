@@ -1,0 +1,18 @@
+import {expect, test} from 'vitest';
+import {canTrace} from '../support/strace.ts';
+import {killAt, uninterrupted} from './points.ts';
+
+test.runIf(canTrace())(
+  'killed at a rename, an unlink, an fsync or a write, a run goes on as if nothing had been',
+  {timeout: 120_000},
+  async () => {
+    const calm = await uninterrupted();
+    const rare = calm.points.filter(({call}) => call === 'rename');
+    const others = calm.points.filter(({call}) => call !== 'rename');
+    const step = Math.ceil(others.length / 6);
+    let kills = 0;
+    for (const point of [...rare, ...others.filter((_, i) => i % step === step - 1)])
+      if ((await killAt(point, calm)).killed) kills += 1;
+    expect(kills).toBeGreaterThan(5);
+  },
+);

@@ -1,0 +1,31 @@
+import {execFileSync} from 'node:child_process';
+import {chmodSync, readFileSync, writeFileSync} from 'node:fs';
+import type {Sandbox} from './command.ts';
+
+/** Whether processes can be traced here: strace is installed, and allowed to. */
+export function canTrace(): boolean {
+  try {
+    execFileSync('strace', ['-qq', '-o', '/dev/null', 'true'], {stdio: 'ignore', timeout: 10_000});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface TracedNode {
+  /** What runs a command in node's place. */
+  readonly node: string;
+  /** The calls that were made, one a line, in order. */
+  log(): string[];
+}
+
+/** Node, traced. `inject` is what strace does to it, such as `fsync:error=EIO:when=3`. */
+export function tracedNode(sandbox: Sandbox, calls: string, inject?: string): TracedNode {
+  const node = sandbox.path('../traced-node');
+  const log = `${node}.log`;
+  const injected = inject === undefined ? '' : `-e inject=${inject}`;
+  const command = `strace -f -qq -o '${log}' -e trace=${calls} ${injected} '${process.execPath}' "$@"`;
+  writeFileSync(node, `#!/bin/sh\nexec ${command}\n`);
+  chmodSync(node, 0o755);
+  return {node, log: () => readFileSync(log, 'utf8').trimEnd().split('\n')};
+}
