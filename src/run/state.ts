@@ -165,16 +165,16 @@ const FILES = [
 export function closeState(state: RunState, remove: boolean): void {
   if (remove || state.temporary) {
     for (const name of FILES) rmSync(join(state.directory, name), {force: true});
-    if (state.own) removeEmpty(resolve(state.directory), state.made);
+    if (state.own) removeEmpty(resolve(state.directory), resolve(state.made ?? state.directory));
   }
   state.lock.release();
 }
 
 /** Removes `directory` if it is empty, and those above it up to `top`. */
-function removeEmpty(directory: string, top: string | undefined): void {
+function removeEmpty(directory: string, top: string): void {
   try {
     rmdirSync(directory);
-    if (top !== undefined && directory !== top) removeEmpty(dirname(directory), top);
+    if (directory !== top) removeEmpty(dirname(directory), top);
   } catch {
     // Somebody keeps something there.
   }

@@ -1,0 +1,30 @@
+import {expect} from 'vitest';
+import {booksOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {ips} from '../support/stage.ts';
+
+const LIMIT = 1_000;
+const IN_FLIGHT = 64;
+const args = [
+  ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', '--quiet'],
+  ...['--concurrency', String(IN_FLIGHT), '--max-credits', String(LIMIT)],
+];
+
+/** A list that is worth more than the limit, a slow service that fails now and then, and kills: what was charged? */
+export async function chargedUnderLimit(seed: number, maxKills: number): Promise<number> {
+  await using arena = await openArena({latency: 30, error: 0.05, faults: ['500', 'reset', 'cut'], seed});
+  const {sandbox, api, env} = arena;
+  sandbox.write('list.csv', ips(1_500));
+  const random = seeded(seed);
+  const {last} = await runUntilDone(
+    () => sandbox.start(args, {env}),
+    session => (session < maxKills ? 300 + random() * 900 : undefined),
+  );
+  expect(last.code).toBe(7);
+  const ledger = await api.ledger();
+  const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
+  expect(spent + maybe).toBeLessThanOrEqual(LIMIT);
+  expect(spent).toBeLessThanOrEqual(ledger.credits);
+  expect(ledger.credits).toBeLessThanOrEqual(spent + maybe);
+  expect(ledger.credits).toBeLessThanOrEqual(LIMIT);
+  return ledger.credits;
+}

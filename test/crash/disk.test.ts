@@ -1,0 +1,179 @@
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readdirSync} from 'node:fs';
+import {afterEach, expect, test} from 'vitest';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {ips} from '../support/stage.ts';
+import {canTrace, tracedNode} from '../support/strace.ts';
+
+const KEY = 'disk-key-44cd';
+const ROWS = 400;
+const args = ['run', 'list.csv', '-o', 'disk/out.csv', '--ip', 'ip', '--rate', 'unlimited'];
+
+const mounts: string[] = [];
+
+/** Mounts a file system of its own; false where that is not allowed. */
+function mount(path: string, ...options: string[]): boolean {
+  mkdirSync(path, {recursive: true});
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', path], {stdio: 'ignore'});
+    mounts.push(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function canMount(): boolean {
+  using sandbox = createSandbox();
+  const able = mount(sandbox.path('try'));
+  unmountAll();
+  return able;
+}
+
+function unmountAll(): void {
+  for (const path of mounts.splice(0)) execFileSync('umount', ['-l', path]);
+}
+
+afterEach(unmountAll);
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly api: ApiServer;
+  run(more?: {node?: string; env?: Record<string, string>}): ReturnType<Sandbox['run']>;
+}
+
+async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  sandbox.write('list.csv', ips(ROWS));
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  const run: Scene['run'] = (more = {}) => sandbox.run(args, {...more, env: {...env, ...more.env}});
+  try {
+    await work({sandbox, api, run});
+  } finally {
+    unmountAll();
+  }
+}
+
+/** The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. */
+async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
+  const again = await run();
+  expect([again.code, again.stderr]).toEqual([0, again.stderr]);
+  expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+  const {credits} = sandbox.summary('disk/out.summary.json');
+  expect(credits.spent).toBeLessThanOrEqual(api.ledger.credits);
+  expect(api.ledger.credits).toBeLessThanOrEqual(credits.spent + credits.maybe_spent);
+  expect(
+    readdirSync(sandbox.path('disk'))
+      .filter(name => name !== 'filler')
+      .sort(),
+  ).toEqual(['out.csv', 'out.summary.json']);
+}
+
+test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on once there is room', () =>
+  withScene(async scene => {
+    const {sandbox, api, run} = scene;
+    mount(sandbox.path('disk'), '-o', 'size=160k');
+    const full = await run();
+    expect(full.code).toBe(9);
+    expect(full.stderr).toMatch(/Stopped: .*can't be written \((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)\)/);
+    expect(full.stderr).not.toContain('    at ');
+    expect(api.ledger.calls).toBeLessThan(ROWS);
+    execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
+    await expectRightEnd(scene);
+  }),
+);
+
+test.runIf(canMount())('a directory that can only be read is exit 9 in a sentence, with zero calls', () =>
+  withScene(async scene => {
+    const {sandbox, api, run} = scene;
+    mount(sandbox.path('disk'), '-o', 'ro');
+    const refused = await run();
+    expect(refused.code).toBe(9);
+    expect(refused.stderr).toContain("can't be written (EROFS)");
+    expect(api.ledger.requests).toBe(0);
+    execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
+    await expectRightEnd(scene);
+  }),
+);
+
+test.runIf(canMount())('a store that can only be read is a warning', () =>
+  withScene(async scene => {
+    const {sandbox, run} = scene;
+    mkdirSync(sandbox.path('disk'));
+    mount(sandbox.path('../home/cache'), '-o', 'ro');
+    const outcome = await run();
+    expect(outcome.code).toBe(0);
+    expect(outcome.stderr).toContain('answer store');
+    expect(outcome.stderr).toMatch(/EROFS|ENOENT/);
+  }),
+);
+
+test.runIf(canTrace()).each([
+  ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO\)/],
+  [
+    'fsync of the output before it is published',
+    'fsync:error=EIO:when=1+',
+    /can't be (put in place|written) \((EIO|SQLITE_IOERR\w*)\)/,
+  ],
+  ['rename', 'rename:error=EIO:when=1+', /can't be put in place \(EIO\)/],
+])('a failing %s is exit 9, never retried and never success', (_, inject, sentence) =>
+  withScene(async scene => {
+    const {sandbox, run} = scene;
+    mkdirSync(sandbox.path('disk'));
+    const [call = ''] = inject.split(':');
+    const {node} = tracedNode(sandbox, call, inject);
+    const failed = await run({node});
+    expect([failed.code, failed.stderr]).toEqual([9, expect.stringMatching(sentence)]);
+    expect(failed.stderr).not.toContain('    at ');
+    expect(readdirSync(sandbox.path('disk'))).not.toContain('out.csv');
+    await expectRightEnd(scene);
+  }),
+);
+
+test('an output device that is full is exit 9 in a sentence', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(3));
+  const outcome = await sandbox.run([
+    'run',
+    'list.csv',
+    '-o',
+    '/dev/full',
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+  ]);
+  expect(outcome.code).toBe(9);
+  expect(outcome.stderr).toContain('ENOSPC');
+  expect(sandbox.files()).toEqual(['list.csv']);
+});
+
+test('a pipe as the output is streamed to, and never replaced', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(3));
+  const pipe = sandbox.path('pipe');
+  execFileSync('mkfifo', [pipe]);
+  const run = sandbox.run([
+    'run',
+    'list.csv',
+    '-o',
+    'pipe',
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+    '--quiet',
+  ]);
+  const read = outputOf('cat', pipe);
+  expect(await run).toMatchObject({code: 0, stderr: ''});
+  expect((await read).trimEnd().split('\n')).toHaveLength(4);
+});
+
+async function outputOf(command: string, argument: string): Promise<string> {
+  const {execFile} = await import('node:child_process');
+  return await new Promise((resolve, reject) => {
+    execFile(command, [argument], (error, stdout) => (error ? reject(error) : resolve(stdout)));
+  });
+}
