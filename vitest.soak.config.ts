@@ -9,6 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 1,
+    retry: process.env.CI === undefined ? 0 : 1,
     fileParallelism: false,
   },
 });
