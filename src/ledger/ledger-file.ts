@@ -68,7 +68,7 @@ function ofVersion(version: number): StateError {
 
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
-  const columns = 'key, id, state, ambiguous, error, data';
+  const columns = 'key, state, ambiguous, error, data';
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
     find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),

@@ -62,7 +62,7 @@ export interface LedgerOptions {
   readonly now: () => number;
 }
 
-const ADOPT_AT_ONCE = 1_000;
+const ADOPT_AT_ONCE = 20_000;
 
 /**
  * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From
@@ -81,7 +81,7 @@ export class Ledger {
   readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   #outcomes: Outcome[] = [];
-  #adopted: {key: string; operation: Operation; data: string}[] = [];
+  #adopted = new Map<string, {operation: Operation; data: string}>();
   #flush: Promise<void> | undefined;
   #reserved = 0;
   #inFlight = 0;
@@ -106,10 +106,14 @@ export class Ledger {
 
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, Entry> {
-    this.#drain();
     const found = new Map<string, Entry>();
-    for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some = keys.slice(from, from + FIND_AT_ONCE);
+    for (const key of keys) {
+      const data = this.#adopted.get(key)?.data;
+      if (data !== undefined) found.set(key, {ambiguous: false, settled: {status: 'ok', data}});
+    }
+    const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
+    for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
+      const some = others.slice(from, from + FIND_AT_ONCE);
       for (const row of guarded(() => this.#rows(some))) found.set(row.key as string, entryOf(row));
     }
     return found;
@@ -173,10 +177,10 @@ export class Ledger {
 
   /** Takes over answers that were not asked for: from the store, or carried over from a run that was given up. */
   adopt(operation: Operation, key: string, data: string, known = false): void {
-    this.#adopted.push({key, operation, data});
+    this.#adopted.set(key, {operation, data});
     if (!known) this.tally.operations[operation].distinct += 1;
     this.tally.operations[operation].fromCache += 1;
-    if (this.#adopted.length >= ADOPT_AT_ONCE) this.#drain();
+    if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
   /** An answer from a run that was given up, where it is not older than `notBefore`. */
@@ -283,7 +287,7 @@ export class Ledger {
   }
 
   #drain(): void {
-    if (this.#outcomes.length > 0 || this.#adopted.length > 0) this.#write([]);
+    if (this.#outcomes.length > 0 || this.#adopted.size > 0) this.#write([]);
   }
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
@@ -291,15 +295,15 @@ export class Ledger {
     const outcomes = this.#outcomes;
     const adopted = this.#adopted;
     this.#outcomes = [];
-    this.#adopted = [];
+    this.#adopted = new Map();
     const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const {key, operation, data} of adopted) this.#sql.adopt.run(key, operation, data);
+        for (const [key, {operation, data}] of adopted) this.#sql.adopt.run(key, operation, data);
         for (const outcome of outcomes) this.#writeOutcome(outcome, now);
         for (const {key, operation, cost} of reservations) this.#sql.reserve.run(key, operation, cost);
-        if (outcomes.length + adopted.length + reservations.length > 0) this.#writeTally();
+        if (outcomes.length + adopted.size + reservations.length > 0) this.#writeTally();
         more?.();
       }),
     );

@@ -21,6 +21,8 @@ export interface SqliteOptions {
   readonly busyTimeoutMs: number;
 }
 
+/** So many pages (32 MiB) gather in the log before they are brought home: keys are random, so that many meet there. */
+const LOG_PAGES = 8_192;
 /** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
@@ -41,6 +43,7 @@ export class Sqlite {
       if (options.exclusive === true) this.pragma('locking_mode = EXCLUSIVE');
       this.pragma('journal_mode = WAL');
       this.pragma(`synchronous = ${options.synchronous}`);
+      this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
       this.pragma(`cache_size = -${CACHE_KIB}`);
       if (options.secureDelete === true) this.pragma('secure_delete = ON');
       this.#begin = this.prepare('BEGIN IMMEDIATE');

@@ -20,7 +20,9 @@ export interface Entry {
 /** An entry that has all its results. */
 export type ReadyEntry = Entry & {readonly results: readonly Result[]};
 
-const TAKE_AT_ONCE = 2_000;
+const TAKE_AT_ONCE = 1_000;
+/** Where complete rows wait only for the writer, reading on would fill the memory and gain nothing. */
+const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /**
  * Lets entries leave in the order they came in, each once its results are complete. Bounded in bytes, so that one slow
@@ -59,7 +61,7 @@ export class InOrder {
 
   /** Resolves when there is room for more. */
   async room(): Promise<void> {
-    while (this.full) {
+    while (this.full || this.#writerIsBehind) {
       await new Promise<void>(resolve => {
         this.#wakeReader = resolve;
       });
@@ -69,6 +71,11 @@ export class InOrder {
   /** Whether the window is used up: all that was read waits for its head. */
   get full(): boolean {
     return this.#bytes >= this.#maxBytes && !this.#aborted;
+  }
+
+  get #writerIsBehind(): boolean {
+    if (this.#aborted || this.#entries.length - this.#head < AHEAD_OF_WRITER) return false;
+    return this.#entries[this.#head]?.missing === 0;
   }
 
   /** Nothing more will be pushed. */
