@@ -98,7 +98,7 @@ export class DailyBudget {
   #takeBlock(cost: number): boolean {
     const {maxCredits} = this.#options;
     const missing = cost - this.#left;
-    const block = Math.max(missing, Math.min(BLOCK_AT_MOST, maxCredits * BLOCK_SHARE));
+    const block = Math.max(missing, Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE)));
     return this.#guarded(() =>
       this.#db.transaction(() => {
         const free = maxCredits - this.#used();

@@ -3,7 +3,7 @@ import {chmodSync, mkdirSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
 import {systemCode} from '../job/errors.ts';
-import type {Answer} from './ledger.ts';
+import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 import {userDirectory} from './user-directory.ts';

@@ -1,5 +1,6 @@
 import type {Operation} from '../client/wire.ts';
-import type {Entry, Ledger} from '../ledger/ledger.ts';
+import type {Entry} from '../ledger/entry.ts';
+import type {Ledger} from '../ledger/ledger.ts';
 import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import type {Ask, Executor} from './executor.ts';

@@ -1,0 +1,142 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import type {Outcome} from '../../src/ledger/entry.ts';
+import {Ledger, type LedgerOptions} from '../../src/ledger/ledger.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
+});
+afterEach(() => rmSync(directory, {recursive: true, force: true}));
+
+const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
+  new Ledger(join(directory, name), {resend: 'always', now: () => 1_000, ...options});
+
+const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false});
+const answered = (key: string): Outcome => ({
+  ...call(key),
+  attempt: {
+    kind: 'answered',
+    status: 200,
+    latencyMs: 5,
+    data: {},
+    unknownFields: [],
+    wrongTypes: [],
+  } as never,
+  charge: 'spent',
+  retry: false,
+  settled: {status: 'ok', data: `{"of":"${key}"}`},
+});
+
+test('reserves in order what the limit allows, and credits of free calls again', async () => {
+  const ledger = open({maxCredits: 3});
+  expect(ledger.reserve(['a', 'b', 'c', 'd'].map(key => call(key)))).toBe(3);
+  expect(ledger.reserve([call('d')])).toBe(0);
+  const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
+  await ledger.record({...call('a'), attempt, charge: 'free', retry: false});
+  expect(ledger.affords(1)).toBe(true);
+  expect(ledger.reserve([call('d')])).toBe(1);
+  expect(ledger.committed).toBe(3);
+  ledger.close();
+});
+
+test('what was in flight at the end is maybe spent, in this session’s books and in the next one’s', async () => {
+  const ledger = open();
+  ledger.reserve([call('a'), call('b'), call('c', 2)]);
+  await ledger.record(answered('a'));
+  ledger.close();
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  await expect(ledger.record(answered('b'))).rejects.toThrow('closed');
+  const next = open();
+  expect(next.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  expect(next.find(['a', 'b', 'nobody'])).toEqual(
+    new Map([
+      ['a', {ambiguous: false, settled: {status: 'ok', data: '{"of":"a"}'}}],
+      ['b', {ambiguous: true, settled: undefined}],
+    ]),
+  );
+  next.close();
+});
+
+test('with --resend never, what was in flight is unknown for good', () => {
+  const ledger = open({resend: 'never'});
+  ledger.reserve([call('a')]);
+  ledger.close();
+  const next = open({resend: 'never'});
+  expect(next.find(['a']).get('a')?.settled).toEqual({status: 'unknown', error: 'interrupted'});
+  next.close();
+});
+
+test('answers taken over are found at once, and once they are in the file; values asked before are settled by them', () => {
+  const ledger = open();
+  ledger.reserve([call('sent')]);
+  ledger.close();
+  const next = open();
+  next.adopt('ip', 'new', '{"n":1}');
+  next.adopt('ip', 'sent', '{"n":2}', true);
+  const wanted = [
+    ['new', {ambiguous: false, settled: {status: 'ok', data: '{"n":1}'}}],
+    ['sent', expect.objectContaining({settled: {status: 'ok', data: '{"n":2}'}})],
+  ];
+  expect([...next.find(['new', 'sent'])]).toEqual(wanted);
+  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
+  next.close();
+  const last = open();
+  expect([...last.find(['new', 'sent'])].sort()).toEqual(wanted);
+  last.close();
+});
+
+test('starting over keeps every answer at hand, however often, but not those that are too old', async () => {
+  const ledger = open();
+  ledger.reserve([call('a'), call('b')]);
+  await ledger.record(answered('a'));
+  ledger.setMeta('checkpoint', {record: 1});
+  for (let times = 0; times < 2; times++) {
+    ledger.restart();
+    expect(ledger.find(['a', 'b']).size).toBe(0);
+    expect(ledger.getMeta('checkpoint')).toBeUndefined();
+    expect(ledger.carried('a', 1_000)).toBe('{"of":"a"}');
+    expect(ledger.carried('a', 1_001)).toBeUndefined();
+    expect(ledger.carried('b', 0)).toBeUndefined();
+  }
+  ledger.close();
+});
+
+test('hands out the answers since a moment, for the store, in groups', async () => {
+  let now = 0;
+  const ledger = open({now: () => now});
+  const keys = Array.from({length: 1_200}, (_, i) => `k${i}`);
+  ledger.reserve(keys.map(key => call(key)));
+  for (const [index, key] of keys.entries()) {
+    now = index < 600 ? 1 : 2;
+    const done = ledger.record(answered(key));
+    if (index === 599) await done;
+  }
+  await ledger.record(answered('last'));
+  const since = (moment: number) => [...ledger.answersSince(moment)].flat();
+  expect(since(0)).toHaveLength(1_200);
+  expect(since(2)).toHaveLength(600);
+  expect(since(2)[0]).toEqual({operation: 'ip', key: 'k600', data: '{"of":"k600"}', at: 2});
+  ledger.close();
+});
+
+test('a ledger of another version is refused, and says what to do', async () => {
+  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
+  const db = new Sqlite(join(directory, 'other.db'), {
+    synchronous: 'NORMAL',
+    exclusive: true,
+    busyTimeoutMs: 0,
+  });
+  db.exec('PRAGMA user_version = 999');
+  db.close();
+  expect(() => open({}, 'other.db')).toThrow(
+    expect.objectContaining({
+      code: 'state_version',
+      exitCode: 10,
+      message: expect.stringContaining('--restart'),
+    }),
+  );
+});
