@@ -75,6 +75,10 @@ test('--state puts the state elsewhere, and leaves there what is not its own', a
   writeFileSync(stage.path('elsewhere/mine.txt'), 'kept');
   expect((await stage.run(raw)).code).toBe(0);
   expect(readdirSync(stage.path('elsewhere'))).toEqual(['mine.txt']);
+  rmSync(stage.path('elsewhere/mine.txt'));
+  expect((await stage.run({...raw, force: true})).code).toBe(0);
+  // It was there before, so it stays.
+  expect(readdirSync(stage.path('elsewhere'))).toEqual([]);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
@@ -82,7 +86,7 @@ test('the torn tail of a partial file is cut to the checkpoint', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
-  appendFileSync(stage.path('out.csv.run/output.partial'), '203.0.113.1,ok,,half of a ro');
+  appendFileSync(stage.path('out.csv.run/output.partial'), '203.0.113.1,ok,,half of a ro'.repeat(5_000));
   expect((await stage.run(settings)).code).toBe(0);
   expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
 });
