@@ -123,6 +123,22 @@ test('hands out the answers since a moment, for the store, in groups', async () 
   ledger.close();
 });
 
+test('every value is found again, in the session that added it and in the next, and no other', async () => {
+  const ledger = open();
+  const keys = Array.from({length: 3_000}, (_, i) => `key-${i}`);
+  for (let from = 0; from < keys.length; from += 100) {
+    const some = keys.slice(from, from + 100);
+    expect(ledger.find(some).size).toBe(0);
+    ledger.reserve(some.map(key => call(key)));
+    await Promise.all(some.map(key => ledger.record(answered(key))));
+  }
+  expect(ledger.find(keys).size).toBe(3_000);
+  ledger.close();
+  const next = open();
+  expect(next.find([...keys, 'other']).size).toBe(3_000);
+  next.close();
+});
+
 test('a ledger of another version is refused, and says what to do', async () => {
   const {Sqlite} = await import('../../src/ledger/sqlite.ts');
   const db = new Sqlite(join(directory, 'other.db'), {
