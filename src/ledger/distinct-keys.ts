@@ -5,7 +5,6 @@ import {Sqlite, type Statement} from './sqlite.ts';
 export class DistinctKeys {
   readonly #db: Sqlite;
   readonly #add: Statement;
-  #count = 0;
 
   constructor(path: string) {
     this.#db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
@@ -15,15 +14,7 @@ export class DistinctKeys {
 
   /** Those among these that were never given before. */
   fresh(lookups: readonly Lookup[]): Lookup[] {
-    const fresh = this.#db.transaction(() =>
-      lookups.filter(lookup => this.#add.get(lookup.key) !== undefined),
-    );
-    this.#count += fresh.length;
-    return fresh;
-  }
-
-  get count(): number {
-    return this.#count;
+    return this.#db.transaction(() => lookups.filter(lookup => this.#add.get(lookup.key) !== undefined));
   }
 
   close(): void {

@@ -1,4 +1,3 @@
-import type {Operation} from '../client/wire.ts';
 import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {Pause, StopReason} from './traffic.ts';
 
@@ -46,5 +45,5 @@ export interface Executor {
   stop(): void;
   /** Resolves once nothing is in flight, or after `graceMs`. */
   drained(graceMs: number): Promise<void>;
-  pace(operation?: Operation): PaceReport;
+  pace(): PaceReport;
 }

@@ -74,7 +74,7 @@ export class RowWriter {
   }
 
   /** Makes all that was written durable. Undefined before the first row. */
-  async flush(activeMs: number, storedUntil: number): Promise<Omit<Checkpoint, 'timeline'> | undefined> {
+  async flush(): Promise<Omit<Checkpoint, 'timeline' | 'storedUntil'> | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;
@@ -85,8 +85,6 @@ export class RowWriter {
       outputBytes,
       rejectsBytes,
       counters: this.counters,
-      activeMs,
-      storedUntil,
     };
   }
 

@@ -9,7 +9,6 @@ import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
-import type {ReadyEntry} from './in-order.ts';
 import {limited, picked} from './limited.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
@@ -143,7 +142,7 @@ async function write(session: Session): Promise<void> {
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
     logTrouble(session, ready);
-    checkLimits(session, ready);
+    checkLimits(session);
     if (io.now() - saved < CHECKPOINT_EVERY_MS) continue;
     await save(session);
     saved = io.now();
@@ -153,22 +152,21 @@ async function write(session: Session): Promise<void> {
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
 async function save(session: Session): Promise<void> {
-  const {writer, ledger, store, job, io, checkpoint, startedAt, timeline} = session;
+  const {writer, ledger, store, job, io, checkpoint, timeline} = session;
   const now = io.now();
   const storedUntil = store.flush() ? now : (checkpoint?.storedUntil ?? 0);
-  const reached = await writer.flush((checkpoint?.activeMs ?? 0) + now - startedAt, storedUntil);
+  const reached = await writer.flush();
   if (reached === undefined || job.paths.output === undefined) return;
-  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state} satisfies Checkpoint);
+  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);
 }
 
-function checkLimits({job, writer, stopper}: Session, ready: readonly ReadyEntry[]): void {
+function checkLimits({job, writer, stopper}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = writer;
   const {written, rejected} = counters.rows;
   if (exceeds(maxErrors, failures(counters), asked(counters)))
     stopper.stop(limitStop('max-errors', failures(counters)));
-  if (exceeds(maxRejects, rejected, written + rejected) && ready.length > 0)
-    stopper.stop(limitStop('max-rejects', rejected));
+  if (exceeds(maxRejects, rejected, written + rejected)) stopper.stop(limitStop('max-rejects', rejected));
 }
 
 /** A timer can't be set for longer than this: about 25 days. */

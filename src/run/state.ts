@@ -25,7 +25,6 @@ export interface Checkpoint extends ResumePoint {
   readonly outputBytes: number;
   readonly rejectsBytes: number;
   readonly counters: Counters;
-  readonly activeMs: number;
   readonly timeline: TimelineState;
   /** Answers from before this, in milliseconds since the epoch, are in the answer store; 0 where none are. */
   readonly storedUntil: number;
