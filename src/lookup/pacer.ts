@@ -1,5 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../job/values.ts';
+import type {LanePacer} from './outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -17,7 +18,7 @@ const NOTICEABLE = 0.02;
  * Hands out permits to send, in leases: bottleneck spaces the leases out, and a log of the last sends makes the count
  * exact in every sliding window. Permits that nobody wanted expire.
  */
-export class Pacer {
+export class Pacer implements LanePacer {
   readonly #windowMs: number;
   readonly #controller: RateController;
   readonly #lease: (permits: number) => void;
@@ -47,7 +48,6 @@ export class Pacer {
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
-  /** Asks for a lease; however often that is done, one is under way at a time. */
   request(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -63,7 +63,6 @@ export class Pacer {
     void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
   }
 
-  /** Nothing more is granted. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -94,7 +93,6 @@ export class Pacer {
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
   }
 
-  /** Notes that a permit was used now. */
   sent(): void {
     if (this.#log.length === 0) return;
     this.#log[this.#next] = this.#now();

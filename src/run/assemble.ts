@@ -6,7 +6,7 @@ import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
-import type {LaneSettings} from '../lookup/local-executor.ts';
+import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import {
@@ -188,8 +188,13 @@ export function lanesOf({settings, endpoint}: Job, operations: readonly Operatio
   const {rate, concurrency} = settings;
   const own = operations.filter(name => rate?.[name] !== undefined);
   const shared = operations.filter(name => rate?.[name] === undefined);
-  const lanes = own.map(name => ({operations: [name], rate: rate?.[name] ?? fallback}));
-  const all = shared.length === 0 ? lanes : [...lanes, {operations: shared, rate: rate?.all ?? fallback}];
+  const lanes: Omit<LaneSettings, 'concurrency'>[] = own.map(name => ({
+    name,
+    operations: [name],
+    rate: rate?.[name] ?? fallback,
+  }));
+  const rest = {name: 'all', operations: shared, rate: rate?.all ?? fallback} as const;
+  const all = shared.length === 0 ? lanes : [...lanes, rest];
   const slots = Math.max(1, Math.floor(concurrency / Math.max(1, all.length)));
   return all.map(lane => ({...lane, concurrency: slots}));
 }

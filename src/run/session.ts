@@ -5,7 +5,8 @@ import type {Ledger} from '../ledger/ledger.ts';
 import {type AnswerStore, noStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
-import {LocalExecutor} from '../lookup/local-executor.ts';
+import {localOutlet} from '../lookup/outlet.ts';
+import {QueueExecutor} from '../lookup/queue-executor.ts';
 import {steadyClock} from '../lookup/steady-clock.ts';
 import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
@@ -213,8 +214,9 @@ function createExecutor(
 ): Executor {
   const {settings} = job;
   const operations = [...new Set(mapping.targets.map(target => target.operation))];
-  return new LocalExecutor({
-    client: loggedClient(client, io.log),
+  const now = steadyClock(io.now());
+  return new QueueExecutor({
+    outlet: localOutlet(loggedClient(client, io.log), now),
     ledger,
     lanes: lanesOf(job, operations),
     policy: settings,
@@ -225,7 +227,7 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
     },
     answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
-    now: steadyClock(io.now()),
+    now,
     random: io.random,
   });
 }

@@ -2,7 +2,8 @@ import {expect} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Operation} from '../../src/client/wire.ts';
 import type {Rate} from '../../src/job/values.ts';
-import {type LaneSettings, LocalExecutor} from '../../src/lookup/local-executor.ts';
+import {type LaneSettings, localOutlet} from '../../src/lookup/outlet.ts';
+import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import {steadyClock} from '../../src/lookup/steady-clock.ts';
 
 const answered: Attempt = {
@@ -19,21 +20,25 @@ const answered: Attempt = {
 export async function dispatches(lanes: readonly LaneSettings[], seconds: number) {
   const sent = new Map<Operation, number[]>();
   const random = Math.random;
-  const executor = new LocalExecutor({
+  const now = steadyClock(Date.now());
+  const executor = new QueueExecutor({
     lanes,
     maxOutageMs: 60_000,
     onBudget: 'stop',
-    now: steadyClock(Date.now()),
+    now,
     random,
-    client: {
-      async send(operation) {
-        const times = sent.get(operation) ?? [];
-        times.push(performance.now());
-        sent.set(operation, times);
-        await new Promise(resolve => setTimeout(resolve, 5 * random()));
-        return answered;
+    outlet: localOutlet(
+      {
+        async send(operation) {
+          const times = sent.get(operation) ?? [];
+          times.push(performance.now());
+          sent.set(operation, times);
+          await new Promise(resolve => setTimeout(resolve, 5 * random()));
+          return answered;
+        },
       },
-    },
+      now,
+    ),
     ledger: {reserve: batch => batch.length, record: async () => {}, affords: () => true},
     policy: {
       maxAttempts: 6,
@@ -67,6 +72,7 @@ export function busiestWindow(times: readonly number[], windowMs: number): numbe
 }
 
 export const lane = (operation: Operation, count: number, perMs = 1_000): LaneSettings => ({
+  name: operation,
   operations: [operation],
   rate: {count, perMs},
   concurrency: 64,

@@ -3,7 +3,8 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Operation} from '../../src/client/wire.ts';
 import type {Settled} from '../../src/ledger/lookup.ts';
 import type {Ask, ExecutorStop} from '../../src/lookup/executor.ts';
-import {LocalExecutor, type LocalExecutorOptions} from '../../src/lookup/local-executor.ts';
+import {localOutlet} from '../../src/lookup/outlet.ts';
+import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
 
 /** One call as the simulated service sees it. */
 export interface SimulatedCall {
@@ -17,7 +18,7 @@ export interface SimulatedCall {
 }
 
 export interface SimulationOptions
-  extends Partial<Omit<LocalExecutorOptions, 'client' | 'ledger' | 'policy'>> {
+  extends Partial<Omit<QueueExecutorOptions, 'outlet' | 'ledger' | 'policy'>> {
   readonly values: readonly string[];
   readonly operation?: Operation;
   readonly concurrency?: number;
@@ -34,7 +35,7 @@ export interface Simulated {
   readonly settled: ReadonlyMap<string, Settled>;
   readonly settledAt: ReadonlyMap<string, number>;
   readonly stop: ExecutorStop | undefined;
-  readonly executor: LocalExecutor;
+  readonly executor: QueueExecutor;
   /** Milliseconds from the start to the last outcome, or to the stop. */
   readonly tookMs: number;
 }
@@ -91,25 +92,28 @@ function start(options: SimulationOptions) {
   let ended = started;
   let credits = options.credits ?? Number.POSITIVE_INFINITY;
   const random = seeded();
-  const executor = new LocalExecutor({
-    lanes: [{operations: [operation], rate: {count: 200, perMs: 1_000}, concurrency}],
+  const executor = new QueueExecutor({
+    lanes: [{name: 'all', operations: [operation], rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
     onBudget: 'stop',
     now: Date.now,
     random,
     ...options,
-    client: {
-      async send(name, params) {
-        const key = params.ip ?? params.token ?? '';
-        const attempt = (attempts.get(key) ?? 0) + 1;
-        attempts.set(key, attempt);
-        const call = {key, operation: name, attempt, call: calls.length + 1, atMs: Date.now() - started};
-        calls.push(call);
-        const answer = options.answer(call);
-        await new Promise(resolve => setTimeout(resolve, latencyMs));
-        return answer;
+    outlet: localOutlet(
+      {
+        async send(name, params) {
+          const key = params.ip ?? params.token ?? '';
+          const attempt = (attempts.get(key) ?? 0) + 1;
+          attempts.set(key, attempt);
+          const call = {key, operation: name, attempt, call: calls.length + 1, atMs: Date.now() - started};
+          calls.push(call);
+          const answer = options.answer(call);
+          await new Promise(resolve => setTimeout(resolve, latencyMs));
+          return answer;
+        },
       },
-    },
+      Date.now,
+    ),
     ledger: {
       reserve(batch) {
         const granted = Math.min(batch.length, credits);
@@ -145,7 +149,7 @@ function start(options: SimulationOptions) {
   };
 }
 
-async function submitAll(executor: LocalExecutor, values: readonly string[], operation: Operation) {
+async function submitAll(executor: QueueExecutor, values: readonly string[], operation: Operation) {
   for (const key of values) {
     const params = {[operation === 'verify' ? 'token' : operation]: key};
     const ask: Ask = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};

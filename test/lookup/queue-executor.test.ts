@@ -308,7 +308,7 @@ describe('the budget', () => {
       values: valuesUpTo(5_000),
       credits: 20,
       onBudget: 'publish',
-      lanes: [{operations: ['ip'], rate: {count: 1, perMs: 1_000}, concurrency: 4}],
+      lanes: [{name: 'all', operations: ['ip'], rate: {count: 1, perMs: 1_000}, concurrency: 4}],
       answer: () => ok,
     });
     expect([run.stop, run.calls.length, run.settled.size]).toEqual([undefined, 20, 5_000]);

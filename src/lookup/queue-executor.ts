@@ -1,25 +1,16 @@
 import PQueue from 'p-queue';
 import type {Attempt} from '../client/attempt.ts';
-import type {Client} from '../client/client.ts';
 import type {Operation} from '../client/wire.ts';
-import type {Rate} from '../job/values.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Settled} from '../ledger/lookup.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
-import {Pacer} from './pacer.ts';
+import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
 import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';
 import {perSecond, RateController} from './rate-controller.ts';
 import {Traffic} from './traffic.ts';
 
-/** Operations that share one rate. */
-export interface LaneSettings {
-  readonly operations: readonly Operation[];
-  readonly rate: Rate | 'unlimited';
-  readonly concurrency: number;
-}
-
-export interface LocalExecutorOptions {
-  readonly client: Pick<Client, 'send'>;
+export interface QueueExecutorOptions {
+  readonly outlet: Outlet;
   readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'affords'>;
   readonly lanes: readonly LaneSettings[];
   readonly policy: PolicySettings;
@@ -47,7 +38,7 @@ interface Task {
 
 interface Lane {
   readonly queue: PQueue;
-  readonly pacer: Pacer;
+  readonly pacer: LanePacer;
   readonly controller: RateController;
   readonly settings: LaneSettings;
   /** Tasks that hold a slot and wait for a permit. */
@@ -59,9 +50,9 @@ interface Lane {
 /** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
 const QUEUED_PER_SLOT = 4;
 
-/** Asks from this process: p-queue for the slots, bottleneck for the pace, the client for the calls. */
-export class LocalExecutor implements Executor {
-  readonly #options: LocalExecutorOptions;
+/** `queue → pace → send`: p-queue holds the slots, the outlet paces and sends; what follows from an answer is decided here. */
+export class QueueExecutor implements Executor {
+  readonly #options: QueueExecutorOptions;
   readonly #traffic: Traffic;
   readonly #lanes = new Map<Operation, Lane>();
   readonly #backoffs = new Set<NodeJS.Timeout>();
@@ -71,7 +62,7 @@ export class LocalExecutor implements Executor {
   #blocked = 0;
   #stopped = false;
 
-  constructor(options: LocalExecutorOptions) {
+  constructor(options: QueueExecutorOptions) {
     this.#options = options;
     this.#traffic = new Traffic({
       maxOutageMs: options.maxOutageMs,
@@ -99,7 +90,7 @@ export class LocalExecutor implements Executor {
     this.#enqueue(task);
     if (this.#stopped) return;
     this.#blocked += 1;
-    await lane.queue.onSizeLessThan(lane.settings.concurrency * QUEUED_PER_SLOT);
+    await lane.queue.onSizeLessThan(lane.queue.concurrency * QUEUED_PER_SLOT);
     this.#blocked -= 1;
   }
 
@@ -135,10 +126,16 @@ export class LocalExecutor implements Executor {
       limit: sum(lane => perSecond(lane.settings.rate)),
       current: sum(lane => lane.controller.perSecond(this.#options.now())),
       inFlight: this.#traffic.inFlight,
-      pause: this.#traffic.pause,
+      pause: this.#options.outlet.pause ?? this.#traffic.pause,
       pauses,
       pausedMs,
     };
+  }
+
+  /** From here on so many calls may be in flight, shared out among the lanes. */
+  set slots(total: number) {
+    const lanes = new Set(this.#lanes.values());
+    for (const lane of lanes) lane.queue.concurrency = Math.max(1, Math.floor(total / lanes.size));
   }
 
   #lane(settings: LaneSettings): Lane {
@@ -147,7 +144,7 @@ export class LocalExecutor implements Executor {
       settings,
       controller,
       queue: new PQueue({concurrency: settings.concurrency}),
-      pacer: new Pacer(settings.rate, controller, permits => this.#lease(lane, permits), this.#options.now),
+      pacer: this.#options.outlet.pacer(settings, controller, permits => this.#lease(lane, permits)),
       waiting: [],
       recent: [],
     };
@@ -246,11 +243,11 @@ export class LocalExecutor implements Executor {
   }
 
   async #send(task: Task, lane: Lane): Promise<void> {
-    const {client, ledger, policy} = this.#options;
+    const {outlet, ledger, policy} = this.#options;
     const sentAt = this.#options.now();
     this.#noteSend(lane, sentAt);
     task.sends += 1;
-    const answer = client.send(task.operation, task.ask.lookup.params);
+    const answer = outlet.client.send(task.operation, task.ask.lookup.params);
     // Noted after it has left, never before: so no window is ever too short, not by a fraction of a millisecond.
     lane.pacer.sent();
     const attempt = await answer;

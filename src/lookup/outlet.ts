@@ -1,0 +1,40 @@
+import type {Client} from '../client/client.ts';
+import type {Operation} from '../client/wire.ts';
+import type {Rate} from '../job/values.ts';
+import {Pacer} from './pacer.ts';
+import type {RateController} from './rate-controller.ts';
+import type {Pause} from './traffic.ts';
+
+/** Operations that share one rate. */
+export interface LaneSettings {
+  /** The rate's name: an operation with a rate of its own, or `all`. */
+  readonly name: Operation | 'all';
+  readonly operations: readonly Operation[];
+  readonly rate: Rate | 'unlimited';
+  /** Calls in flight at most. */
+  readonly concurrency: number;
+}
+
+/** How values leave: as calls of this process, or by way of a fleet. */
+export interface Outlet {
+  readonly client: Pick<Client, 'send'>;
+  /** `lease` is called with the number of values that may leave now. */
+  pacer(lane: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer;
+  /** Why nothing comes of it at the moment, for reasons of its own. */
+  readonly pause?: Pause | undefined;
+}
+
+/** Hands out permits to send, in leases. */
+export interface LanePacer {
+  /** Asks for a lease; however often that is done, one is under way at a time. */
+  request(): void;
+  /** Notes that a permit was used now. */
+  sent(): void;
+  /** Nothing more is granted. */
+  stop(): void;
+}
+
+/** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
+export function localOutlet(client: Pick<Client, 'send'>, now: () => number): Outlet {
+  return {client, pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now)};
+}
