@@ -29,6 +29,10 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
     may: ['../ledger/lookup.ts', '../client/attempt.ts', '../input/row.ts', 'bottleneck'],
     mayNot: ['../output/columns.ts', '../input/source.ts', '../run/run.ts'],
   },
+  fleet: {
+    may: ['../lookup/policy.ts', '../client/attempt.ts', 'bullmq', 'ioredis', 'bottleneck', 'p-queue'],
+    mayNot: ['../run/run.ts', '../cli/console.ts', 'got'],
+  },
   ledger: {
     may: ['../client/wire.ts', '../job/errors.ts', 'libsql'],
     mayNot: ['../lookup/policy.ts', '../run/state.ts'],

@@ -1,7 +1,7 @@
 import {Command, CommanderError} from 'commander';
 import {closest} from '../job/closest.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
-import {packageVersion} from './version.ts';
+import {packageVersion} from '../job/version.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 type Action = (...given: never[]) => Promise<number>;
@@ -69,6 +69,19 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
   addServe(add('serve', 'Run the embedded service: the whole interface, answered from open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
+  withSettings(add('worker', 'Make calls for a fleet, until a signal ends it.'), WORKER_SETTINGS)
+    .option(
+      '--redis <URL>',
+      "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
+    )
+    .option(
+      '--lost-after <TIME>',
+      'A worker that is silent for so long is lost: its values are asked again',
+      '30s',
+    )
+    .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics there, at /metrics')
+    .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
+  addFleet(program, run);
   addCache(program, run);
   withSettings(
     add(
@@ -118,6 +131,7 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}". ${hint}`);
 }
 
+const WORKER_SETTINGS = ['endpoint', 'concurrency', 'logLevel', 'quiet'];
 const CALL_SETTINGS = ['endpoint', 'defaultCountry', 'timeout', 'logLevel', 'quiet'];
 
 type WithSettings = (command: Command, which: 'all' | readonly string[]) => Command;
@@ -125,7 +139,7 @@ type WithSettings = (command: Command, which: 'all' | readonly string[]) => Comm
 /** Gives a command its flags. Their schema is slow to load, so only a command that was named gets them. */
 async function settingsOf(argv: readonly string[]): Promise<WithSettings> {
   const all = argv.includes('completion');
-  if (!all && !['run', 'plan', 'lookup', 'verify', 'doctor'].some(name => argv.includes(name)))
+  if (!all && !['run', 'plan', 'lookup', 'verify', 'worker', 'doctor'].some(name => argv.includes(name)))
     return command => command;
   const {addSettings} = await import('./flags.ts');
   return (command, which) => (all || argv.includes(command.name()) ? addSettings(command, which) : command);
@@ -143,6 +157,19 @@ function addServe(command: Command): Command {
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
     .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
     .option('--seed <N>', 'Seed of the practice faults');
+}
+
+function addFleet(program: Command, run: Run): void {
+  program
+    .command('fleet')
+    .description('Look at a fleet of workers.')
+    .exitOverride()
+    .command('status')
+    .description('Workers, runs, chunks and credits of the fleet.')
+    .exitOverride()
+    .option('--redis <URL>', "The fleet's Redis (default: BULK_ENRICH_REDIS_URL)")
+    .option('--json', 'The status as JSON on stdout.')
+    .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
 }
 
 function addCache(program: Command, run: Run): void {

@@ -36,7 +36,13 @@ export interface Answered extends Heard {
  */
 export type Attempt =
   | Answered
-  | {readonly kind: 'not_sent'; readonly code: string; readonly latencyMs: number}
+  | {
+      readonly kind: 'not_sent';
+      readonly code: string;
+      readonly latencyMs: number;
+      /** A fleet's worker gave the value back; nothing is sent for so many milliseconds yet. */
+      readonly heldMs?: number;
+    }
   | (Heard & {readonly kind: 'throttled'; readonly code: string})
   | {
       readonly kind: 'ambiguous';
@@ -44,6 +50,8 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
+      /** Lost with a fleet's worker, which says nothing of the service. */
+      readonly lost?: true;
     }
   | (Heard & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
   | (Heard & {readonly kind: 'rejected'; readonly code: string})

@@ -4,6 +4,7 @@ import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, expandPatterns, mentionsDate, utcDate} from './paths.ts';
+import {resolveRedisUrl} from './redis-url.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */
@@ -12,6 +13,8 @@ export interface Job {
   readonly inputs: readonly string[];
   readonly paths: JobPaths;
   readonly endpoint: Endpoint;
+  /** The Redis of the fleet that makes the calls; undefined where this process does. */
+  readonly redisUrl: string | undefined;
   readonly settings: Settings;
   /** A job file names its columns and goes on by itself from state that no longer fits. */
   readonly fromFile: boolean;
@@ -63,6 +66,7 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
     inputs,
     paths: resolvePaths(output, settings),
     endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
+    redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     settings,
     fromFile: source.fromFile,
     placeOf: source.placeOf,

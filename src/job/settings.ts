@@ -7,6 +7,7 @@ import {
   duration,
   list,
   rates,
+  redisUrl,
   scoreRules,
   share,
   whole,
@@ -216,10 +217,11 @@ const shape = {
     description: 'Most calls a second (/s), minute (/m) or hour (/h), or unlimited; also ip=50/s,email=10/s.',
     defaultText: '20/s live, unlimited embedded',
   }),
-  concurrency: setting(whole(1).default(16), {
+  concurrency: setting(whole(1).optional(), {
     group: CALLS,
     value: 'N',
     description: 'Most calls in flight.',
+    defaultText: "16; in a fleet, its workers'",
   }),
   timeout: setting(duration.prefault('30s'), {
     group: CALLS,
@@ -255,6 +257,12 @@ const shape = {
     group: CALLS,
     value: 'HOW',
     description: 'What a rejected call (other 4xx) costs: free, maybe or spent.',
+  }),
+  fleet: setting(redisUrl.optional(), {
+    group: CALLS,
+    value: 'URL',
+    description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
+    defaultText: 'BULK_ENRICH_REDIS_URL',
   }),
   cost: setting(costs.prefault(1), {
     group: CALLS,

@@ -185,3 +185,10 @@ export const scoreRules = z.strictObject({
 });
 
 export type ScoreRules = z.output<typeof scoreRules>;
+
+const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
+
+/** Where a fleet's Redis is, or `none`. */
+export const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {
+  error: REDIS,
+});

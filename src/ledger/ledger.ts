@@ -137,6 +137,17 @@ export class Ledger {
     return this.#soon();
   }
 
+  /** Books what became of a call after all that was given up for lost when its session ended. */
+  found(outcome: Outcome): Promise<void> {
+    const books = this.tally.operations[outcome.operation];
+    books.calls -= 1;
+    books.maybeSpent -= outcome.cost;
+    countUp(this.tally.byError, 'interrupted', -1);
+    this.#inFlight += 1;
+    this.#reserved += outcome.cost;
+    return this.record(outcome);
+  }
+
   /** Takes over answers that were not asked for: from the store, or carried over from a run that was given up. */
   adopt(operation: Operation, key: string, data: string, known = false): void {
     this.#adopted.set(key, {operation, data});

@@ -92,6 +92,7 @@ export function countAttempt(tally: Tally, attempt: Attempt): void {
     tally.unsent += 1;
     return;
   }
+  if (attempt.kind === 'ambiguous' && attempt.lost === true) return;
   countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
   tally.latencyMaxMs = Math.max(tally.latencyMaxMs, attempt.latencyMs);
   if (attempt.kind !== 'answered') return;

@@ -32,6 +32,8 @@ interface Task {
   readonly ask: Ask;
   attempts: number;
   sends: number;
+  /** Those of them that reached, or may have reached, the service. */
+  calls: number;
   ambiguous: boolean;
   permit: (granted: boolean) => void;
 }
@@ -84,7 +86,7 @@ export class QueueExecutor implements Executor {
   async submit(ask: Ask): Promise<void> {
     const {operation, key} = ask.lookup;
     const {ambiguous} = ask;
-    const task: Task = {operation, key, ask, attempts: 0, sends: 0, ambiguous, permit: () => {}};
+    const task: Task = {operation, key, ask, attempts: 0, sends: 0, calls: 0, ambiguous, permit: () => {}};
     const lane = this.#laneOf(task);
     this.#unsettled += 1;
     this.#enqueue(task);
@@ -260,7 +262,8 @@ export class QueueExecutor implements Executor {
     const settled = step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined;
     if (step.next === 'retry' && step.counts) task.attempts += 1;
     task.ambiguous ||= attempt.kind === 'ambiguous';
-    const retry = task.sends > 1 || task.ask.ambiguous;
+    const retry = task.calls > 0 || task.ask.ambiguous;
+    if (attempt.kind !== 'not_sent') task.calls += 1;
     const charge = task.ask.cost === 0 ? 'free' : chargeOf(attempt, policy);
     await ledger.record({...reservation(task), attempt, charge, retry, settled});
     if (settled !== undefined) this.#settle(task, settled);

@@ -26,7 +26,7 @@ export type StopReason =
 
 /** Why nothing is sent at the moment. */
 export interface Pause {
-  readonly reason: 'throttled' | 'quota' | 'outage';
+  readonly reason: 'throttled' | 'quota' | 'outage' | 'fleet';
   readonly detail: string;
   /** When it ends, or is tried again, in milliseconds since the epoch. */
   readonly untilMs: number;
@@ -122,10 +122,12 @@ export class Traffic {
         this.#throttle(attempt, now);
         break;
       case 'ambiguous':
-        counting = this.#outages.failed(key, attempt, now, forgive);
+        if (attempt.lost === true) counting = this.#lost(key);
+        else counting = this.#outages.failed(key, attempt, now, forgive);
         break;
       case 'not_sent':
-        this.#outages.unsent(key, attempt.code, now, forgive);
+        if (attempt.heldMs !== undefined) this.#held(key, attempt.code, now + attempt.heldMs);
+        else this.#outages.unsent(key, attempt.code, now, forgive);
         break;
       case 'fatal':
         this.#giveUp({kind: 'fatal', attempt});
@@ -194,6 +196,18 @@ export class Traffic {
     this.#outages.succeeded();
     this.#throttles = 0;
     this.#throttledSince = undefined;
+  }
+
+  /** Whoever lost it, it was not the service and not the value. */
+  #lost(key: string): Counting {
+    this.#outages.neither(key);
+    return 'forgiven';
+  }
+
+  /** A worker was not let through by the fleet's gate, or is about to go. */
+  #held(key: string, code: string, untilMs: number): void {
+    this.#outages.neither(key);
+    if (untilMs > this.#options.now()) this.#close({reason: 'throttled', detail: code, untilMs});
   }
 
   #throttle(attempt: Extract<Attempt, {kind: 'throttled'}>, now: number): void {

@@ -1,13 +1,5 @@
 import type {ReportSummary} from './facts.ts';
-
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
-
-interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly samples: readonly Sample[];
-}
+import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
 
 const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
 
@@ -118,29 +110,6 @@ function resultFamilies({risk, drift}: ReportSummary): Family[] {
       samples: drift === undefined ? [] : [[{}, drift.length]],
     },
   ];
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return {name: `bulk_enrich_${name}`, help, samples: [[{}, value]]};
-}
-
-function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Sample[] {
-  return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
-}
-
-function familyText({name, help, samples}: Family, own: Labels): string {
-  const lines = samples.map(([labels, value]) => `${name}${labelText({...own, ...labels})} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
-}
-
-function labelText(labels: Labels): string {
-  return `{${Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, escaped)}"`)
-    .join(',')}}`;
-}
-
-function escaped(character: string): string {
-  return character === '\n' ? '\\n' : `\\${character}`;
 }
 
 function lastSuccessIn(before: string, job: string): number | undefined {

@@ -5,13 +5,10 @@ import type {Ledger} from '../ledger/ledger.ts';
 import {type AnswerStore, noStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
-import {localOutlet} from '../lookup/outlet.ts';
-import {QueueExecutor} from '../lookup/queue-executor.ts';
-import {steadyClock} from '../lookup/steady-clock.ts';
-import {type Layout, lanesOf, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
+import {DEFAULT_CONCURRENCY, type Layout, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
+import {openExecutor} from './executor.ts';
 import {InOrder} from './in-order.ts';
-import {loggedClient} from './log.ts';
 import {costOf} from './mapping.ts';
 import {RowWriter} from './row-writer.ts';
 import type {RunIo} from './run.ts';
@@ -25,7 +22,7 @@ import {
   type RunState,
   restartsWhenStale,
 } from './state.ts';
-import {type Stopper, stopOf} from './stop.ts';
+import type {Stopper} from './stop.ts';
 import {Timeline} from './timeline.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. */
@@ -41,6 +38,7 @@ export interface Session {
   readonly identity: RunIdentity;
   readonly checkpoint: Checkpoint | undefined;
   readonly executor: Executor;
+  readonly closeExecutor: () => Promise<void>;
   readonly answers: Answers;
   readonly window: InOrder;
   readonly writer: RowWriter;
@@ -69,7 +67,7 @@ export async function openSession(
 ): Promise<Session> {
   const connection = await connectTo(job.endpoint, {
     timeoutMs: job.settings.timeout,
-    maxConnections: job.settings.concurrency,
+    maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
   });
   let ledger: Ledger | undefined;
   try {
@@ -157,7 +155,17 @@ async function join(
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
   const store = openAnswerStore(job, connection.scope, fresh, io);
   keepAnswers(ledger, store, checkpoint);
-  const executor = createExecutor(job, io, connection, ledger, layout, stopper, () => answers);
+  const {executor, closeExecutor} = await openExecutor({
+    job,
+    io,
+    connection,
+    ledger,
+    layout,
+    identity,
+    stopper,
+    counters: writer.counters,
+    answers: () => answers,
+  });
   const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
   stopper.onStop(() => executor.stop());
   return {
@@ -172,6 +180,7 @@ async function join(
     identity,
     checkpoint,
     executor,
+    closeExecutor,
     answers,
     window: new InOrder(WINDOW_BYTES),
     writer,
@@ -203,37 +212,14 @@ function keepAnswers(ledger: Ledger, store: AnswerStore, checkpoint: Checkpoint 
     for (const answer of answers) store.put(answer, answer.data, answer.at);
 }
 
-function createExecutor(
-  job: Job,
-  io: RunIo,
-  {client}: Connection,
-  ledger: Ledger,
-  {mapping}: Layout,
-  stopper: Stopper,
-  answers: () => Answers,
-): Executor {
-  const {settings} = job;
-  const operations = [...new Set(mapping.targets.map(target => target.operation))];
-  const now = steadyClock(io.now());
-  return new QueueExecutor({
-    outlet: localOutlet(loggedClient(client, io.log), now),
-    ledger,
-    lanes: lanesOf(job, operations),
-    policy: settings,
-    maxOutageMs: settings.maxOutage,
-    onBudget: settings.onBudget,
-    events: {
-      settled: (ask, settled) => answers().settled(ask, settled),
-      stopped: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
-    },
-    answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
-    now,
-    random: io.random,
-  });
-}
-
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */
-export async function closeStages({source, store, writer, connection}: Session): Promise<void> {
+export async function closeStages({
+  source,
+  store,
+  writer,
+  closeExecutor,
+  connection,
+}: Session): Promise<void> {
   store.close();
-  await Promise.allSettled([source.close(), writer.close(), connection.close()]);
+  await Promise.allSettled([source.close(), writer.close(), closeExecutor(), connection.close()]);
 }

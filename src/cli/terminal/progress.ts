@@ -155,6 +155,7 @@ function moving({callsPerSecond, leftMs, slowedTo, windowFull}: Status): string[
 }
 
 function waiting({reason, detail, untilMs}: Pause, now: number): string {
+  if (reason === 'fleet') return `waiting: ${detail}`;
   const what = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'}[reason];
   return `waiting: ${what} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
 }

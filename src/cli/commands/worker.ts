@@ -1,0 +1,112 @@
+import {type Client, createClient} from '../../client/client.ts';
+import {sealingSecret} from '../../fleet/protocol.ts';
+import {publicUrl} from '../../fleet/redis.ts';
+import {FleetWorker} from '../../fleet/worker.ts';
+import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
+import {exitCodes, UsageError} from '../../job/errors.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {resolveRedisUrl} from '../../job/redis-url.ts';
+import {duration} from '../../job/values.ts';
+import {DEFAULT_CONCURRENCY} from '../../run/assemble.ts';
+import {type Connection, connectTo} from '../../run/connect.ts';
+import {type Console, createConsole, isInteractive} from '../console.ts';
+import {parseAddress, serveMetrics} from '../worker-metrics.ts';
+import {cleaned} from './settings.ts';
+
+type WorkerFlags = RawSettings & {
+  readonly redis?: string;
+  readonly lostAfter: string;
+  readonly metricsAddress?: string;
+};
+
+/** `bulk-enrich worker`: makes calls for a fleet until a signal ends it. */
+export async function workerCommand(flags: WorkerFlags): Promise<number> {
+  const {redis, lostAfter, metricsAddress, ...given} = flags;
+  const {concurrency = DEFAULT_CONCURRENCY, ...settings} = checkSettings(undefined, cleaned(given));
+  const console = createConsole(settings);
+  const redisUrl = demandRedisUrl(redis);
+  const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
+  const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive());
+  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, maxConnections: concurrency});
+  const ending = watchForEnd(console);
+  try {
+    const worker = await FleetWorker.start({
+      redisUrl,
+      scope: connection.scope,
+      secret: sealingSecret(endpoint),
+      concurrency,
+      lostAfterMs: parseLostAfter(lostAfter),
+      clientFor: clientsOf(endpoint, connection, concurrency),
+      log: console.log,
+      onFatal: ending.fail,
+    });
+    const metrics = address === undefined ? undefined : await serveMetrics(address, worker);
+    console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
+    await ending.ended;
+    metrics?.close();
+    await worker.drain();
+    return exitCodes.ok;
+  } finally {
+    ending.forget();
+    await connection.close();
+  }
+}
+
+/** @throws {UsageError} when nobody says where the fleet's Redis is. */
+export function demandRedisUrl(given: string | undefined): string {
+  const url = resolveRedisUrl(given, '--redis', process.env);
+  if (url !== undefined) return url;
+  throw new UsageError(
+    'no_redis',
+    'Which fleet? Name its Redis with --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
+  );
+}
+
+/** A lock has to be renewed several times before it runs out. */
+const SHORTEST_LOST_AFTER_MS = 2_000;
+
+function parseLostAfter(text: string): number {
+  const parsed = duration.safeParse(text);
+  if (parsed.success && parsed.data >= SHORTEST_LOST_AFTER_MS) return parsed.data;
+  throw new UsageError('settings', '--lost-after: expected a duration of 2s or more, such as 30s.');
+}
+
+/** Runs say how long a call may take; the embedded service answers at once, so one client is enough there. */
+function clientsOf(
+  endpoint: Endpoint,
+  connection: Connection,
+  maxConnections: number,
+): (timeoutMs: number) => Client {
+  const clients = new Map<number, Client>();
+  return timeoutMs => {
+    if (endpoint.kind === 'embedded') return connection.client;
+    const {baseUrl, apiKey} = endpoint;
+    const client = clients.get(timeoutMs) ?? createClient({baseUrl, apiKey, timeoutMs, maxConnections});
+    clients.set(timeoutMs, client);
+    return client;
+  };
+}
+
+/** The first signal lets the worker finish what it has in hand, a second one ends it at once. */
+function watchForEnd(console: Console) {
+  let fail: (error: unknown) => void = () => {};
+  let forget = () => {};
+  const ended = new Promise<void>((resolve, reject) => {
+    fail = reject;
+    let asked = false;
+    const listener = () => {
+      if (asked) process.exit(exitCodes.terminated);
+      asked = true;
+      console.say(
+        'Stopping: calls in flight are finished, the rest goes back to the fleet. Once more to stop at once.',
+      );
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, listener);
+    forget = () => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, listener);
+    };
+  });
+  ended.catch(() => {});
+  return {ended, fail, forget};
+}

@@ -1,0 +1,92 @@
+import Bottleneck from 'bottleneck';
+import type {Redis} from 'ioredis';
+import type {Gate} from './gate.ts';
+import {type ChunkPace, PREFIX} from './protocol.ts';
+import {Punctuality} from './punctuality.ts';
+
+/** A lease that may come later than this, in milliseconds, is given up: a late one would crowd into a later second. */
+const TOO_LATE_MS = 10;
+
+/** Redis forgets a limiter that nobody used for this long, in milliseconds. */
+const FORGOTTEN_MS = 300_000;
+
+/** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
+export class Limiters {
+  readonly #connection: Bottleneck.IORedisConnection;
+
+  constructor(redis: Redis, RedisClass: typeof Redis) {
+    this.#connection = new Bottleneck.IORedisConnection({
+      client: redis,
+      Redis: RedisClass,
+    } as Bottleneck.IORedisConnectionOptions);
+    // Redis being away is seen from the connection itself; its commands wait meanwhile.
+    this.#connection.on('error', () => {});
+  }
+
+  /** The limiter that all processes share under this name. */
+  open(lane: string, minTime: number): Bottleneck {
+    const limiter = new Bottleneck({
+      id: `${PREFIX}:${lane}`,
+      minTime,
+      timeout: FORGOTTEN_MS,
+      connection: this.#connection,
+    });
+    limiter.on('error', () => {});
+    return limiter;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.disconnect(false);
+  }
+}
+
+/** Hands out permits to send, in leases that all workers of a fleet take from one limiter. */
+export class SharedPacer {
+  readonly #limiter: Bottleneck;
+  readonly #gate: Gate;
+  readonly #permits: number;
+  readonly #lease: (permits: number) => void;
+  readonly #held: (ms: number) => void;
+  readonly #punctuality = new Punctuality();
+  #scheduled = false;
+
+  /** `lease` is called with the number of calls that may be sent now, or `held` with how long none may be. */
+  constructor(
+    limiter: Bottleneck,
+    gate: Gate,
+    {permits}: ChunkPace,
+    lease: (permits: number) => void,
+    held: (ms: number) => void,
+  ) {
+    this.#limiter = limiter;
+    this.#gate = gate;
+    this.#permits = permits;
+    this.#lease = lease;
+    this.#held = held;
+  }
+
+  /** Asks for a lease; however often that is done, one is under way at a time. */
+  request(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    const closedMs = await this.#gate.closedMs();
+    if (closedMs > 0) {
+      this.#scheduled = false;
+      this.#held(closedMs);
+      return;
+    }
+    this.#punctuality.start();
+    this.#limiter.once('scheduled', () => this.#punctuality.timerSet());
+    await this.#limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
+  }
+
+  #granted(lateMs: number): void {
+    this.#scheduled = false;
+    if (lateMs > TOO_LATE_MS) this.request();
+    else this.#lease(this.#permits);
+  }
+}

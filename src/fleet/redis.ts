@@ -1,0 +1,78 @@
+import type {Redis} from 'ioredis';
+import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
+
+/** Redis can't be reached, or does not let us in. Nothing was sent; trying again may help. Exit 5. */
+class FleetUnreachableError extends BulkEnrichError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('fleet_unreachable', exitCodes.temporary, message, options);
+  }
+}
+
+/** BullMQ and ioredis, which only a fleet needs. */
+export interface FleetPackages {
+  readonly bullmq: Pick<typeof import('bullmq'), 'Queue' | 'QueueEvents' | 'Worker'>;
+  readonly ioredis: Pick<typeof import('ioredis'), 'Redis'>;
+}
+
+/** @throws {UsageError} when one of them is not installed. */
+export async function loadPackages(): Promise<FleetPackages> {
+  try {
+    const [bullmq, ioredis] = await Promise.all([import('bullmq'), import('ioredis')]);
+    return {bullmq, ioredis};
+  } catch (error) {
+    throw new UsageError(
+      'fleet_packages',
+      'A fleet needs two packages that are not installed here: npm install bullmq ioredis',
+      {cause: error},
+    );
+  }
+}
+
+/** How long a first connection may take, in milliseconds. */
+const FIRST_CONTACT_MS = 10_000;
+/** Longest wait between two tries to connect again, in milliseconds. */
+const RECONNECT_CAP_MS = 2_000;
+
+/**
+ * A connection to a fleet's Redis. Once it stands it is kept: commands wait while Redis is away.
+ *
+ * @throws {FleetUnreachableError} when Redis can't be reached, or refuses the password.
+ */
+export async function connectRedis(url: string, {ioredis}: FleetPackages): Promise<Redis> {
+  let established = false;
+  let last: unknown;
+  const redis = new ioredis.Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    connectTimeout: FIRST_CONTACT_MS,
+    retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
+  });
+  // ioredis writes errors nobody listens for to the console; what they come to is seen from the connection's state.
+  redis.on('error', error => {
+    last = error;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    redis.disconnect();
+    const reason = last instanceof Error ? last.message : String(error);
+    throw new FleetUnreachableError(`The fleet's Redis at ${publicUrl(url)} can't be used: ${reason}.`, {
+      cause: error,
+    });
+  }
+  established = true;
+  return redis;
+}
+
+/** The URL without user and password. */
+export function publicUrl(url: string): string {
+  const {protocol, host, pathname} = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+/** Ends a connection: in good order where Redis is there, else at once. */
+export async function disconnect(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
+  else redis.disconnect();
+}

@@ -1,0 +1,138 @@
+import {hostname} from 'node:os';
+import type {Redis} from 'ioredis';
+import {UsageError} from '../job/errors.ts';
+import {packageVersion} from '../job/version.ts';
+import {KEEP_MS, PREFIX} from './protocol.ts';
+import type {Seal} from './seal.ts';
+
+/** A member says that it is there each so many milliseconds; the roster forgets it after some of them. */
+const BEAT_MS = 2_000;
+const FORGOTTEN_MS = 4 * BEAT_MS;
+
+export type MemberKind = 'worker' | 'run';
+
+/** What every member says of itself. */
+export interface Member {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface Membership {
+  leave(): Promise<void>;
+}
+
+/**
+ * Enters a member into the roster and keeps it there. `report` says how it stands; `onRefused` hears that the fleet
+ * has become another one meanwhile.
+ */
+export async function join(
+  redis: Redis,
+  kind: MemberKind,
+  claims: readonly Claim[],
+  report: () => object,
+  onRefused: (error: UsageError) => void,
+): Promise<Membership> {
+  const startedAt = Date.now();
+  const id = `${hostname()}.${process.pid}.${startedAt}`;
+  const own: Member = {id, host: hostname(), pid: process.pid, startedAt};
+  const beat = async () => {
+    for (const claim of claims) await hold(redis, claim);
+    await redis
+      .multi()
+      .sadd(rosterKey(kind), id)
+      .pexpire(rosterKey(kind), KEEP_MS)
+      .set(memberKey(kind, id), JSON.stringify({...own, ...report()}), 'PX', FORGOTTEN_MS)
+      .exec();
+  };
+  await beat();
+  let beating = false;
+  const timer = setInterval(() => {
+    if (beating) return;
+    beating = true;
+    beat()
+      .catch(error => {
+        // While Redis is away the beat waits; only a refusal is final.
+        if (error instanceof UsageError) onRefused(error);
+      })
+      .finally(() => {
+        beating = false;
+      });
+  }, BEAT_MS);
+  return {
+    async leave() {
+      clearInterval(timer);
+      if (redis.status === 'ready')
+        await redis.multi().srem(rosterKey(kind), id).del(memberKey(kind, id)).exec();
+    },
+  };
+}
+
+/** Everybody of a kind who is there now. */
+export async function members<T extends Member>(redis: Redis, kind: MemberKind): Promise<T[]> {
+  const ids = await redis.smembers(rosterKey(kind));
+  if (ids.length === 0) return [];
+  const texts = await redis.mget(ids.map(id => memberKey(kind, id)));
+  const gone = ids.filter((_, index) => texts[index] === null);
+  if (gone.length > 0) await redis.srem(rosterKey(kind), gone);
+  return texts.flatMap(text => (text === null ? [] : [JSON.parse(text) as T]));
+}
+
+/** Something on which all members that are there agree. */
+export interface Claim {
+  readonly name: 'identity' | 'key' | 'rate';
+  readonly value: string;
+  /** What to tell a member that comes with another value. */
+  readonly refusal: (theirs: string) => string;
+}
+
+/** Members of one fleet are the same program, ask the same service, and have the same API key. */
+export function identityClaims(scope: string, {fingerprint}: Seal): Claim[] {
+  return [
+    {
+      name: 'identity',
+      value: `bulk-enrich ${packageVersion()} asking ${scope}`,
+      refusal: theirs =>
+        `This is bulk-enrich ${packageVersion()} asking ${scope}, but the fleet on this Redis is ${theirs}. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
+    },
+    {
+      name: 'key',
+      value: fingerprint,
+      refusal: () => `The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.`,
+    },
+  ];
+}
+
+/** One quota is for the whole fleet, so all its runs ask for the same rate. */
+export function rateClaim(rate: string): Claim {
+  return {
+    name: 'rate',
+    value: rate,
+    refusal: theirs =>
+      `Another run keeps this fleet at a rate of ${theirs}, and this one asks for ${rate}: give both the same --rate, as they share one quota, or use a Redis database of its own (redis://HOST/1).`,
+  };
+}
+
+/** A claim lasts as long as somebody holds it. */
+async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
+  const key = `${PREFIX}:${name}`;
+  await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');
+  const theirs = await redis.get(key);
+  if (theirs !== null && theirs !== value) throw new UsageError('fleet_refused', refusal(theirs));
+  await redis.pexpire(key, FORGOTTEN_MS);
+}
+
+/** What the members that are there agree on; undefined where nobody is. */
+export async function currentClaim(redis: Redis, name: Claim['name']): Promise<string | undefined> {
+  return (await redis.get(`${PREFIX}:${name}`)) ?? undefined;
+}
+
+function rosterKey(kind: MemberKind): string {
+  return `${PREFIX}:${kind}s`;
+}
+
+function memberKey(kind: MemberKind, id: string): string {
+  return `${PREFIX}:${kind}:${id}`;
+}

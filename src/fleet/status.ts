@@ -1,0 +1,38 @@
+import type {RunMember} from './fleet.ts';
+import {Gate} from './gate.ts';
+import {PREFIX, QUEUE} from './protocol.ts';
+import {connectRedis, disconnect, loadPackages} from './redis.ts';
+import {currentClaim, members} from './roster.ts';
+import type {WorkerMember} from './worker.ts';
+
+/** How a fleet stands. */
+export interface FleetStatus {
+  /** Program, version and endpoint; undefined where nobody is there. */
+  readonly identity: string | undefined;
+  readonly workers: readonly WorkerMember[];
+  readonly runs: readonly RunMember[];
+  readonly chunks: {readonly waiting: number; readonly active: number};
+  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  readonly heldMs: number;
+}
+
+/** @throws {UsageError} when the packages are missing; an error with exit code 5 when Redis can't be used. */
+export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
+  const packages = await loadPackages();
+  const redis = await connectRedis(redisUrl, packages);
+  const queue = new packages.bullmq.Queue(QUEUE, {connection: redis, prefix: PREFIX, skipMetasUpdate: true});
+  try {
+    const [identity, workers, runs, counts, heldMs] = await Promise.all([
+      currentClaim(redis, 'identity'),
+      members<WorkerMember>(redis, 'worker'),
+      members<RunMember>(redis, 'run'),
+      queue.getJobCounts('waiting', 'active'),
+      new Gate(redis).closedMs(),
+    ]);
+    const {waiting = 0, active = 0} = counts;
+    return {identity, workers, runs, chunks: {waiting, active}, heldMs};
+  } finally {
+    await queue.close();
+    await disconnect(redis);
+  }
+}

@@ -1,0 +1,99 @@
+import PQueue from 'p-queue';
+import type {Attempt} from '../client/attempt.ts';
+import type {Client} from '../client/client.ts';
+import {askedMs} from '../lookup/policy.ts';
+import type {Gate} from './gate.ts';
+import {type Limiters, SharedPacer} from './pacer.ts';
+import type {Chunk, ChunkAsk, ChunkPace} from './protocol.ts';
+
+/** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
+const HOLD_MS = 500;
+/** Nobody holds the fleet up for longer than this at once, in milliseconds; the next throttled answer would again. */
+const LONGEST_HOLD_MS = 3_600_000;
+
+/** Told whether a value may be sent: undefined, or for how many milliseconds not. */
+type Permit = (heldMs: number | undefined) => void;
+
+export interface LaneOptions {
+  readonly name: string;
+  /** Calls in flight at most. */
+  readonly slots: number;
+  readonly gate: Gate;
+  readonly limiters: Limiters;
+}
+
+/** `pace → send` in a worker, for the operations that share one rate. */
+export class WorkerLane {
+  readonly #options: LaneOptions;
+  readonly #queue: PQueue;
+  readonly #waiting: Permit[] = [];
+  #pacer: SharedPacer | undefined;
+  #draining = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#queue = new PQueue({concurrency: options.slots});
+  }
+
+  /** Asks about all values of a chunk. Those that are not let through come back unsent. */
+  async ask({asks, pace}: Chunk, client: Pick<Client, 'send'>): Promise<Attempt[]> {
+    const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
+    if (closedMs > 0) return asks.map(() => givenBack(closedMs));
+    return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
+  }
+
+  /** Nothing new is sent; values that wait are given back. */
+  drain(): void {
+    this.#draining = true;
+    this.#giveBack(0);
+  }
+
+  async #attempt(ask: ChunkAsk, pace: ChunkPace | undefined, client: Pick<Client, 'send'>): Promise<Attempt> {
+    const heldMs = await this.#permit(pace);
+    if (heldMs !== undefined) return givenBack(heldMs);
+    const attempt = await client.send(ask.operation, ask.params);
+    if (attempt.kind === 'throttled') await this.#closeGate(askedMs(attempt, Date.now()) ?? HOLD_MS);
+    return attempt;
+  }
+
+  #permit(pace: ChunkPace | undefined): Promise<number | undefined> | number | undefined {
+    if (this.#draining) return 0;
+    if (pace === undefined) return undefined;
+    const pacer = this.#paced(pace);
+    return new Promise(resolve => {
+      this.#waiting.push(resolve);
+      pacer.request();
+    });
+  }
+
+  #paced(pace: ChunkPace): SharedPacer {
+    const {name, limiters, gate} = this.#options;
+    this.#pacer ??= new SharedPacer(
+      limiters.open(name, pace.minTimeMs),
+      gate,
+      pace,
+      permits => this.#lease(permits),
+      heldMs => this.#giveBack(heldMs),
+    );
+    return this.#pacer;
+  }
+
+  #lease(permits: number): void {
+    for (const permit of this.#waiting.splice(0, permits)) permit(undefined);
+    if (this.#waiting.length > 0) this.#pacer?.request();
+  }
+
+  async #closeGate(ms: number): Promise<void> {
+    const heldMs = Math.min(ms, LONGEST_HOLD_MS);
+    await this.#options.gate.close(heldMs);
+    this.#giveBack(heldMs);
+  }
+
+  #giveBack(heldMs: number): void {
+    for (const permit of this.#waiting.splice(0)) permit(heldMs);
+  }
+}
+
+function givenBack(heldMs: number): Attempt {
+  return {kind: 'not_sent', code: heldMs > 0 ? 'fleet_gate' : 'worker_stopping', latencyMs: 0, heldMs};
+}

@@ -1,0 +1,162 @@
+import type {Job} from 'bullmq';
+import type {Redis} from 'ioredis';
+import type {Logger} from 'pino';
+import type {Attempt} from '../client/attempt.ts';
+import type {Client} from '../client/client.ts';
+import {Gate} from './gate.ts';
+import {Limiters} from './pacer.ts';
+import {CHUNK_VALUES, type Chunk, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
+import {connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
+import {identityClaims, join, type Member, type Membership} from './roster.ts';
+import {type Seal, sealWith} from './seal.ts';
+import {WorkerLane} from './worker-lane.ts';
+
+export interface WorkerOptions {
+  readonly redisUrl: string;
+  /** What the fleet asks: workers for another endpoint, or with another key, are refused. */
+  readonly scope: string;
+  readonly secret: string;
+  /** Calls in flight at most. */
+  readonly concurrency: number;
+  /** A worker that is silent for this long, in milliseconds, is taken for lost. */
+  readonly lostAfterMs: number;
+  readonly clientFor: (timeoutMs: number) => Pick<Client, 'send'>;
+  readonly log: Logger;
+  /** The worker can't go on. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** What a worker has done so far. */
+export interface WorkerReport {
+  readonly concurrency: number;
+  readonly inFlight: number;
+  readonly chunks: number;
+  /** Calls by what became of them. */
+  readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
+}
+
+export type WorkerMember = Member & WorkerReport;
+
+/** A worker takes more chunks than it has slots for, so that no slot waits for the next one to arrive. */
+const AHEAD = 1.5;
+
+/** A fleet's worker: takes chunks, asks about their values at the fleet's pace, and hands the outcomes back. */
+export class FleetWorker {
+  readonly #options: WorkerOptions;
+  readonly #redis: Redis;
+  readonly #seal: Seal;
+  readonly #gate: Gate;
+  readonly #limiters: Limiters;
+  readonly #lanes = new Map<string, WorkerLane>();
+  readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
+  readonly #queue: import('bullmq').Worker<SealedChunk, string>;
+  #membership: Membership | undefined;
+  #inFlight = 0;
+  #chunks = 0;
+  #draining = false;
+
+  private constructor(options: WorkerOptions, redis: Redis, {bullmq, ioredis}: FleetPackages) {
+    this.#options = options;
+    this.#redis = redis;
+    this.#seal = sealWith(options.secret);
+    this.#gate = new Gate(redis);
+    this.#limiters = new Limiters(redis.duplicate(), ioredis.Redis);
+    this.#queue = new bullmq.Worker(QUEUE, job => this.#work(job), {
+      connection: redis,
+      prefix: PREFIX,
+      autorun: false,
+      concurrency: Math.ceil((AHEAD * options.concurrency) / CHUNK_VALUES),
+      lockDuration: options.lostAfterMs,
+      lockRenewTime: options.lostAfterMs / 4,
+      stalledInterval: options.lostAfterMs / 2,
+      // What a lost worker had in hand may have been sent: whether it is asked again is for the run to decide.
+      maxStalledCount: 0,
+    });
+    this.#queue.on('error', error => options.log.debug({error}, 'redis'));
+  }
+
+  /**
+   * Joins the fleet and begins to work.
+   *
+   * @throws {UsageError} when the packages are missing, or the fleet is another's.
+   */
+  static async start(options: WorkerOptions): Promise<FleetWorker> {
+    const packages = await loadPackages();
+    const redis = await connectRedis(options.redisUrl, packages);
+    const worker = new FleetWorker(options, redis, packages);
+    try {
+      worker.#membership = await join(
+        redis,
+        'worker',
+        identityClaims(options.scope, worker.#seal),
+        () => worker.report,
+        options.onFatal,
+      );
+    } catch (error) {
+      await worker.#disconnect();
+      throw error;
+    }
+    worker.#queue.run().catch(options.onFatal);
+    return worker;
+  }
+
+  get report(): WorkerReport {
+    return {
+      concurrency: this.#options.concurrency,
+      inFlight: this.#inFlight,
+      chunks: this.#chunks,
+      calls: this.#calls,
+    };
+  }
+
+  /** Takes nothing new, gives back what was not sent, waits for the calls in flight, and leaves. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    for (const lane of this.#lanes.values()) lane.drain();
+    await this.#queue.close();
+    await this.#membership?.leave();
+    await this.#disconnect();
+  }
+
+  async #work({data}: Job<SealedChunk, string>): Promise<string> {
+    const chunk = this.#seal.open(data.sealed) as Chunk;
+    const attempts = await this.#lane(chunk).ask(
+      chunk,
+      this.#counted(this.#options.clientFor(chunk.timeoutMs)),
+    );
+    this.#chunks += 1;
+    return this.#seal.close(attempts);
+  }
+
+  #lane({lane: name, share}: Chunk): WorkerLane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane = new WorkerLane({
+      name,
+      slots: Math.max(1, Math.floor(this.#options.concurrency * share)),
+      gate: this.#gate,
+      limiters: this.#limiters,
+    });
+    if (this.#draining) lane.drain();
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #counted(client: Pick<Client, 'send'>): Pick<Client, 'send'> {
+    return {
+      send: async (operation, params) => {
+        this.#inFlight += 1;
+        const attempt = await client.send(operation, params);
+        this.#inFlight -= 1;
+        this.#calls[attempt.kind] = (this.#calls[attempt.kind] ?? 0) + 1;
+        return attempt;
+      },
+    };
+  }
+
+  async #disconnect(): Promise<void> {
+    await this.#queue.close(true);
+    await this.#limiters.close();
+    await disconnect(this.#redis);
+  }
+}

@@ -1,0 +1,40 @@
+import type {Env} from './endpoint.ts';
+import {UsageError} from './errors.ts';
+
+const VARIABLE = 'BULK_ENRICH_REDIS_URL';
+
+/**
+ * Where a fleet's Redis is: as the flag or job file says, else from the environment, which is the place for passwords.
+ * Undefined where neither names one, or the flag says `none`. `flag` is what the value given is called, for messages.
+ *
+ * @throws {UsageError} when it is no URL of a Redis, or a password stands where others can read it.
+ */
+export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
+  if (given === 'none') return undefined;
+  const own = env[VARIABLE]?.trim();
+  if (own === '')
+    throw new UsageError('empty_variable', `${VARIABLE} is set but empty. Set it, or unset it.`);
+  if (own !== undefined) checkUrl(own, VARIABLE);
+  if (given === undefined) return own;
+  checkUrl(given, flag);
+  if (new URL(given).password !== '')
+    throw new UsageError(
+      'redis_password',
+      `${flag} holds a password, which others on this machine can see. Put the whole URL into ${VARIABLE}, and leave ${flag} out or without it.`,
+    );
+  return own !== undefined && place(own) === place(given) ? own : given;
+}
+
+function checkUrl(text: string, name: string): void {
+  if (URL.canParse(text) && ['redis:', 'rediss:'].includes(new URL(text).protocol)) return;
+  throw new UsageError(
+    'redis_url',
+    `${name} is no URL of a Redis: expected redis://HOST:PORT, or rediss:// with TLS.`,
+  );
+}
+
+/** What two URLs of the same Redis have in common. */
+function place(url: string): string {
+  const {protocol, hostname, port, pathname} = new URL(url);
+  return [protocol, hostname, port === '' ? '6379' : port, pathname === '/' ? '' : pathname].join(' ');
+}

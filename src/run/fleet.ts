@@ -1,0 +1,91 @@
+import type {Fleet} from '../fleet/fleet.ts';
+import type {ChunkAsk} from '../fleet/protocol.ts';
+import type {Job} from '../job/job.ts';
+import {intelligenceLookup, type Lookup, verdictLookup} from '../ledger/lookup.ts';
+import type {LaneSettings} from '../lookup/outlet.ts';
+import {chargeOf, nextStep} from '../lookup/policy.ts';
+import {sharedRate} from './assemble.ts';
+import type {ExecutorFor} from './executor.ts';
+import {costOf} from './mapping.ts';
+
+/** Joins the fleet on the job's Redis, so that its workers make the calls. */
+export async function joinFleet(
+  {job, io, connection, identity, ledger, counters}: ExecutorFor,
+  redisUrl: string,
+  lanes: readonly LaneSettings[],
+  now: () => number,
+): Promise<Fleet> {
+  const {Fleet} = await import('../fleet/fleet.ts');
+  const {sealingSecret} = await import('../fleet/protocol.ts');
+  return Fleet.join({
+    redisUrl,
+    runId: identity.runId,
+    scope: connection.scope,
+    secret: sealingSecret(job.endpoint),
+    lanes,
+    rate: rateText(job),
+    timeoutMs: job.settings.timeout,
+    maxOutageMs: job.settings.maxOutage,
+    report: () => {
+      const books = Object.values(ledger.tally.operations);
+      const sum = (of: (each: (typeof books)[number]) => number) =>
+        books.reduce((total, each) => total + of(each), 0);
+      return {
+        job: job.name,
+        rows: counters.rows.written + counters.rows.rejected,
+        calls: sum(({calls}) => calls),
+        spent: sum(({spent}) => spent),
+        maybeSpent: sum(({maybeSpent}) => maybeSpent),
+        limit: job.settings.maxCredits ?? null,
+      };
+    },
+    now,
+    warn: io.warn,
+  });
+}
+
+/**
+ * Books what became of the values that an earlier session of this run had sent out: its end took them for lost, but
+ * workers went on, and what they were answered is paid for.
+ */
+export async function bookCollected(
+  fleet: Fleet,
+  {ledger, job, identity, io}: Pick<ExecutorFor, 'ledger' | 'job' | 'identity' | 'io'>,
+): Promise<void> {
+  if (identity.sessions <= 1) return;
+  io.log.info('collecting what is left with the fleet');
+  const {settings} = job;
+  const cost = costOf(job);
+  for (const {ask, attempt} of await fleet.collect()) {
+    const lookup = lookupOf(ask);
+    const entry = ledger.find([lookup.key]).get(lookup.key);
+    const given = entry?.settled;
+    const open = given === undefined || (given.status === 'unknown' && given.error === 'interrupted');
+    if (entry === undefined || !open || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
+    await ledger.found({
+      key: lookup.key,
+      operation: ask.operation,
+      cost: cost(lookup),
+      attempt,
+      charge: chargeOf(attempt, settings),
+      retry: false,
+      settled: step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined,
+    });
+  }
+}
+
+function lookupOf({operation, params}: ChunkAsk): Lookup {
+  return operation === 'verify'
+    ? verdictLookup(params)
+    : intelligenceLookup(operation, params[operation] ?? '');
+}
+
+/** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
+function rateText(job: Job): string {
+  const rates = {...job.settings.rate, all: sharedRate(job)};
+  return Object.entries(rates)
+    .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
+    .sort()
+    .join();
+}
