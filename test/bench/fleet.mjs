@@ -1,0 +1,106 @@
+// `node test/bench/fleet.mjs`: calls a second by 1, 2 and 4 workers against a server that takes 50 ms, with the CPU of
+// each process and Redis' own count of commands, per call. WORKERS=1,2,4 CONCURRENCY=16 ROWS=5000 LATENCY=50.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {Redis} from 'ioredis';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const bin = join(here, '../../dist/cli/bin.js');
+const number = (name, fallback) => Number(process.env[name] ?? fallback);
+const [rows, concurrency, latency] = [number('ROWS', 5_000), number('CONCURRENCY', 16), number('LATENCY', 50)];
+const fleets = (process.env.WORKERS ?? '1,2,4').split(',').map(Number);
+const port = number('REDIS_PORT', 6_399);
+const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-bench-'));
+const input = join(directory, 'input.csv');
+writeFileSync(
+  input,
+  `id,ip\n${Array.from({length: rows}, (_, i) => `${i},1.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`).join('\n')}\n`,
+);
+
+const redisServer = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', directory], {
+  stdio: 'ignore',
+});
+const redis = new Redis(port, '127.0.0.1', {retryStrategy: () => 50});
+redis.on('error', () => {});
+const api = spawn(
+  process.execPath,
+  [join(here, '../support/api-process.mjs'), '--key', 'bench', '--latency', String(latency), '--counters-only'],
+  {stdio: ['pipe', 'pipe', 'inherit']},
+);
+const [url] = await once(createInterface({input: api.stdout}), 'line');
+const env = {
+  ...process.env,
+  BULK_ENRICH_BASE_URL: url,
+  BULK_ENRICH_API_KEY: 'bench',
+  BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${port}`,
+  XDG_CACHE_HOME: directory,
+};
+
+/** CPU seconds of a process so far, all threads. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function commands() {
+  const stats = await redis.info('stats');
+  return Number(/total_commands_processed:(\d+)/.exec(stats)[1]);
+}
+
+async function measure(count) {
+  const workers = Array.from({length: count}, () =>
+    spawn(process.execPath, [bin, 'worker', '--concurrency', String(concurrency)], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  );
+  await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
+  const before = {redis: await commands(), workers: workers.map(({pid}) => cpuOf(pid)), server: cpuOf(redisServer.pid)};
+  const started = performance.now();
+  const run = spawn(
+    process.execPath,
+    [bin, 'run', input, '-o', join(directory, 'out.csv'), '--ip', 'ip', '--rate', 'unlimited', '--no-cache', '--force', '--quiet'],
+    {env, stdio: ['ignore', 'inherit', 'inherit']},
+  );
+  let coordinator = 0;
+  const watch = setInterval(() => {
+    try {
+      coordinator = cpuOf(run.pid);
+    } catch {}
+  }, 50);
+  const [code] = await once(run, 'exit');
+  const seconds = (performance.now() - started) / 1_000;
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`the run ended with ${code}`);
+  const {calls} = JSON.parse(readFileSync(join(directory, 'out.summary.json'), 'utf8'));
+  const perCall = cpu => Math.round((cpu * 1e6) / calls.total);
+  const figures = {
+    workers: count,
+    'calls/s': Math.round(calls.total / seconds),
+    'worker µs/call': perCall(workers.reduce((sum, {pid}, i) => sum + cpuOf(pid) - before.workers[i], 0)),
+    'coordinator µs/call': perCall(coordinator),
+    'redis µs/call': perCall(cpuOf(redisServer.pid) - before.server),
+    'redis commands/call': Number((((await commands()) - before.redis) / calls.total).toFixed(2)),
+    'p50 ms': calls.latency_ms.p50,
+  };
+  for (const worker of workers) worker.kill('SIGTERM');
+  await Promise.all(workers.map(worker => once(worker, 'exit')));
+  return figures;
+}
+
+try {
+  const results = [];
+  for (const count of fleets) results.push(await measure(count));
+  console.log(`${rows} distinct values, ${concurrency} in flight a worker, ${latency} ms a call`);
+  console.table(results);
+} finally {
+  redis.disconnect();
+  redisServer.kill();
+  api.stdin.end();
+  rmSync(directory, {recursive: true, force: true});
+}

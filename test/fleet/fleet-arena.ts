@@ -1,0 +1,68 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {ApiProcessOptions} from '../support/api-process.ts';
+import type {RunningCommand} from '../support/command.ts';
+import {type Arena, openArena} from '../support/crash.ts';
+import {type RedisProcess, startRedis} from '../support/redis.ts';
+
+/** A server, a Redis, and workers as processes of their own. */
+export interface FleetArena extends Arena {
+  readonly redis: RedisProcess;
+  /** The environment of coordinators and workers. */
+  readonly env: Readonly<Record<string, string>>;
+  worker(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<RunningCommand>;
+  run(args?: readonly string[], env?: Readonly<Record<string, string>>): RunningCommand;
+}
+
+export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
+  readonly redis?: Parameters<typeof startRedis>[0];
+}
+
+export async function openFleetArena({
+  redis: redisOptions,
+  ...options
+}: FleetArenaOptions = {}): Promise<FleetArena> {
+  const redis = await startRedis(redisOptions);
+  const arena = await openArena(options);
+  const env = {...arena.env, BULK_ENRICH_REDIS_URL: redis.url};
+  const running = new Set<RunningCommand>();
+  const start = (args: readonly string[], own: Readonly<Record<string, string>>) => {
+    const command = arena.sandbox.start(args, {env: {...env, ...own}});
+    running.add(command);
+    void command.outcome.finally(() => running.delete(command));
+    return command;
+  };
+  return {
+    ...arena,
+    env,
+    redis,
+    async worker(args = [], own = {}) {
+      const worker = start(['worker', '--lost-after', '2s', ...args], own);
+      const over = worker.outcome.then(({code, stderr}) => {
+        throw new Error(`the worker ended with ${code}: ${stderr}`);
+      });
+      over.catch(() => {});
+      while (!worker.stderr.includes('Making calls')) await Promise.race([sleep(20), over]);
+      return worker;
+    },
+    run: (args = [], own = {}) =>
+      start(['run', 'list.csv', '-o', 'out.csv', '--no-cache', '--rate', 'unlimited', ...args], own),
+    async [Symbol.asyncDispose]() {
+      const outcomes = [...running].map(({outcome}) => outcome);
+      for (const command of running) command.kill('SIGKILL');
+      await Promise.allSettled(outcomes);
+      await arena[Symbol.asyncDispose]();
+      await redis[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The list's output from a local run, without the fleet. */
+export async function localOutput({sandbox, env}: Arena): Promise<string> {
+  const {BULK_ENRICH_REDIS_URL: _, ...local} = env;
+  const {code, stderr} = await sandbox.run(
+    ['run', 'list.csv', '-o', 'local.csv', '--no-cache', '--rate', 'unlimited', '--concurrency', '32'],
+    {env: local},
+  );
+  if (code !== 0) throw new Error(stderr);
+  return sandbox.read('local.csv');
+}
