@@ -103,7 +103,7 @@ export class Fleet implements Outlet {
     this.#options = options;
     this.#redis = redis;
     this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret));
-    this.#limiters = new Limiters(redis.duplicate(), packages.ioredis.Redis);
+    this.#limiters = new Limiters(redis, packages.ioredis.Redis);
     this.client = {send: (operation, params) => this.#send(operation, params)};
     for (const settings of options.lanes) {
       const rate = perSecond(settings.rate);

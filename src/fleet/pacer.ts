@@ -7,8 +7,8 @@ import {Punctuality} from './punctuality.ts';
 /** A lease that may come later than this, in milliseconds, is given up: a late one would crowd into a later second. */
 const TOO_LATE_MS = 10;
 
-/** Redis forgets a limiter that nobody used for this long, in milliseconds. */
-const FORGOTTEN_MS = 300_000;
+/** After an error of Redis, such as no memory, leases are asked for again after so many milliseconds. */
+const AGAIN_MS = 1_000;
 
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
 export class Limiters {
@@ -16,22 +16,21 @@ export class Limiters {
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      client: redis,
+      // bottleneck waits for connections that it does not open.
+      client: redis.duplicate({lazyConnect: false}),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
     // Redis being away is seen from the connection itself; its commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
-  /** The limiter that all processes share under this name. */
+  /** The limiter that all processes share under this name; `minTime` holds where there is none yet. */
   open(lane: string, minTime: number): Bottleneck {
-    const limiter = new Bottleneck({
-      id: `${PREFIX}:${lane}`,
-      minTime,
-      timeout: FORGOTTEN_MS,
-      connection: this.#connection,
+    const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
+    // Whoever waits for a lease then waits for good, unless something makes bottleneck look again.
+    limiter.on('error', () => {
+      setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
-    limiter.on('error', () => {});
     return limiter;
   }
 

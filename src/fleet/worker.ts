@@ -60,7 +60,7 @@ export class FleetWorker {
     this.#redis = redis;
     this.#seal = sealWith(options.secret);
     this.#gate = new Gate(redis);
-    this.#limiters = new Limiters(redis.duplicate(), ioredis.Redis);
+    this.#limiters = new Limiters(redis, ioredis.Redis);
     this.#queue = new bullmq.Worker(QUEUE, job => this.#work(job), {
       connection: redis,
       prefix: PREFIX,

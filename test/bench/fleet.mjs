@@ -64,7 +64,7 @@ async function measure(count) {
   const started = performance.now();
   const run = spawn(
     process.execPath,
-    [bin, 'run', input, '-o', join(directory, 'out.csv'), '--ip', 'ip', '--rate', 'unlimited', '--no-cache', '--force', '--quiet'],
+    [...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/fl/prof'] : []), bin, 'run', input, '-o', join(directory, 'out.csv'), '--ip', 'ip', '--rate', 'unlimited', '--no-cache', '--force', '--quiet'],
     {env, stdio: ['ignore', 'inherit', 'inherit']},
   );
   let coordinator = 0;

@@ -1,4 +1,3 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import {booksOf, listOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
