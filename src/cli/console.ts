@@ -1,12 +1,16 @@
 import {type Logger, pino} from 'pino';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {Settings} from '../job/settings.ts';
+import {type Paint, painter} from './terminal/colour.ts';
 
 /** What the command writes for a person; data alone goes to stdout. */
 export interface Console {
   readonly quiet: boolean;
   /** Whether somebody sits there. */
   readonly interactive: boolean;
+  /** How many characters fit in a line; any number where there is no terminal. */
+  readonly width: number;
+  readonly paint: Paint;
   say(sentence: string): void;
   warn(sentence: string): void;
   /** A line that the next one replaces, whoever writes that; an empty text takes it away. */
@@ -16,37 +20,48 @@ export interface Console {
 
 export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): Console {
   const {quiet} = settings;
+  const paint = painter(process.stderr, process.env);
   let drawn = false;
   const erase = () => {
     if (drawn) process.stderr.write(ERASE_LINE);
     drawn = false;
   };
-  const line = (text: string) => {
+  const write = (text: string) => {
     erase();
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(text);
   };
+  const line = (text: string) => write(`${text}\n`);
   return {
     quiet,
     interactive: isInteractive(),
+    get width() {
+      return terminalWidth();
+    },
+    paint,
     say: sentence => {
       if (!quiet) line(sentence);
     },
     warn: sentence => {
-      if (!quiet) line(`Warning: ${sentence}`);
+      if (!quiet) line(`${paint('yellow', 'Warning:')} ${sentence}`);
     },
     draw(text) {
       erase();
       if (text === '') return;
-      process.stderr.write(text.slice(0, (process.stderr.columns ?? NARROW) - 1));
+      process.stderr.write(text);
       drawn = true;
     },
-    log: createLog(settings.logLevel),
+    log: createLog(settings.logLevel, write),
   };
 }
 
 const ERASE_LINE = '\r\u001B[2K';
-/** How wide a terminal is that does not say. */
+/** How wide a terminal is that does not say, or says 0, as serial lines do. */
 const NARROW = 80;
+
+/** In the last column a terminal may begin the next line. */
+function terminalWidth(): number {
+  return process.stderr.isTTY === true ? (process.stderr.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
+}
 
 /** A person at a terminal, and no automaton that happens to have one. */
 export function isInteractive(): boolean {
@@ -60,9 +75,6 @@ const errorFields = (error: unknown) => ({
   message: error instanceof BulkEnrichError ? error.message : undefined,
 });
 
-function createLog(level: Settings['logLevel']): Logger {
-  return pino(
-    {level, base: null, serializers: {err: errorFields, error: errorFields}},
-    pino.destination({dest: 2, sync: true}),
-  );
+function createLog(level: Settings['logLevel'], write: (text: string) => void): Logger {
+  return pino({level, base: null, serializers: {err: errorFields, error: errorFields}}, {write});
 }

@@ -2,6 +2,7 @@ import {Command, CommanderError} from 'commander';
 import {closest} from '../job/closest.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
 import {packageVersion} from '../job/version.ts';
+import {painter} from './terminal/colour.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 type Action = (...given: never[]) => Promise<number>;
@@ -30,8 +31,8 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .description('Enriches lists of IPs, phone numbers and e-mail addresses through a paid risk service.')
     .version(packageVersion())
     .exitOverride()
-    .configureHelp({helpWidth: process.stdout.columns ?? ONE_LINE_EACH, subcommandTerm: termOf})
-    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, 'Error:'))})
+    .configureHelp({helpWidth: process.stdout.columns || ONE_LINE_EACH, subcommandTerm: termOf})
+    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:')))})
     .showSuggestionAfterError()
     .helpCommand(true)
     .argument('[command]')
@@ -202,13 +203,17 @@ function report(error: unknown): number {
     return exitCodes.usage;
   }
   if (error instanceof BulkEnrichError) {
-    process.stderr.write(`Error: ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    process.stderr.write(`${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
     return error.exitCode;
   }
   process.stderr.write(
-    `Internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `${inRed('Internal error:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
   return exitCodes.internal;
+}
+
+function inRed(text: string): string {
+  return painter(process.stderr, process.env)('red', text);
 }
 
 const RUN_EXAMPLES = `

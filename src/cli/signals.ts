@@ -9,7 +9,10 @@ export function watchSignals(stopper: Stopper, console: Console): () => void {
   let asked = false;
   const listener = (signal: keyof typeof codes) => {
     const exitCode: ExitCode = codes[signal];
-    if (asked) process.exit(exitCode);
+    if (asked) {
+      console.draw('');
+      process.exit(exitCode);
+    }
     asked = true;
     console.say('Stopping: nothing new is sent, calls in flight get 5 seconds. Once more to stop at once.');
     stopper.stop({status: 'interrupted', reason: 'signal', exitCode, message: `Interrupted by ${signal}.`});

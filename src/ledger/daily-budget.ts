@@ -1,6 +1,6 @@
-import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemCode} from '../job/errors.ts';
+import {makeDirectory} from './directory.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 /** Another run of the same job may be taking its block at this moment. */
@@ -142,7 +142,7 @@ function dayOf(now: number): string {
 }
 
 function open(directory: string, path: string) {
-  mkdirSync(directory, {recursive: true, mode: 0o700});
+  makeDirectory(directory);
   const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
     db.exec(

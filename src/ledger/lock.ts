@@ -1,8 +1,9 @@
-import {closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {closeSync, openSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
 import {LockedError, systemCode} from '../job/errors.ts';
+import {makeDirectory} from './directory.ts';
 import {sqliteCode} from './sqlite.ts';
 
 export interface RunLock {
@@ -49,7 +50,7 @@ export function takeLock(directory: string): RunLock {
 
 /** The inode of the lock's file; undefined where another run has just removed its directory. */
 function makeFile(directory: string, path: string): number | undefined {
-  mkdirSync(directory, {recursive: true, mode: 0o700});
+  makeDirectory(directory);
   try {
     closeSync(openSync(path, 'a', 0o600));
   } catch (error) {

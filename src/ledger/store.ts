@@ -1,8 +1,9 @@
 import {hash} from 'node:crypto';
-import {chmodSync, mkdirSync, statfsSync, statSync} from 'node:fs';
+import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
 import {systemCode} from '../job/errors.ts';
+import {makeDirectory} from './directory.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
@@ -86,7 +87,7 @@ export function openStore(locate: () => string, options: StoreOptions): AnswerSt
 
 /** @throws when the directory or the file can't be made, read or trusted. */
 export function openStoreFile(directory: string): Sqlite {
-  mkdirSync(directory, {recursive: true, mode: 0o700});
+  makeDirectory(directory);
   if (isNetworkFileSystem(directory))
     throw new Error('it is on a network file system, where its locks do not hold');
   const path = join(directory, STORE_FILE);

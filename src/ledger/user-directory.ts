@@ -1,6 +1,8 @@
 import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
-import {join} from 'node:path';
+import {isAbsolute, join} from 'node:path';
+import {systemCode} from '../job/errors.ts';
+import {checkWritable} from './directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -10,17 +12,48 @@ const bases = {
   state: {variable: 'XDG_STATE_HOME', underHome: join('.local', 'state')},
 } as const;
 
+type UserDirectory = keyof typeof bases;
+
 /**
  * `bulk-enrich` in the user's cache or state directory. A home directory is never made: where it is missing, nobody
  * would look for what was put there.
  *
  * @throws when the home directory is needed and does not exist.
  */
-export function userDirectory(kind: keyof typeof bases, env: Env): string {
+export function userDirectory(kind: UserDirectory, env: Env): string {
   const {variable, underHome} = bases[kind];
   const base = env[variable];
-  if (base?.startsWith('/') === true) return join(base, 'bulk-enrich');
-  const home = homedir();
-  if (!existsSync(home)) throw new Error(`the home directory ${home} does not exist`);
-  return join(home, underHome, 'bulk-enrich');
+  return join(base !== undefined && isAbsolute(base) ? base : join(homeOf(env), underHome), 'bulk-enrich');
+}
+
+function homeOf(env: Env): string {
+  const home = env.HOME ?? homeInPasswd();
+  if (home !== undefined && isAbsolute(home) && existsSync(home)) return home;
+  throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
+}
+
+/** Undefined for a user that the system does not know, as containers run them. */
+function homeInPasswd(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where one of these directories can't be used: why, and the variable that names another place. Nothing is made. */
+export function userDirectoryTrouble(
+  kind: UserDirectory,
+  env: Env,
+): {readonly why: string; readonly variable: string} | undefined {
+  const {variable} = bases[kind];
+  let path: string | undefined;
+  try {
+    path = userDirectory(kind, env);
+    checkWritable(path);
+    return undefined;
+  } catch (error) {
+    const why = path === undefined ? systemCode(error) : `${path} can't be used (${systemCode(error)})`;
+    return {why, variable};
+  }
 }

@@ -1,8 +1,9 @@
-import {mkdirSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import type {Env} from '../job/endpoint.ts';
 import {systemCode} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {makeDirectory} from '../ledger/directory.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
 import {compareRuns, profileOf, type RunProfile} from '../report/drift.ts';
 import {driftSentence} from '../report/drift-section.ts';
@@ -18,7 +19,7 @@ interface Io {
 }
 
 /** Whether the job's runs are remembered and compared: it needs a name for that. */
-function hasHistory({name, settings}: Job): boolean {
+export function hasHistory({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
@@ -42,7 +43,7 @@ export function rememberRun(job: Job, summary: ReportSummary, {env, warn}: Io): 
     const runs = [...readHistory(job, env), profileOf(summary)];
     const others = runs.filter((run, index) => index === runs.length - 1 || run.run_id !== summary.run_id);
     const path = historyPath(job, env);
-    mkdirSync(join(path, '..'), {recursive: true, mode: 0o700});
+    makeDirectory(dirname(path));
     writeAtomically(
       path,
       others

@@ -1,5 +1,4 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
@@ -11,9 +10,11 @@ import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {scopeOf} from './connect.ts';
+import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
+import {temporaryDirectory} from './temporary.ts';
 
 interface Found {
   values: number;
@@ -40,9 +41,10 @@ export interface PlanIo {
 }
 
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(job: Job, io: PlanIo) {
+export async function makePlan(given: Job, io: PlanIo) {
+  const job = withoutUnusable(given, io);
   const source = await openSource(sourceSettings(job, io, undefined));
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-plan-'));
+  const directory = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job.endpoint), notBefore(job, io.now()), io);
   const seen = new DistinctKeys(join(directory, 'keys.db'));
   const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));

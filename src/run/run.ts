@@ -9,6 +9,7 @@ import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
+import {withoutUnusable} from './kept.ts';
 import {limited, picked} from './limited.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
@@ -46,9 +47,10 @@ export function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOu
   return withHealthCheck(job, io.warn, () => runOnce(job, io, stopper));
 }
 
-async function runOnce(job: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
-  if (job.settings.sample !== undefined)
+async function runOnce(given: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
+  if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
+  const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
     state = openState(job);

@@ -1,11 +1,11 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {rmSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {RunOutcome} from './finish.ts';
+import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf} from './mapping.ts';
 import {makePlan, type PlanReport} from './plan.ts';
@@ -13,6 +13,7 @@ import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
 import type {Stopper} from './stop.ts';
 import type {Summary} from './summary.ts';
+import {temporaryDirectory} from './temporary.ts';
 
 /** What a sample of rows came to, and what all rows would. */
 export interface SampleReport {
@@ -30,7 +31,8 @@ export interface SampleReport {
  * Asks about `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
  * written; the answers are kept in the answer store, so that the run that follows does not pay for them again.
  */
-export async function runSample(job: Job, io: RunIo, stopper: Stopper): Promise<SampleReport> {
+export async function runSample(given: Job, io: RunIo, stopper: Stopper): Promise<SampleReport> {
+  const job = withoutUnusable(given, io);
   const size = job.settings.sample ?? 0;
   if (job.inputs.includes('-'))
     throw new UsageError(
@@ -39,7 +41,7 @@ export async function runSample(job: Job, io: RunIo, stopper: Stopper): Promise<
     );
   const plan = await makePlan(job, io);
   const chosen = await chooseRows(job, io, size);
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sample-'));
+  const directory = temporaryDirectory();
   try {
     const outcome = await run(sampleJob(job, directory, chosen), io, stopper);
     return {rows: plan.rows, sampled: chosen.size, outcome, ...project(job, plan, outcome.summary)};

@@ -1,13 +1,14 @@
 import {randomUUID} from 'node:crypto';
-import {existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync, renameSync, rmdirSync, rmSync, statSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import type {ResumePoint} from '../input/row.ts';
 import {LockedError, OutputError, StateError, systemCode} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {makeDirectory} from '../ledger/directory.ts';
 import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
 import {type RunLock, takeLock} from '../ledger/lock.ts';
 import type {Counters} from './counters.ts';
+import {temporaryDirectory} from './temporary.ts';
 import type {TimelineState} from './timeline.ts';
 
 /** What a run is, over all its sessions. */
@@ -51,19 +52,19 @@ export function openState(job: Job): RunState {
   const {output, state} = job.paths;
   if (output !== undefined && !existsSync(dirname(output)))
     throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
+  if (state === undefined) {
+    const directory = temporaryDirectory();
+    return {directory, lock: takeLock(directory), temporary: true, made: directory, own: true};
+  }
   try {
-    if (state === undefined) {
-      const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-'));
-      return {directory, lock: takeLock(directory), temporary: true, made: directory, own: true};
-    }
-    const made = mkdirSync(state, {recursive: true, mode: 0o700});
+    const made = makeDirectory(state);
     const own = made !== undefined || job.settings.state === undefined;
     return {directory: state, lock: takeLock(state), temporary: false, made, own};
   } catch (error) {
     if (error instanceof LockedError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${state ?? tmpdir()} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
+      `The state directory ${state} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }

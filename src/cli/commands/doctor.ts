@@ -3,12 +3,14 @@ import {BulkEnrichError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
+import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {connectTo} from '../../run/connect.ts';
 
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {checkPlace} from '../doctor/places.ts';
+import {type Paint, painter} from '../terminal/colour.ts';
 import {count} from '../terminal/format.ts';
 import {cleaned} from './settings.ts';
 
@@ -24,7 +26,9 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const settings = checkSettings(undefined, cleaned(given));
   const console = createConsole(settings);
   const checks = [...(await checkService(settings, call, console)), ...checkPlaces(settings, output)];
-  process.stdout.write(json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks));
+  process.stdout.write(
+    json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
+  );
   return exitCodeOfAll(checks);
 }
 
@@ -85,12 +89,19 @@ async function dataCheck(): Promise<Check> {
 }
 
 function checkPlaces({state, cache}: JobSettings, output: string): Check[] {
-  const store = typeof cache === 'string' ? cache : defaultStoreDirectory(process.env);
   return [
     ...(output === '-' ? [] : [checkPlace('output', output, true)]),
     checkPlace('state', state ?? `${output}.run`, true),
-    ...(cache === false ? [] : [checkPlace('store', store, false)]),
+    ...(cache === false ? [] : [checkStore(cache)]),
   ];
+}
+
+function checkStore(cache: JobSettings['cache']): Check {
+  if (typeof cache === 'string') return checkPlace('store', cache, false);
+  const trouble = userDirectoryTrouble('cache', process.env);
+  return trouble === undefined
+    ? checkPlace('store', defaultStoreDirectory(process.env), false)
+    : warning('store', `${trouble.why}; runs go on without it, unless ${trouble.variable} names a place`);
 }
 
 function failure(name: string, error: unknown): Check {
@@ -99,11 +110,13 @@ function failure(name: string, error: unknown): Check {
 }
 
 const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED'} as const;
+const colours = {ok: 'green', warning: 'yellow', failed: 'red'} as const;
 
-function render(checks: readonly Check[]): string {
+function render(checks: readonly Check[], paint: Paint): string {
   const width = Math.max(...checks.map(({name}) => name.length));
   const lines = checks.map(
-    ({name, state, detail}) => `${name.padEnd(width)}  ${marks[state].padEnd(7)}  ${detail}`,
+    ({name, state, detail}) =>
+      `${name.padEnd(width)}  ${paint(colours[state], marks[state].padEnd(7))}  ${detail}`,
   );
   return `${lines.join('\n')}\n`;
 }

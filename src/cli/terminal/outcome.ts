@@ -1,3 +1,4 @@
+import {type ExitCode, exitCodes} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {RunOutcome} from '../../run/finish.ts';
 import type {Summary} from '../../run/summary.ts';
@@ -8,22 +9,29 @@ import {count, duration, table} from './format.ts';
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
   const {summary, stop} = outcome;
   if (summary !== undefined) {
-    console.say(`\n${lookupTable(summary)}\n`);
+    console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
     for (const line of troubleLines(summary)) console.say(line);
   }
   if (stop === undefined) {
-    console.say(outcome.message);
+    console.say(console.paint(colourOf(outcome.exitCode), outcome.message));
     return;
   }
-  process.stderr.write(`Stopped: ${outcome.message}\n`);
+  const stopped = console.paint(stop.status === 'interrupted' ? 'yellow' : 'red', 'Stopped:');
+  process.stderr.write(`${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, summary));
   if (outcome.exitCode !== 2 && job.paths.output !== undefined)
     console.say(`To go on: ${commandLine(job.date)}`);
 }
 
-function lookupTable(summary: Summary): string {
+function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
+  if (exitCode === exitCodes.ok) return 'green';
+  return exitCode === exitCodes.incomplete ? 'yellow' : 'red';
+}
+
+/** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
+function lookupTable(summary: Summary, width: number): string {
   const head = [
     '',
     'values',
@@ -54,7 +62,11 @@ function lookupTable(summary: Summary): string {
       lookups.retries,
     ].map(count),
   ]);
-  return table([head, ...rows]);
+  const all = [head, ...rows];
+  const whole = table(all);
+  if (whole.split('\n').every(line => line.length <= width)) return whole;
+  const telling = head.map((_, column) => rows.some(row => row[column] !== '0'));
+  return table(all.map(row => row.filter((_, column) => telling[column])));
 }
 
 function creditLine({credits, calls, duration_ms}: Summary): string {

@@ -7,6 +7,8 @@ import {count, duration} from './format.ts';
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const CELLS = 20;
+/** A bar of fewer cells says less than the number beside it. */
+const FEW_CELLS = 5;
 /** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
 const SPEED_OVER_MS = 10_000;
 
@@ -18,9 +20,9 @@ export function startProgress(session: Session, console: Console): () => void {
   const bar = style === 'bar';
   const speed = new Speedometer();
   const draw = () => {
-    const text = statusLine(statusOf(session, speed, session.io.now()));
-    if (bar) console.draw(text);
-    else console.say(text);
+    const status = statusOf(session, speed, session.io.now());
+    if (bar) console.draw(statusLine(status, console.width));
+    else console.say(statusLine(status));
   };
   if (bar) draw();
   const timer = setInterval(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS);
@@ -54,11 +56,10 @@ function opening({job, layout, executor, checkpoint, ledger}: Session): string[]
 }
 
 function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): 'bar' | 'plain' | 'none' {
-  if (console.quiet) return 'none';
-  if (asked !== 'auto') return asked;
-  return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && (process.env.CI ?? '') === ''
-    ? 'bar'
-    : 'plain';
+  if (console.quiet || asked === 'none') return 'none';
+  const canRedraw = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
+  if (asked === 'auto') return canRedraw && (process.env.CI ?? '') === '' ? 'bar' : 'plain';
+  return canRedraw ? asked : 'plain';
 }
 
 function callsMade({tally}: Session['ledger']): number {
@@ -130,19 +131,28 @@ function totalOf(
   return Math.min(total, limit ?? total);
 }
 
-/** One line: how far, how fast, how long still, what it cost, and why nothing moves if nothing does. */
-export function statusLine(status: Status): string {
+/**
+ * One line: how far, how fast, how long still, what it cost, and why nothing moves if nothing does. Where the terminal
+ * is too narrow for it, the bar gets shorter; then parts are left out, but for how far it is and what is said last.
+ */
+export function statusLine(status: Status, width = Number.POSITIVE_INFINITY): string {
   const {rows, total, credits, maxCredits, pause} = status;
   const share = total === undefined || total === 0 ? undefined : Math.min(1, rows / total);
   const parts = [
-    ...(share === undefined
-      ? []
-      : [`${'█'.repeat(Math.floor(share * CELLS)).padEnd(CELLS, '░')} ${Math.floor(share * 100)}%`]),
+    ...(share === undefined ? [] : [`${Math.floor(share * 100)}%`]),
     `${count(rows)} rows`,
     `${count(credits)}${maxCredits === undefined ? '' : ` of ${count(maxCredits)}`} credits`,
     ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
   ];
-  return parts.join(' · ');
+  const room = () => width - parts.join(' · ').length;
+  while (room() < 0 && parts.length > 2) parts.splice(1, 1);
+  const cells = Math.min(CELLS, room() - 1);
+  const bar = share === undefined || cells < FEW_CELLS ? '' : `${barOf(share, cells)} `;
+  return `${bar}${parts.join(' · ')}`.slice(0, width);
+}
+
+function barOf(share: number, cells: number): string {
+  return '█'.repeat(Math.floor(share * cells)).padEnd(cells, '░');
 }
 
 function moving({callsPerSecond, leftMs, slowedTo, windowFull}: Status): string[] {

@@ -1,0 +1,21 @@
+import {styleText} from 'node:util';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Puts a text in a colour, where its stream shows colours. */
+export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
+
+/**
+ * Colours or not: on a terminal that knows them, unless NO_COLOR (no-color.org) says otherwise; elsewhere where
+ * FORCE_COLOR asks for them.
+ */
+export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
+  if ((NO_COLOR ?? '') !== '') return false;
+  if ((FORCE_COLOR ?? '') !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  return isTerminal && TERM !== 'dumb';
+}
+
+export function painter({isTTY}: {readonly isTTY?: boolean}, env: Env): Paint {
+  if (!showsColours(isTTY === true, env)) return (_, text) => text;
+  return (colour, text) => styleText(colour, text, {validateStream: false});
+}

@@ -1,0 +1,34 @@
+import type {Env} from '../job/endpoint.ts';
+import type {Job} from '../job/job.ts';
+import {userDirectoryTrouble} from '../ledger/user-directory.ts';
+import {hasHistory} from './history.ts';
+
+/** What a job keeps from one run to the next in the user's directories, where it names no others. */
+const kept = {
+  cache: {
+    what: 'the answer store',
+    isUsed: ({settings}: Job) => settings.cache === true,
+    without: {cache: false},
+  },
+  state: {what: "the job's earlier runs", isUsed: hasHistory, without: {drift: 'off'}},
+} as const;
+
+/**
+ * The job without what would be kept in a directory that can't be used, as of a user without a home: such a run goes
+ * on, and says so once, before it pays for anything.
+ */
+export function withoutUnusable(job: Job, {env, warn}: {env: Env; warn: (sentence: string) => void}): Job {
+  const unusable = (['cache', 'state'] as const)
+    .filter(kind => kept[kind].isUsed(job))
+    .flatMap(kind => {
+      const trouble = userDirectoryTrouble(kind, env);
+      return trouble === undefined ? [] : [{...kept[kind], ...trouble}];
+    });
+  if (unusable.length === 0) return job;
+  const all = (read: (one: (typeof unusable)[number]) => string) =>
+    [...new Set(unusable.map(read))].join(' and ');
+  warn(
+    `This run goes on without ${all(one => one.what)}: ${all(one => one.why)}. What it pays for and finds out is not known to the next one, unless you set ${all(one => one.variable)} to a directory that lasts.`,
+  );
+  return {...job, settings: Object.assign({}, job.settings, ...unusable.map(({without}) => without))};
+}
