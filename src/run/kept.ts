@@ -30,5 +30,6 @@ export function withoutUnusable(job: Job, {env, warn}: {env: Env; warn: (sentenc
   warn(
     `This run goes on without ${all(one => one.what)}: ${all(one => one.why)}. What it pays for and finds out is not known to the next one, unless you set ${all(one => one.variable)} to a directory that lasts.`,
   );
-  return {...job, settings: Object.assign({}, job.settings, ...unusable.map(({without}) => without))};
+  const changes: Partial<Job['settings']>[] = unusable.map(({without}) => without);
+  return {...job, settings: Object.assign({...job.settings}, ...changes)};
 }

@@ -52,19 +52,17 @@ export function openState(job: Job): RunState {
   const {output, state} = job.paths;
   if (output !== undefined && !existsSync(dirname(output)))
     throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
-  if (state === undefined) {
-    const directory = temporaryDirectory();
-    return {directory, lock: takeLock(directory), temporary: true, made: directory, own: true};
-  }
+  const temporary = state === undefined;
+  const directory = state ?? temporaryDirectory();
   try {
-    const made = makeDirectory(state);
+    const made = temporary ? directory : makeDirectory(directory);
     const own = made !== undefined || job.settings.state === undefined;
-    return {directory: state, lock: takeLock(state), temporary: false, made, own};
+    return {directory, lock: takeLock(directory), temporary, made, own};
   } catch (error) {
     if (error instanceof LockedError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${state} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
+      `The state directory ${directory} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }

@@ -96,6 +96,16 @@ test('places that can’t be written', async () => {
   expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);
 });
 
+test('no home directory is a warning that names what to set', async () => {
+  using sandbox = createSandbox();
+  const env = {HOME: '/nonexistent', XDG_CACHE_HOME: ''};
+  const found = await doctor(sandbox, ['--endpoint', 'embedded'], env);
+  expect([found.code, found.of('store')?.state]).toEqual([0, 'warning']);
+  expect(found.of('store')?.detail).toMatch(
+    /^the home directory \/nonexistent does not exist; .*XDG_CACHE_HOME/,
+  );
+});
+
 test.each([
   [-3_600_000, 'ahead of'],
   [3_600_000, 'behind'],

@@ -63,6 +63,30 @@ describe('the status line', () => {
   });
 });
 
+const waiting = {reason: 'throttled', detail: 'http_429', untilMs: 12_000} as const;
+
+test.each<[number, Partial<Status>, string]>([
+  [80, {}, '█░░░░░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
+  [79, {}, '░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
+  [74, {}, '12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
+  [68, {}, '12% · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
+  [40, {}, '12% · 20 calls/s · about 3 min 20 s left'],
+  [30, {}, '12% · about 3 min 20 s left'],
+  [20, {}, '12% · about 3 min 20'],
+  [60, {pause: waiting}, '12% · waiting: throttled (http_429), next try in 12 s'],
+])(
+  'in %i columns parts are left out whole, but for how far it is and what is said last',
+  (width, change, line) => {
+    expect(statusLine({...status, ...change}, width)).toBe(line);
+  },
+);
+
+test('the status line is never wider than it may be', () => {
+  for (let width = 0; width < 120; width++)
+    for (const pause of [undefined, waiting])
+      expect(statusLine({...status, pause}, width).length).toBeLessThanOrEqual(width);
+});
+
 test('the speed is that of the last ten seconds', () => {
   const speed = new Speedometer();
   expect(speed.read(0, 0)).toBe(0);

@@ -38,6 +38,18 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
+test('without a place for temporary files it says what to set', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  const {code, stderr} = await sandbox.run(['plan', 'list.csv', '--endpoint', 'embedded'], {
+    env: {TMPDIR: '/nonexistent'},
+  });
+  expect([code, stderr]).toEqual([
+    9,
+    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT). Set TMPDIR to one that can.\n",
+  ]);
+});
+
 test('for a person: columns with how they were found, counts, credits and time', async () => {
   using sandbox = createSandbox();
   const stdin = `signup_ip,last_ip,e-mail,note,cc\n${'192.0.2.1,198.51.100.7,jo@example.com,x,US\n'.repeat(8)}`;

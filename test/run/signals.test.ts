@@ -1,16 +1,12 @@
 import {existsSync} from 'node:fs';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
 import {ips} from '../support/stage.ts';
+import {until} from '../support/until.ts';
 
 const KEY = 'signal-key-0b7e';
 const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', '--concurrency', '4'];
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(10);
-}
 
 /** A run whose calls hang from the tenth on, until they are let go. */
 async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () => void) => Promise<void>) {

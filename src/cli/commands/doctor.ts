@@ -5,7 +5,6 @@ import type {JobSettings} from '../../job/settings.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {connectTo} from '../../run/connect.ts';
-
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';

@@ -17,7 +17,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     console.say(console.paint(colourOf(outcome.exitCode), outcome.message));
     return;
   }
-  const stopped = console.paint(stop.status === 'interrupted' ? 'yellow' : 'red', 'Stopped:');
+  const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
   process.stderr.write(`${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, summary));

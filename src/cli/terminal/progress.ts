@@ -6,9 +6,8 @@ import {count, duration} from './format.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
-const CELLS = 20;
-/** A bar of fewer cells says less than the number beside it. */
-const FEW_CELLS = 5;
+/** How long the bar may be: what there is room for. */
+const CELLS = [20, 10, 5];
 /** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
 const SPEED_OVER_MS = 10_000;
 
@@ -145,10 +144,10 @@ export function statusLine(status: Status, width = Number.POSITIVE_INFINITY): st
     ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
   ];
   const room = () => width - parts.join(' · ').length;
+  const cells = CELLS.find(count => count < room());
+  if (share !== undefined && cells !== undefined) return `${barOf(share, cells)} ${parts.join(' · ')}`;
   while (room() < 0 && parts.length > 2) parts.splice(1, 1);
-  const cells = Math.min(CELLS, room() - 1);
-  const bar = share === undefined || cells < FEW_CELLS ? '' : `${barOf(share, cells)} `;
-  return `${bar}${parts.join(' · ')}`.slice(0, width);
+  return parts.join(' · ').slice(0, width);
 }
 
 function barOf(share: number, cells: number): string {

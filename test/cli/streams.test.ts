@@ -1,0 +1,40 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {closeSync, openSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {bin, createSandbox, type Sandbox} from '../support/command.ts';
+import {ips} from '../support/stage.ts';
+
+type Stdio = 'ignore' | 'pipe' | number;
+
+/** Runs a command whose readers are gone before it writes; the exit code, and what stderr got where it was read. */
+async function unread(sandbox: Sandbox, args: readonly string[], stdout: Stdio, stderr: 'gone' | 'read') {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: sandbox.directory,
+    env: {PATH: process.env.PATH, HOME: sandbox.home},
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+  let said = '';
+  child.stdout?.destroy();
+  if (stderr === 'gone') child.stderr?.destroy();
+  else child.stderr?.on('data', chunk => (said += chunk));
+  const [code] = await once(child, 'close');
+  return {code, said};
+}
+
+test('a run whose messages nobody reads any more goes on to its end', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(5));
+  const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--log-level', 'info'];
+  expect(await unread(sandbox, args, 'ignore', 'gone')).toMatchObject({code: 0});
+  expect(sandbox.read('list.enriched.csv').trim().split('\n')).toHaveLength(6);
+});
+
+test('a reader of stdout that has seen enough is no error; a full disk is one', async () => {
+  using sandbox = createSandbox();
+  expect(await unread(sandbox, ['run', '--help'], 'pipe', 'read')).toEqual({code: 0, said: ''});
+  const full = openSync('/dev/full', 'w');
+  const outcome = await unread(sandbox, ['run', '--help'], full, 'read');
+  closeSync(full);
+  expect(outcome).toEqual({code: 9, said: "Error: stdout can't be written (ENOSPC).\n"});
+});

@@ -1,0 +1,75 @@
+import type {CommandOutcome} from '../support/command.ts';
+import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {canBeAnother, readOnlyBy, runIn, UNKNOWN_USER} from './confinement.ts';
+import type {Site} from './site.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+/** One of the ways in which people run a job. */
+export interface Environment {
+  readonly name: string;
+  /** Why it can't be had on this machine; undefined where it can. */
+  readonly missing?: string | undefined;
+  /** What a run warns of there. */
+  readonly warning?: RegExp;
+  /** Runs a shell's command line in the site's directory. What a terminal shows counts as stderr. */
+  run(site: Site, command: string): Promise<CommandOutcome>;
+}
+
+const NOTHING_KEPT = /^Warning: This run goes on without (the answer store and )?the job's earlier runs: /;
+
+export const environments: readonly Environment[] = [
+  {
+    name: 'from cron: a bare environment, nobody at stdin',
+    run: (site, command) => runIn(site, command, {env: cronEnv(site)}),
+  },
+  {
+    name: 'in a CI runner: CI=true, no terminal',
+    run: (site, command) => runIn(site, command, {env: {...userEnv(site), CI: 'true'}}),
+  },
+  {
+    name: 'in GitHub Actions',
+    run: (site, command) => runIn(site, command, {env: {...userEnv(site), ...gitHubEnv(site)}}),
+  },
+  {
+    name: 'at a terminal',
+    missing: canOpenTerminal() ? undefined : "there is no util-linux' script to open one",
+    run: atTerminal,
+  },
+  {
+    name: 'without a home directory',
+    warning: NOTHING_KEPT,
+    run: (site, command) => runIn(site, command, {env: {HOME: '/nonexistent', PATH: pathOf(site)}}),
+  },
+  {
+    name: 'as a user that the system does not know, without HOME',
+    missing: canBeAnother ? undefined : 'this user can not become another',
+    warning: NOTHING_KEPT,
+    run: (site, command) => runIn(site, command, {env: {PATH: pathOf(site)}, uid: UNKNOWN_USER}),
+  },
+  {
+    name: `where only the output's directory can be written (by ${readOnlyBy ?? 'nothing'})`,
+    missing: readOnlyBy === undefined ? 'nothing can be mounted, and root may write everywhere' : undefined,
+    warning: NOTHING_KEPT,
+    run: (site, command) => runIn(site, command, {env: userEnv(site), writable: [site.directory]}),
+  },
+];
+
+const pathOf = (site: Site) => `${site.programs}:/usr/bin:/bin`;
+
+const userEnv = (site: Site): Env => ({HOME: site.home, PATH: pathOf(site)});
+
+/** All that cron sets, with the PATH that the crontab names. */
+export const cronEnv = (site: Site): Env => ({...userEnv(site), LOGNAME: 'somebody', SHELL: '/bin/sh'});
+
+export const gitHubEnv = (site: Site): Env => ({
+  CI: 'true',
+  GITHUB_ACTIONS: 'true',
+  GITHUB_STEP_SUMMARY: site.path('../step-summary.md'),
+});
+
+async function atTerminal(site: Site, command: string): Promise<CommandOutcome> {
+  const {ended, screen} = openTerminal(command, {cwd: site.directory, env: userEnv(site), columns: 200});
+  const code = await ended;
+  return {code, signal: undefined, stdout: '', stderr: screen.lines.join('\n')};
+}

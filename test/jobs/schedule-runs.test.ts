@@ -1,0 +1,85 @@
+import {existsSync, readFileSync, rmSync} from 'node:fs';
+import {beforeEach, expect, test} from 'vitest';
+import {type Service, startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {canBeAnother, readOnlyBy, runIn} from './confinement.ts';
+import {crontabLines, type Line, podLine, setUpLive, systemdLine, workflowLine} from './schedule-lines.ts';
+import {createSite, ROWS, type Site} from './site.ts';
+
+let service: Service;
+let site: Site;
+
+beforeEach(async () => {
+  service = await startService();
+  site = createSite();
+  return async () => {
+    site[Symbol.dispose]();
+    await service.close();
+  };
+});
+
+const started = (line: Line) => runIn(site, line.command, line);
+const SILENT_SUCCESS = {code: 0, stdout: '', stderr: ''};
+
+test('crontab: a night with an outage is caught up on by the second line, which else does nothing', async () => {
+  setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
+  const [nightly, later, ...others] = crontabLines(site, service.url) as [Line, Line];
+  expect(others).toEqual([]);
+  service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));
+  const down = await started(nightly);
+  expect(down).toMatchObject({code: 5, stdout: '', stderr: expect.stringMatching(/^Stopped: /)});
+  expect(existsSync(site.path('signups.enriched.csv'))).toBe(false);
+
+  service.setScript(undefined);
+  expect(await started(later)).toEqual({...SILENT_SUCCESS, signal: undefined});
+  expect(site.summary('signups.enriched.summary.json')).toMatchObject({
+    rows: {written: ROWS},
+    resumed: {times: 1},
+  });
+
+  const {calls} = service.ledger;
+  expect(await started(later)).toMatchObject({...SILENT_SUCCESS, code: 1});
+  expect(await started(nightly)).toMatchObject(SILENT_SUCCESS);
+  expect(service.ledger.calls).toBe(calls);
+});
+
+test.skipIf(readOnlyBy === undefined)(
+  'bulk-enrich.service: its command, with what ProtectSystem=strict leaves',
+  async () => {
+    setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
+    const line = systemdLine(site, service.url);
+    expect(await started(line)).toMatchObject(SILENT_SUCCESS);
+    expect(site.summary('signups.enriched.summary.json').rows.written).toBe(ROWS);
+    expect(existsSync(`${site.root}/cache/bulk-enrich/answers.db`)).toBe(true);
+    expect(existsSync(`${site.root}/state/bulk-enrich/jobs/nightly-signups/history.ndjson`)).toBe(true);
+  },
+);
+
+test('github-actions.yaml: the step, and the next one with what the cache keeps', async () => {
+  setUpLive(site, 'jobs/ci.yaml', 'jobs/ci.yaml');
+  const line = workflowLine(site, service.url);
+  const first = await started(line);
+  expect(first, first.stderr).toMatchObject({code: 0, stdout: ''});
+  expect(readFileSync(site.path('../step-summary.md'), 'utf8')).toMatch(/^# ci: Complete\n/);
+  const {calls} = service.ledger;
+  expect(calls).toBeGreaterThan(0);
+
+  for (const name of site.files()) if (name.startsWith('signups.enriched')) rmSync(site.path(name));
+  expect(await started(line)).toMatchObject({code: 0});
+  expect(service.ledger.calls).toBe(calls);
+  expect(site.read('.bulk-enrich/bulk-enrich/jobs/ci/history.ndjson').trim().split('\n')).toHaveLength(2);
+});
+
+test.skipIf(readOnlyBy === undefined || !canBeAnother)(
+  "kubernetes-cronjob.yaml: the container's command, as its user, on a root that can only be read",
+  async () => {
+    setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
+    const outcome = await started(podLine(site, service.url));
+    expect(outcome, outcome.stderr).toMatchObject({code: 0, stdout: ''});
+    expect(outcome.stderr).not.toContain('Warning');
+    expect(site.summary('signups.enriched.summary.json').rows.written).toBe(ROWS);
+    const kept = site.files().filter(name => name.startsWith('.'));
+    expect(kept).toContain('.cache/bulk-enrich/answers.db');
+    expect(kept).toContain('.state/bulk-enrich/jobs/nightly-signups/history.ndjson');
+  },
+);

@@ -1,0 +1,173 @@
+import {describe, expect, test} from 'vitest';
+import {type Service, startService} from '../e2e/service.ts';
+import {ips} from '../support/stage.ts';
+import {canOpenTerminal, openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
+import {until} from '../support/until.ts';
+import {runIn} from './confinement.ts';
+import {createSite, type Site} from './site.ts';
+
+const ESCAPE = '\u001B';
+const GREEN = [`${ESCAPE}[32m`, `${ESCAPE}[39m`];
+const ASKED = 24;
+const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-cache';
+
+interface Scene {
+  readonly site: Site;
+  readonly service: Service;
+  readonly env: Readonly<Record<string, string>>;
+  open(command: string, options?: Partial<TerminalOptions>): Terminal;
+  /** Holds all calls from the n-th on, until they are let go: time for the bar to be redrawn. */
+  hold(from: number): () => void;
+}
+
+async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  const service = await startService();
+  using site = createSite();
+  site.write('list.csv', ips(ASKED));
+  const env = {HOME: site.home, PATH: `${site.programs}:/usr/bin:/bin`, ...service.env};
+  const open: Scene['open'] = (command, {columns = 120, env: more} = {}) =>
+    openTerminal(command, {cwd: site.directory, columns, env: {...env, ...more}});
+  const hold: Scene['hold'] = from => {
+    let letGo = () => {};
+    const gate = new Promise<void>(resolve => {
+      letGo = resolve;
+    });
+    service.setScript(({call}) => (call >= from ? gate.then(() => undefined) : undefined));
+    return letGo;
+  };
+  try {
+    await work({site, service, env, open, hold});
+  } finally {
+    await service.close();
+  }
+}
+
+const untimed = (text: string) => text.trimEnd().replace(/ in \d+(\.\d+)? m?s\.$/m, ' in no time.');
+
+/** What the command writes where there is no terminal. */
+async function plain({site, env}: Scene, command: string): Promise<string> {
+  const {code, stdout, stderr} = await runIn(site, command, {env});
+  expect([code, stdout]).toEqual([0, '']);
+  expect(stderr).not.toContain(ESCAPE);
+  return untimed(stderr);
+}
+
+describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-linux' script)", () => {
+  test('the bar is redrawn, fits as the terminal narrows, and leaves the same lines as elsewhere', () =>
+    withScene(async scene => {
+      const letGo = scene.hold(18);
+      const terminal = scene.open(COMMAND);
+      const {screen} = terminal;
+      const redrawn = async (times: number) => {
+        const from = screen.erased.length;
+        await until(() => screen.erased.length >= from + times);
+        return screen.erased.slice(from);
+      };
+      await redrawn(2);
+      terminal.resize(50);
+      // The first to be erased after that may have been drawn before.
+      const [, narrow] = await redrawn(2);
+      terminal.resize(120);
+      await redrawn(2);
+      letGo();
+      expect(await terminal.ended).toBe(0);
+
+      expect(screen.erased[0]).toBe('░░░░░░░░░░░░░░░░░░░░ 0% · 0 rows · 0 credits · 0 calls/s');
+      expect(screen.erased.at(-1)).toMatch(/^█{14}░{6} 70% · 17 rows · \d+ credits · \d+ calls\/s · about /);
+      expect(narrow?.length).toBeLessThan(50);
+      expect(narrow).toMatch(/^70% · .* · about .* left$/);
+      expect(untimed(screen.lines.join('\n'))).toBe(await plain(scene, COMMAND));
+      expect(screen.colours).toEqual(GREEN);
+    }));
+
+  test('NO_COLOR takes the colours, not the bar; a terminal that does not say how wide it is has 80 columns', () =>
+    withScene(async ({open, hold}) => {
+      const letGo = hold(18);
+      const {ended, screen} = open(COMMAND, {columns: 0, env: {NO_COLOR: '1'}});
+      await until(() => screen.erased.length > 2);
+      letGo();
+      expect(await ended).toBe(0);
+      for (const bar of screen.erased) {
+        expect(bar).toMatch(/^[█░]+ \d+% · /);
+        expect(bar.length).toBeLessThan(80);
+      }
+      expect(screen.lines.join('\n')).not.toMatch(/[█░]/);
+      expect(screen.colours).toEqual([]);
+    }));
+
+  test.each([
+    ['TERM=dumb, although a bar is asked for', {TERM: 'dumb'}, 'bar', []],
+    ['CI=true', {CI: 'true'}, 'auto', GREEN],
+  ])('%s: plain lines, no bar', (_, env, progress, colours) =>
+    withScene(async scene => {
+      const command = `${COMMAND} --progress ${progress}`;
+      const {ended, screen} = scene.open(command, {env});
+      expect(await ended).toBe(0);
+      expect([screen.erased, screen.colours]).toEqual([[], colours]);
+      expect(untimed(screen.lines.join('\n'))).toBe(await plain(scene, command));
+    }),
+  );
+
+  test('log lines do not run into the bar', () =>
+    withScene(async ({open, hold}) => {
+      const letGo = hold(18);
+      const {ended, screen} = open(`${COMMAND} --log-level trace`, {columns: 2_000});
+      await until(() => screen.erased.length > 2);
+      letGo();
+      expect(await ended).toBe(0);
+      const logged = screen.lines.filter(line => line.includes('{"level"'));
+      expect(logged.length).toBeGreaterThan(ASKED);
+      for (const line of logged) expect(JSON.parse(line)).toHaveProperty('msg');
+    }));
+
+  test('Ctrl-C: the run stops with its state saved, and the command that it names goes on', () =>
+    withScene(async ({service, open, hold}) => {
+      const letGo = hold(10);
+      const {type, ended, screen} = open(COMMAND.replace(' --force', ''), {columns: 200});
+      await until(() => service.ledger.calls >= 13);
+      type('\u0003');
+      await until(() => screen.lines.some(line => line.startsWith('Stopping: ')));
+      letGo();
+      expect(await ended).toBe(130);
+      expect(service.ledger.calls).toBe(13);
+      const said = screen.lines.filter(line => line !== '');
+      expect(said.join('\n')).not.toMatch(/[█░]/);
+      const [stopped, safe, next = ''] = said.slice(-3);
+      expect(stopped).toBe('Stopped: Interrupted by SIGINT.');
+      expect(safe).toMatch(/^Safe: \d+ rows and every answer paid for/);
+      expect(next).toMatch(/^To go on: bulk-enrich run list\.csv /);
+
+      const again = open(next.slice('To go on: '.length));
+      expect(await again.ended).toBe(0);
+      expect(again.screen.lines).toContain(`${ASKED} rows written to list.enriched.csv.`);
+      expect([service.ledger.calls, service.ledger.repeated()]).toEqual([ASKED, []]);
+    }));
+
+  test('Ctrl-C twice: the run ends at once, and leaves no bar behind for the prompt', () =>
+    withScene(async ({service, open, hold}) => {
+      const letGo = hold(10);
+      const {type, ended, screen} = open(COMMAND);
+      await until(() => service.ledger.calls >= 13);
+      type('\u0003');
+      await until(() => screen.lines.some(line => line.startsWith('Stopping: ')));
+      const drawn = screen.erased.length;
+      await until(() => screen.erased.length > drawn);
+      type('\u0003');
+      expect(await ended).toBe(130);
+      letGo();
+      expect(screen.lines.at(-1)).toBe('');
+      expect(screen.lines.join('\n')).not.toMatch(/[█░]/);
+    }));
+
+  test('mistakes, warnings and stops are marked in colour, by their first word', () =>
+    withScene(async ({open}) => {
+      const mistake = open('bulk-enrich run nothing.csv');
+      expect(await mistake.ended).toBe(8);
+      expect(mistake.written).toMatch(/^.\[31mError:.\[39m There is no file [^\r]+\r\n$/);
+      const command = 'bulk-enrich run list.csv --ip ip --max-credits 3';
+      const stopped = open(command, {env: {HOME: '/nonexistent'}});
+      expect(await stopped.ended).toBe(7);
+      expect(stopped.written).toContain(`${ESCAPE}[33mWarning:${ESCAPE}[39m This run goes on without`);
+      expect(stopped.written).toContain(`${ESCAPE}[31mStopped:${ESCAPE}[39m The credit limit`);
+    }));
+});

@@ -1,0 +1,65 @@
+import {type ChildProcess, execFileSync, spawn, spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {Screen} from './screen.ts';
+
+/** Whether pseudo-terminals can be had here: util-linux' `script` opens them. */
+export function canOpenTerminal(): boolean {
+  const {stdout} = spawnSync('script', ['--version'], {encoding: 'utf8'});
+  return stdout?.includes('util-linux') === true;
+}
+
+export interface TerminalOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** 0: a terminal that does not say how wide it is. */
+  readonly columns?: number;
+}
+
+/** A shell's command line at a terminal of its own. */
+export interface Terminal {
+  readonly child: ChildProcess;
+  /** Everything that was written, escape sequences and all. */
+  readonly written: string;
+  readonly screen: Screen;
+  type(keys: string): void;
+  resize(columns: number): void;
+  /** The exit code, once the command has ended. */
+  readonly ended: Promise<number | undefined>;
+}
+
+/** How wide a screen is whose terminal does not say. */
+const SCREEN_COLUMNS = 80;
+
+export function openTerminal(command: string, {cwd, env, columns = 80}: TerminalOptions): Terminal {
+  // Where the terminal is, so that it can be resized from outside.
+  const place = join(cwd, '..', 'tty');
+  const line = `stty cols ${columns} rows 24; tty > '${place}'; ${command}`;
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    cwd,
+    env: {SHELL: '/bin/sh', TERM: 'xterm-256color', ...env},
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const screen = new Screen(columns || SCREEN_COLUMNS);
+  const chunks: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    chunks.push(text);
+    screen.write(text);
+  });
+  return {
+    child,
+    get written() {
+      return chunks.join('');
+    },
+    screen,
+    type: keys => child.stdin.write(keys),
+    resize(wanted) {
+      execFileSync('stty', ['-F', readFileSync(place, 'utf8').trim(), 'cols', String(wanted)]);
+      screen.columns = wanted;
+    },
+    ended: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', code => resolve(code ?? undefined));
+    }),
+  };
+}
