@@ -113,7 +113,7 @@ export function isStream(path: string): boolean {
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
-function defaultOutput(inputs: readonly string[], settings: Settings): string {
+export function defaultOutput(inputs: readonly string[], settings: Pick<Settings, 'outputFormat'>): string {
   const [input] = inputs;
   if (input === undefined || input === '-' || inputs.length > 1) {
     throw new UsageError(

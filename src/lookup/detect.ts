@@ -1,6 +1,6 @@
 import type {Intelligence} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone} from './canonical.ts';
+import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone} from './canonical.ts';
 import {type Cell, cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
@@ -11,27 +11,37 @@ export interface Guess {
   readonly confidence: 'sure' | 'unsure';
   /** Share of the sample's non-empty cells that can be such a value, 0 to 1; undefined where all were empty. */
   readonly share: number | undefined;
+  /** Share of those cells that lack nothing but their country: phone numbers in national form. */
+  readonly national: number;
   readonly byHeader: boolean;
 }
 
-/** Header words that name a kind of value; matched on whole words, so that `zip` is no IP. A number may follow. */
+/**
+ * Header words that name a kind of value, in the languages that exports mostly come in; matched on whole words, so that
+ * `zip` is no IP. A number may follow.
+ */
 const words: Readonly<Record<Intelligence | 'country', RegExp>> = {
-  ip: header('ip|ipv4|ip[\\s_.-]?addr(?:ess)?', 'v4|address|addr'),
+  ip: header('ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)', 'v4|address|addr|adresse?'),
   phone: header(
-    'phone|phonenumber|telephone|tel|telefon|mobile|cell|cellphone|msisdn',
-    'no|nr|num|number|e164',
+    'phone|phonenumber|telephone|tel|telefon[eo]?|telefoon|mobile?|mobiel|handy|cell|cellphone|celular|cellulare|movil' +
+      '|telemovel|msisdn|rufnummer|(?:telefon|telefoon|handy|mobil|mobilfunk)(?:nummer|nr)',
+    'no|nr|num|number|nummer|numero|e164',
   ),
-  email: header('e[\\s_.-]?mail|mail', 'address|addr'),
-  country: header('country|countrycode|cc|iso2', 'code|iso|iso2'),
+  email: header(
+    'e[\\s_.-]?mail|mail|(?:e[\\s_.-]?)?mailadres(?:se)?|correo|courriel',
+    'address|addr|adresse?|electronico',
+  ),
+  country: header('country|countrycode|cc|iso2|land|landercode|pais|pays|paese', 'code|iso|iso2'),
 };
 
 function header(named: string, detail: string): RegExp {
   return new RegExp(`^(?:.*[\\s_.-])?(?:${named})(?:[\\s_.-](?:${detail}))?[\\s_.#-]*\\d*$`, 'i');
 }
 
-/** Matches `Signup IP`, `signup_ip` and `signupIp` alike. */
+/** Matches `Signup IP`, `signup_ip` and `signupIp` alike, and `Téléphone` as `telephone`. */
 function hasWord(kind: Guess['operation'], name: string): boolean {
-  return words[kind].test(name.trim().replace(/([a-z\d])([A-Z])/g, '$1_$2'));
+  const plain = name.normalize('NFD').replace(/\p{M}/gu, '');
+  return words[kind].test(plain.trim().replace(/([a-z\d])([A-Z])/g, '$1_$2'));
 }
 
 /** From this share on, the content alone speaks for a kind, or confirms a header. */
@@ -56,10 +66,10 @@ export function detectColumns(
       : undefined;
   const countryName = country.column ?? countryGuess?.column;
   const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
-  const judges: Readonly<Record<Intelligence, (text: string, row: Row) => string>> = {
-    ip: text => canonicalIp(text).state,
-    email: text => canonicalEmail(text).state,
-    phone: (text, row) => canonicalPhone(text, countryCell?.(row) || country.fallback).state,
+  const judges: Readonly<Record<Intelligence, Judge>> = {
+    ip: canonicalIp,
+    email: canonicalEmail,
+    phone: (text, row) => canonicalPhone(text, countryCell?.(row) || country.fallback),
   };
   const guesses: Guess[] = countryGuess === undefined ? [] : [countryGuess];
   for (const column of columns) {
@@ -76,29 +86,39 @@ export function detectColumns(
   return guesses;
 }
 
+type Judge = (text: string, row: Row) => Canonical;
+
 function guessColumn(
   operation: Intelligence,
   column: Column,
   sample: readonly Row[],
-  judge: (text: string, row: Row) => string,
+  judge: Judge,
 ): Guess | undefined {
   const byHeader = hasWord(operation, column.name);
   let values = 0;
   let valid = 0;
+  let national = 0;
   let telling = 0;
   for (const row of sample) {
     const text = column.cell(row);
     if (text === undefined) continue;
-    const state = judge(text, row);
-    if (state === 'empty') continue;
+    const judged = judge(text, row);
+    if (judged.state === 'empty') continue;
     values += 1;
-    if (state !== 'value') continue;
+    if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
+    if (judged.state !== 'value') continue;
     valid += 1;
     // Any long number can be a phone number: without a header only the international form speaks for one.
     if (operation !== 'phone' || text.trim().startsWith('+')) telling += 1;
   }
   const share = values === 0 ? undefined : valid / values;
-  const base = {operation, column: column.name, share, byHeader};
+  const base = {
+    operation,
+    column: column.name,
+    share,
+    national: values === 0 ? 0 : national / values,
+    byHeader,
+  };
   if (byHeader)
     return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
   if (share === undefined || share < CONTENT_SPEAKS) return undefined;
@@ -112,5 +132,10 @@ function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined
   const share =
     texts.length === 0 ? undefined : texts.filter(text => /^[A-Za-z]{2}$/.test(text)).length / texts.length;
   const confidence = share !== undefined && share >= CONTENT_SPEAKS ? 'sure' : 'unsure';
-  return {operation: 'country', column: column.name, confidence, share, byHeader: true};
+  return {operation: 'country', column: column.name, confidence, share, national: 0, byHeader: true};
+}
+
+/** Whether a column of phone numbers is unsure for nothing but the country of its numbers. */
+export function lacksCountry({operation, confidence, share = 0, national}: Guess): boolean {
+  return operation === 'phone' && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
 }

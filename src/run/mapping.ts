@@ -6,7 +6,7 @@ import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.ts';
-import {detectColumns, type Guess} from '../lookup/detect.ts';
+import {detectColumns, type Guess, lacksCountry} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 import {createRowFilter} from '../score/conditions.ts';
@@ -139,6 +139,12 @@ function demandSure(
     ({operation}) => operation !== 'country' && (only?.includes(operation) ?? true),
   );
   const unsure = relevant.find(guess => guess.confidence === 'unsure');
+  if (unsure !== undefined && lacksCountry(unsure)) {
+    throw new UsageError(
+      'column_unsure',
+      `Column "${unsure.column}" holds phone numbers in national form (${Math.round(unsure.national * 100)}% of its values). Say where they belong, --country COLUMN or --default-country US, or leave them out with --only.`,
+    );
+  }
   if (unsure !== undefined) {
     const share = unsure.share === undefined ? 'no' : `${Math.round(unsure.share * 100)}%`;
     throw new UsageError(
@@ -194,7 +200,7 @@ function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], p
     const [code] = [...codes].sort((a, b) => b[1] - a[1])[0] ?? ['invalid'];
     const hint =
       code === 'country_unknown'
-        ? ' Say where the numbers belong: --country COLUMN or --default-country CC.'
+        ? ' Say where the numbers belong: --country COLUMN or --default-country US.'
         : '';
     throw new UsageError(
       'column_invalid',

@@ -18,6 +18,8 @@ it('init writes a job file that plan and run take', async () => {
   const run = await sandbox.run(['run', '--job', 'my-list.yaml']);
   expect(run.code).toBe(0);
   expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
+  const nextNight = await sandbox.run(['run', '--job', 'my-list.yaml']);
+  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
 });
 
 it('init leaves an existing file alone, and says what to do', async () => {
@@ -28,6 +30,15 @@ it('init leaves an existing file alone, and says what to do', async () => {
   expect(refused).toMatchObject({code: 2, stderr: expect.stringContaining('--force')});
   expect(sandbox.read('list.yaml')).toBe('mine');
   expect((await sandbox.run(['init', 'list.csv', '--force'])).code).toBe(0);
+});
+
+it('init writes a job for the live service where one is configured', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const env = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
+  expect((await sandbox.run(['init', 'list.csv'], {env})).code).toBe(0);
+  expect(sandbox.read('list.yaml')).toMatch(/^endpoint: live$/m);
+  expect(sandbox.read('list.yaml')).not.toContain('init-key');
 });
 
 it('init says what is missing in a list without anything to look up', async () => {

@@ -15,6 +15,7 @@ beforeAll(async () => {
   sandbox.write('clash.ndjson', '{"ip":"192.0.2.1","enrichment":{}}\n');
   sandbox.write('headless.csv', '192.0.2.1,a\n192.0.2.2,b\n');
   sandbox.write('unsure.csv', `ip\n${'maybe\n'.repeat(9)}192.0.2.1\n`);
+  sandbox.write('national.csv', `Telefon\n${'030 23125 001\n'.repeat(9)}`);
   sandbox.write('wrong.csv', `id,ip\n${'7,none of them\n'.repeat(40)}`);
   sandbox.write('plain.csv', 'a,b\n1,2\n');
   sandbox.write('other.csv', 'email\njo@example.com\n');
@@ -85,6 +86,12 @@ const mistakes: readonly Mistake[] = [
   ],
   ['no header', ['run', 'headless.csv'], 2, /--no-header/],
   ['unsure column', ['run', 'unsure.csv'], 2, /^Error: Column "ip" may hold IP addresses \(10% .*--ip "ip"/],
+  [
+    'national phone numbers',
+    ['run', 'national.csv'],
+    2,
+    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--country COLUMN or --default-country US/,
+  ],
   [
     'mostly invalid column',
     ['run', 'wrong.csv', '--ip', 'ip'],

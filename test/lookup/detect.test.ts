@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {detectColumns} from '../../src/lookup/detect.ts';
+import {detectColumns, lacksCountry} from '../../src/lookup/detect.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 
 /** What is detected in one column of this name and content: `ip sure`, or nothing. */
@@ -29,6 +29,9 @@ describe('header words', () => {
       'IPv4',
       'user.ip',
       'ip_2',
+      'IP-Adresse',
+      'adresse_ip',
+      'dirección IP',
       'IP 1',
     ].map(name => [name, 'ip sure']),
     ...[
@@ -44,6 +47,11 @@ describe('header words', () => {
       'Phone #',
       'phone_1',
       'contact-phone',
+      'Telefonnummer',
+      'Handy-Nr',
+      'Téléphone',
+      'Número de teléfono',
+      'telefoonnummer',
     ].map(name => [name, 'phone sure']),
     ...[
       'email',
@@ -55,17 +63,29 @@ describe('header words', () => {
       'userEmail',
       'email2',
       'billing.email',
+      'E-Mail-Adresse',
+      'e-mailadres',
+      'correo electrónico',
+      'Courriel',
     ].map(name => [name, 'email sure']),
   ])('%j is a column of its kind, whatever is in it', (name = '', expected) => {
     expect(guess(name, six(''))).toBe(expected);
   });
 
-  test.each(['zip', 'trip', 'shipping', 'telling', 'cellar', 'emailed', 'mailbox_size', 'recipient'])(
-    '%j is not one by its name',
-    name => {
-      expect(guess(name, six(''))).toBeUndefined();
-    },
-  );
+  test.each([
+    'zip',
+    'trip',
+    'shipping',
+    'telling',
+    'cellar',
+    'emailed',
+    'mailbox_size',
+    'recipient',
+    'Adresse',
+    'Nummer',
+  ])('%j is not one by its name', name => {
+    expect(guess(name, six(''))).toBeUndefined();
+  });
 
   test('without any values the header counts', () => {
     expect(guess('email', ['', ' ', 'n/a'])).toBe('email sure');
@@ -113,6 +133,17 @@ describe('countries', () => {
     expect(detectColumns(['phone', 'x'], rows)).toMatchObject([
       {operation: 'phone', confidence: 'unsure', share: 0},
     ]);
+  });
+
+  test('a phone column whose numbers lack nothing but their country says so', () => {
+    const [phone] = detectColumns(
+      ['Telefon', 'x'],
+      csvRows(...six(['030 23125 001', '']), ['+49 30 23125 002', '']),
+    );
+    expect(phone).toMatchObject({confidence: 'unsure', national: 6 / 7, share: 1 / 7});
+    expect(phone !== undefined && lacksCountry(phone)).toBe(true);
+    const [words] = detectColumns(['Telefon', 'x'], csvRows(...six(['call me', ''])));
+    expect(words !== undefined && lacksCountry(words)).toBe(false);
   });
 
   test('a named country column goes before a detected one', () => {

@@ -3,7 +3,7 @@ import type {Job} from '../../job/job.ts';
 import type {RunOutcome} from '../../run/finish.ts';
 import type {Summary} from '../../run/summary.ts';
 import type {Console} from '../console.ts';
-import {count, duration, table} from './format.ts';
+import {count, duration, shellWord, table} from './format.ts';
 
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
@@ -97,10 +97,5 @@ function safeLine(job: Job, {rows, credits}: Summary): string {
 function commandLine(date: string | undefined): string {
   const given = process.argv.slice(2).filter(argument => argument !== '--restart');
   if (date !== undefined && !given.includes('--date')) given.push('--date', date);
-  return [
-    'bulk-enrich',
-    ...given.map(argument =>
-      /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`,
-    ),
-  ].join(' ');
+  return ['bulk-enrich', ...given.map(shellWord)].join(' ');
 }

@@ -1,0 +1,133 @@
+import {isSupportedCountry} from 'libphonenumber-js/min';
+import type {Row} from '../../input/row.ts';
+import {closest} from '../../job/closest.ts';
+import {UsageError} from '../../job/errors.ts';
+import {canonicalPhone} from '../../lookup/canonical.ts';
+import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
+import {cellReader} from '../../lookup/targets.ts';
+import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
+
+/** What a job file says that is not the same for every list. */
+export interface Answers {
+  readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
+  /** Columns that may be worth a lookup, and what is missing for it: where nobody could be asked. */
+  readonly leftOut: readonly {readonly column: string; readonly why: string}[];
+  readonly defaultCountry: string | undefined;
+  readonly endpoint: 'live' | 'embedded';
+  readonly maxCredits: number;
+}
+
+/** A list as `init` sees it. */
+export interface Seen {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+  /** Whether a live service is configured: then it is the one that is meant. */
+  readonly live: boolean;
+  readonly interactive: boolean;
+}
+
+const plural = {ip: 'IP addresses', phone: 'phone numbers', email: 'e-mail addresses'} as const;
+const operations = ['ip', 'phone', 'email'] as const;
+const NONE = 'none';
+const NAME_IT = ': name it as phone, and a default_country';
+
+/**
+ * Asks what the list does not tell by itself.
+ *
+ * @throws {UsageError} when there is nothing to look up.
+ */
+export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Answers> {
+  const guesses = detectColumns(seen.columns, seen.rows);
+  const chosen: Guess[] = [];
+  const leftOut: {column: string; why: string}[] = [];
+  for (const guess of guesses) {
+    const why = describe(guess);
+    if (guess.confidence === 'sure') say(`Column "${guess.column}": ${why}.`);
+    const wanted =
+      guess.confidence === 'sure' ||
+      (seen.interactive && lacksCountry(guess)) ||
+      /^y/i.test(await ask(`Column "${guess.column}": ${why}. Look it up?`, 'no', yesOrNo));
+    if (wanted) chosen.push(guess);
+    else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? NAME_IT : ''}`});
+  }
+  const columns = await namedColumns(chosen, seen, ask);
+  const country =
+    columns.country.length === 0 && hasNationalNumbers(columns.phone, seen)
+      ? await ask(
+          `Phone numbers in "${columns.phone.join('", "')}" are in national form. Two-letter code of their country, or none:`,
+          NONE,
+          isCountry,
+        )
+      : NONE;
+  return {
+    columns,
+    leftOut,
+    defaultCountry: country.toLowerCase() === NONE ? undefined : country.toUpperCase(),
+    endpoint: seen.live ? 'live' : await whomToAsk(ask),
+    maxCredits: Number(await ask('Most credits for one run, or 0 for no limit:', '0', wholeNumber)),
+  };
+}
+
+function describe(guess: Guess): string {
+  const {operation, share, national} = guess;
+  if (operation === 'country') return 'countries of the phone numbers';
+  if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
+  return `${guess.confidence === 'sure' ? '' : 'perhaps '}${plural[operation]} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+/** The columns that were chosen; where there are none, those that a person names. */
+async function namedColumns(
+  chosen: readonly Guess[],
+  {columns, interactive}: Seen,
+  ask: Ask,
+): Promise<Answers['columns']> {
+  const of = (operation: Guess['operation']) =>
+    chosen.filter(guess => guess.operation === operation).map(({column}) => column);
+  const found = {ip: of('ip'), phone: of('phone'), email: of('email'), country: of('country')};
+  if (interactive && operations.every(operation => found[operation].length === 0)) {
+    for (const operation of operations) {
+      const name = await ask(`Column of ${plural[operation]}, or none:`, NONE, answer =>
+        answer === NONE || columns.includes(answer) ? undefined : noColumn(answer, columns),
+      );
+      if (name !== NONE) found[operation] = [name];
+    }
+  }
+  if (operations.some(operation => found[operation].length > 0)) return found;
+  throw new UsageError(
+    'no_columns',
+    `No column looks like IPs, phone numbers or e-mail addresses (columns: ${columns.join(', ')}).`,
+  );
+}
+
+function noColumn(name: string, columns: readonly string[]): string {
+  const near = closest(name, columns);
+  return `There is no column "${name}". ${near === undefined ? `Columns: ${columns.join(', ')}.` : `Did you mean "${near}"?`}`;
+}
+
+function hasNationalNumbers(names: readonly string[], {columns, rows}: Seen): boolean {
+  const cells = names.map(name => cellReader(name, columns));
+  return cells.some(cell =>
+    rows.some(row => {
+      const read = canonicalPhone(cell(row) ?? '', undefined);
+      return read.state === 'invalid' && read.code === 'country_unknown';
+    }),
+  );
+}
+
+const isCountry = (answer: string) =>
+  answer.toLowerCase() === NONE || isSupportedCountry(answer.toUpperCase())
+    ? undefined
+    : 'Please give a two-letter code such as US, or none.';
+
+async function whomToAsk(ask: Ask): Promise<Answers['endpoint']> {
+  const answer = await ask(
+    'Whom to ask: embedded (answers from open data, free), or live (from BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY)?',
+    'embedded',
+    oneOf(['embedded', 'live'], 'embedded or live'),
+  );
+  return answer.toLowerCase() === 'live' ? 'live' : 'embedded';
+}

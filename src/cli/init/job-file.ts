@@ -1,0 +1,42 @@
+import {stringify} from 'yaml';
+import {shellWord} from '../terminal/format.ts';
+import type {Answers} from './interview.ts';
+
+export interface JobFacts {
+  readonly name: string;
+  /** The job file's own path, as the command line takes it. */
+  readonly path: string;
+  readonly input: string;
+  readonly output: string;
+  readonly directory: string;
+}
+
+/** The job file: what was found, with what else a nightly job may want beside it as comments. */
+export function jobFile(
+  {name, path, input, output, directory}: JobFacts,
+  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Answers,
+): string {
+  const file = shellWord(path);
+  // A bare name is `COLUMN=PREFIX` to the settings.
+  const choice = (column: string) => (column.includes('=') ? {column} : column);
+  const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
+  return `# What it would do, and cost:  bulk-enrich plan --job ${file}
+# Go:                          bulk-enrich run --job ${file}
+# Every night, from cron:      15 2 * * *  cd ${shellWord(directory)} && bulk-enrich run --job ${file} --quiet
+# Paths start from the directory that the command runs in. All settings: bulk-enrich run --help, here with _ for -.
+${stringify({name, input, output})}# The last output is replaced once the new one is complete.
+force: true
+
+# embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
+${stringify({endpoint})}
+${stringify({
+  ip: one(columns.ip),
+  phone: one(columns.phone),
+  email: one(columns.email),
+  country: columns.country[0],
+  default_country: defaultCountry,
+})}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
+# report: ${name}.html
+`;
+}

@@ -1,0 +1,49 @@
+import {createInterface, type Interface} from 'node:readline/promises';
+import {BulkEnrichError, exitCodes} from '../../job/errors.ts';
+import {isInteractive} from '../console.ts';
+
+/** What is wrong with an answer; undefined where nothing is. */
+type Check = (answer: string) => string | undefined;
+
+/** Asks a person, again where the answer can't be one. */
+export type Ask = (question: string, otherwise: string, check: Check) => Promise<string>;
+
+/** Without a person every question is answered with its default. */
+export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
+  if (!isInteractive()) return work(async (_, otherwise) => otherwise, false);
+  const prompt = createInterface({input: process.stdin, output: process.stderr});
+  const gone = new Promise<never>((_, reject) => {
+    prompt.once('close', () =>
+      reject(new BulkEnrichError('interrupted', exitCodes.interrupted, 'Interrupted; nothing was written.')),
+    );
+  });
+  try {
+    return await Promise.race([work(askOn(prompt), true), gone]);
+  } finally {
+    gone.catch(() => {});
+    prompt.close();
+  }
+}
+
+function askOn(prompt: Interface): Ask {
+  return async (question, otherwise, check) => {
+    for (;;) {
+      const answer = (await prompt.question(`${question} [${otherwise}] `)).trim() || otherwise;
+      const wrong = check(answer);
+      if (wrong === undefined) return answer;
+      process.stderr.write(`${wrong}\n`);
+    }
+  };
+}
+
+export const yesOrNo: Check = answer =>
+  /^(y|yes|n|no)$/i.test(answer) ? undefined : 'Please say yes or no.';
+
+/** One of these words, whatever their case. */
+export function oneOf(words: readonly string[], what: string): Check {
+  return answer =>
+    words.some(word => word.toLowerCase() === answer.toLowerCase()) ? undefined : `Please say ${what}.`;
+}
+
+export const wholeNumber: Check = answer =>
+  /^\d{1,12}$/.test(answer) ? undefined : 'Please give a whole number, such as 5000, or 0.';

@@ -1,0 +1,100 @@
+import {describe, expect, test} from 'vitest';
+import {parse} from 'yaml';
+import {type Answers, interview} from '../../src/cli/init/interview.ts';
+import {jobFile} from '../../src/cli/init/job-file.ts';
+import type {Ask} from '../../src/cli/init/prompt.ts';
+import {csvRows} from '../lookup/rows.ts';
+
+const FACTS = {name: 'list', path: 'list.yaml', input: 'list.csv', output: 'out.csv', directory: '/srv/a b'};
+
+/** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */
+function person(...answers: readonly string[]) {
+  const asked: string[] = [];
+  const left = [...answers];
+  const ask: Ask = async (question, otherwise, check) => {
+    for (;;) {
+      asked.push(question);
+      const answer = left.shift() ?? otherwise;
+      if (check(answer) === undefined) return answer;
+    }
+  };
+  return {ask, asked};
+}
+
+/** What comes of a list of six equal rows. */
+async function interviewed(
+  table: Readonly<Record<string, string>>,
+  answers: readonly string[],
+  {live = false, interactive = true} = {},
+): Promise<{asked: readonly string[]; answers: Answers}> {
+  const {ask, asked} = person(...answers);
+  const row = Object.values(table);
+  const seen = {columns: Object.keys(table), rows: csvRows(row, row, row, row, row, row), live, interactive};
+  return {answers: await interview(seen, ask, () => {}), asked};
+}
+
+describe('a person is asked only what the list does not tell', () => {
+  test('whom to ask and how much to spend', async () => {
+    const {asked, answers} = await interviewed({ip: '192.0.2.1'}, ['LIVE', '500']);
+    expect(asked).toEqual([expect.stringContaining('Whom to ask'), expect.stringContaining('credits')]);
+    expect(answers).toMatchObject({endpoint: 'live', maxCredits: 500});
+  });
+
+  test('not whom, where a live service is configured', async () => {
+    const {asked, answers} = await interviewed({ip: '192.0.2.1'}, [], {live: true});
+    expect(asked).toHaveLength(1);
+    expect(answers.endpoint).toBe('live');
+  });
+
+  test('the country of national numbers', async () => {
+    const {asked, answers} = await interviewed({Telefonnummer: '030 23125 001'}, ['Germany', 'zz', 'de']);
+    expect(asked.filter(question => question.includes('national form'))).toHaveLength(3);
+    expect(answers).toMatchObject({columns: {phone: ['Telefonnummer']}, defaultCountry: 'DE'});
+  });
+
+  test('not the country, where a column has it', async () => {
+    const {asked, answers} = await interviewed({tel: '030 23125 001', land: 'DE'}, []);
+    expect(asked.some(question => question.includes('national form'))).toBe(false);
+    expect(answers).toMatchObject({columns: {phone: ['tel'], country: ['land']}, defaultCountry: undefined});
+  });
+
+  test('whether a column is what its name says', async () => {
+    const list = {ip: 'yes', email: 'jo@example.com'};
+    expect((await interviewed(list, ['perhaps', 'y'])).answers.columns.ip).toEqual(['ip']);
+    expect((await interviewed(list, ['no'])).answers).toMatchObject({
+      columns: {ip: [], email: ['email']},
+      leftOut: [{column: 'ip'}],
+    });
+  });
+
+  test('the columns, where none looks like anything', async () => {
+    const {answers} = await interviewed({a: 'x', b: 'y'}, ['none', 'none', 'c', 'b']);
+    expect(answers.columns).toEqual({ip: [], phone: [], email: ['b'], country: []});
+    await expect(interviewed({a: 'x'}, [])).rejects.toMatchObject({code: 'no_columns'});
+  });
+});
+
+test('without a person, what can not be seen is left out and said', async () => {
+  const list = {email: 'jo@example.com', tel: '030 23125 001'};
+  const {answers} = await interviewed(list, [], {interactive: false});
+  expect(answers).toMatchObject({columns: {phone: []}, endpoint: 'embedded', maxCredits: 0});
+  expect(jobFile(FACTS, answers)).toContain('# Left out: "tel", phone numbers in national form');
+});
+
+describe('the job file', () => {
+  test('replaces last night’s output, and says how to run it', async () => {
+    const {answers} = await interviewed({'ip=': '192.0.2.1', email: 'jo@example.com'}, ['live', '7']);
+    const text = jobFile(FACTS, answers);
+    expect(text).toContain("cd '/srv/a b' && bulk-enrich run --job list.yaml");
+    expect(parse(text)).toEqual({
+      name: 'list',
+      input: 'list.csv',
+      output: 'out.csv',
+      force: true,
+      endpoint: 'live',
+      ip: {column: 'ip='},
+      email: 'email',
+      max_credits: 7,
+    });
+  });
+});
