@@ -25,29 +25,29 @@ export const canBeAnother =
   spawnSync(process.execPath, [bin, '--version'], {uid: UNKNOWN_USER, gid: UNKNOWN_USER}).status === 0;
 
 /** How all but some directories can be kept from being written here; undefined where that can't be done. */
-export const readOnlyBy = canMount()
+export const readOnlyBy = works(site => mounted(site, [site.directory], ['true']))
   ? 'mounts'
-  : canBeAnother
-    ? 'another user'
-    : isRoot
-      ? undefined
-      : 'permissions';
+  : works(site => closed(site, `! touch '${site.root}/probe' 2>/dev/null`))
+    ? 'permissions'
+    : undefined;
 
-function canMount(): boolean {
+function works(argv: (site: Site) => string[]): boolean {
   using site = createSite();
-  const [program = '', ...args] = mounted(site, [site.directory], ['true']);
+  const [program = '', ...args] = argv(site);
   return spawnSync(program, args, {stdio: 'ignore'}).status === 0;
 }
 
 /** Runs a command line as daemons do: stdin is /dev/null, stdout and stderr are pipes. */
 export function runIn(site: Site, command: string, place: Place): Promise<CommandOutcome> {
   const {cwd = site.directory, env, writable} = place;
-  const uid = place.uid ?? (writable && readOnlyBy === 'another user' ? UNKNOWN_USER : undefined);
+  const {uid} = place;
   if (uid !== undefined) for (const path of writable ?? [site.directory]) chownSync(path, uid, uid);
   const shell = ['/bin/sh', '-c', command];
-  if (writable === undefined || readOnlyBy === 'another user')
-    return collect(shell, {cwd, env, ...(uid === undefined ? {} : {uid, gid: uid})});
-  if (readOnlyBy === 'permissions') return collect(['/bin/sh', '-c', closed(site, command)], {cwd, env});
+  if (writable === undefined || readOnlyBy !== 'mounts') {
+    // Another user may write nowhere else as it is.
+    if (uid !== undefined) return collect(shell, {cwd, env, uid, gid: uid});
+    return collect(writable === undefined ? shell : closed(site, command), {cwd, env});
+  }
   const user = String(uid);
   const as = uid === undefined ? [] : ['setpriv', '--reuid', user, '--regid', user, '--clear-groups'];
   return collect(mounted(site, writable, [...as, ...shell], cwd), {cwd: '/', env});
@@ -73,10 +73,12 @@ function mounted(
   return ['unshare', isRoot ? '-m' : '-rm', '/bin/sh', '-c', script, 'sh', ...argv];
 }
 
-/** The owner of the site takes the right to write from itself, for as long as the command runs. */
-function closed({root, home}: Site, command: string): string {
+/** The site's owner takes the right to write from itself, for as long as the command runs; root needs to give up more. */
+function closed({root, home}: Site, command: string): string[] {
   const places = `'${root}' '${home}'`;
-  return `trap "chmod 755 ${places}" EXIT; chmod 555 ${places}; ${command}`;
+  const script = `trap "chmod 755 ${places}" EXIT; chmod 555 ${places}; ${command}`;
+  const humbly = isRoot ? ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override'] : [];
+  return [...humbly, '/bin/sh', '-c', script];
 }
 
 function collect(

@@ -49,7 +49,7 @@ export const environments: readonly Environment[] = [
   },
   {
     name: `where only the output's directory can be written (by ${readOnlyBy ?? 'nothing'})`,
-    missing: readOnlyBy === undefined ? 'nothing can be mounted, and root may write everywhere' : undefined,
+    missing: readOnlyBy === undefined ? 'nothing keeps this user from writing' : undefined,
     warning: NOTHING_KEPT,
     run: (site, command) => runIn(site, command, {env: userEnv(site), writable: [site.directory]}),
   },
