@@ -2,7 +2,7 @@ import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
 import {type Chunk, type ChunkAsk, KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
-import type {FleetPackages} from './redis.ts';
+import {closing, type FleetPackages} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /** A chunk that is out, and who waits for it. */
@@ -23,6 +23,8 @@ type ChunkJob = Job<SealedChunk, string>;
 
 /** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
 const ADD_AGAIN_MS = 1_000;
+/** A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for sure. */
+const REMOVE_AFTER_MS = 1_000;
 /** News may be missed while Redis is away: chunks that are out are looked up this often, in milliseconds. */
 const SWEEP_MS = 5_000;
 /** The stream of BullMQ's events is cut to about so many; each run reads them as they come. */
@@ -40,7 +42,9 @@ export class ChunkQueue {
   readonly #runId: string;
   readonly #session = Date.now().toString(36);
   readonly #out = new Map<string, Out>();
-  readonly #sweeping: NodeJS.Timeout;
+  /** Chunks that came back and are still in Redis: since a moment ago, and since before that. */
+  #back: readonly [recent: string[], older: string[]] = [[], []];
+  readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
   #trouble: string | undefined;
   #closed = false;
@@ -66,7 +70,10 @@ export class ChunkQueue {
     // Redis being away is seen from the connection; commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
-    this.#sweeping = setInterval(() => void this.#sweep().catch(() => {}), SWEEP_MS);
+    this.#timers = [
+      setInterval(() => void this.#sweep().catch(() => {}), SWEEP_MS),
+      setInterval(() => this.#removeOlder(), REMOVE_AFTER_MS),
+    ];
   }
 
   async ready(): Promise<void> {
@@ -100,7 +107,7 @@ export class ChunkQueue {
 
   /** Takes back all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
-    await Promise.all([...this.#out.keys()].map(id => this.#withdraw(id)));
+    await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
   /** What became of the values that an earlier session of this run had sent out. Waits for chunks that workers have. */
@@ -112,8 +119,9 @@ export class ChunkQueue {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#sweeping);
-    await Promise.allSettled([this.#events.close(), this.#queue.close()]);
+    for (const timer of this.#timers) clearInterval(timer);
+    if (this.#redis.status === 'ready') await closing(this.#remove(this.#back.flat()));
+    await closing(Promise.allSettled([this.#events.close(), this.#queue.close()]));
   }
 
   #newId(): string {
@@ -151,7 +159,17 @@ export class ChunkQueue {
     if (out === undefined) return;
     this.#out.delete(id);
     out.resolve('kind' in outcome ? out.chunk.asks.map(() => outcome) : outcome);
-    this.#queue.remove(id).catch(() => {});
+    this.#back[0].push(id);
+  }
+
+  #removeOlder(): void {
+    const [recent, older] = this.#back;
+    this.#back = [[], recent];
+    void this.#remove(older);
+  }
+
+  async #remove(ids: readonly string[]): Promise<void> {
+    await Promise.allSettled(ids.map(id => this.#queue.remove(id)));
   }
 
   #opened({asks}: Chunk, sealed: string): readonly Attempt[] | undefined {
@@ -163,10 +181,11 @@ export class ChunkQueue {
     }
   }
 
+  /** Only what leaves the list of waiting chunks by our hand has certainly not been begun. */
   async #withdraw(id: string): Promise<boolean> {
-    const removed = (await this.#queue.remove(id).catch(() => 0)) === 1;
-    if (removed) this.#end(id, withdrawn);
-    return removed;
+    const waited = (await this.#redis.lrem(this.#queue.toKey('wait'), 0, id)) > 0;
+    if (waited) this.#end(id, withdrawn);
+    return waited;
   }
 
   async #sweep(): Promise<void> {

@@ -9,7 +9,7 @@ import type {Pause, StopReason} from '../lookup/traffic.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {Limiters} from './pacer.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
-import {connectRedis, disconnect, type FleetPackages, loadPackages, publicUrl} from './redis.ts';
+import {closing, connectRedis, disconnect, type FleetPackages, loadPackages, publicUrl} from './redis.ts';
 import {identityClaims, join, type Member, type Membership, members, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
 import type {WorkerMember} from './worker.ts';
@@ -197,7 +197,7 @@ export class Fleet implements Outlet {
 
   async close(): Promise<void> {
     clearInterval(this.#watching);
-    await this.#membership?.leave().catch(() => {});
+    if (this.#membership !== undefined) await closing(this.#membership.leave());
     await this.#queue.close();
     await this.#limiters.close();
     await disconnect(this.#redis);
@@ -267,8 +267,8 @@ export class Fleet implements Outlet {
   #whatIsWrong(): string | undefined {
     const where = publicUrl(this.#options.redisUrl);
     if (this.#redis.status !== 'ready') return `the fleet's Redis at ${where} can't be reached`;
-    if (this.#queue.trouble !== undefined)
-      return `the fleet's Redis at ${where} takes no chunks (${this.#queue.trouble})`;
+    const trouble = this.#queue.trouble ?? this.#membership?.trouble;
+    if (trouble !== undefined) return `the fleet's Redis at ${where} fails (${trouble})`;
     return this.#workers === 0 ? `no worker is there on ${where}` : undefined;
   }
 

@@ -56,13 +56,24 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     await redis.ping();
   } catch (error) {
     redis.disconnect();
-    const reason = last instanceof Error ? last.message : String(error);
-    throw new FleetUnreachableError(`The fleet's Redis at ${publicUrl(url)} can't be used: ${reason}.`, {
-      cause: error,
-    });
+    throw refusal(publicUrl(url), last ?? error);
   }
   established = true;
   return redis;
+}
+
+/** A wrong password stays wrong; anything else may pass. */
+function refusal(where: string, error: unknown): BulkEnrichError {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
+    return new UsageError(
+      'redis_password',
+      `The fleet's Redis at ${where} does not let us in: ${reason} Check user and password in BULK_ENRICH_REDIS_URL (redis://USER:PASSWORD@HOST:PORT).`,
+      {cause: error},
+    );
+  return new FleetUnreachableError(`The fleet's Redis at ${where} can't be reached: ${reason}.`, {
+    cause: error,
+  });
 }
 
 /** The URL without user and password. */
@@ -73,6 +84,18 @@ export function publicUrl(url: string): string {
 
 /** Ends a connection: in good order where Redis is there, else at once. */
 export async function disconnect(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
-  else redis.disconnect();
+  if (redis.status === 'ready') await closing(redis.quit());
+  redis.disconnect();
+}
+
+/** Closing what hangs on a Redis that is away may never end: nobody waits longer than this, in milliseconds. */
+const CLOSING_MS = 2_000;
+
+export async function closing(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise(resolve => {
+    timer = setTimeout(resolve, CLOSING_MS);
+  });
+  await Promise.race([work.catch(() => {}), late]);
+  clearTimeout(timer);
 }

@@ -21,6 +21,8 @@ export interface Member {
 }
 
 export interface Membership {
+  /** What Redis has against it at the moment, such as no memory. */
+  readonly trouble: string | undefined;
   leave(): Promise<void>;
 }
 
@@ -49,25 +51,39 @@ export async function join(
   };
   await beat();
   let beating = false;
+  let trouble: string | undefined;
   const timer = setInterval(() => {
     if (beating) return;
     beating = true;
     beat()
+      .then(() => {
+        trouble = undefined;
+      })
       .catch(error => {
         // While Redis is away the beat waits; only a refusal is final.
         if (error instanceof UsageError) onRefused(error);
+        else trouble = messageOf(error);
       })
       .finally(() => {
         beating = false;
       });
   }, BEAT_MS);
   return {
+    get trouble() {
+      return trouble;
+    },
     async leave() {
       clearInterval(timer);
       if (redis.status === 'ready')
         await redis.multi().srem(rosterKey(kind), id).del(memberKey(kind, id)).exec();
     },
   };
+}
+
+/** A transaction's own error only says that one of its commands failed. */
+function messageOf(error: unknown): string {
+  const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
+  return first instanceof Error ? first.message : String(first);
 }
 
 /** Everybody of a kind who is there now. */

@@ -1,13 +1,16 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
-import {stateOf} from './ledger-file.ts';
+import {INTERRUPTED, stateOf} from './ledger-file.ts';
 import type {Charge, Settled} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface Entry {
   readonly settled: Settled | undefined;
+  /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** Whether the last one is such, as its session ended before it was heard of. */
+  readonly interrupted: boolean;
 }
 
 /** One value that is about to be sent. */
@@ -48,7 +51,8 @@ export function answerOf({operation, key, data, at}: SqlRow): Answer {
 
 /** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): Entry {
-  return {ambiguous: Boolean(row.ambiguous), settled: settledOf(row)};
+  const interrupted = row.error === INTERRUPTED;
+  return {ambiguous: interrupted || Boolean(row.ambiguous), interrupted, settled: settledOf(row)};
 }
 
 function settledOf(row: SqlRow): Settled | undefined {

@@ -25,6 +25,9 @@ export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 
+/** The error of a value whose session ended before it was heard of: it may have been carried out. */
+export const INTERRUPTED = 'interrupted';
+
 /** So many keys are looked up with one statement; fewer are padded with nulls. */
 export const FIND_AT_ONCE = 64;
 /** So many answers are read at once when they are copied out of the ledger. */
@@ -74,7 +77,7 @@ export function ledgerStatements(db: Sqlite) {
     find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
     findMany: db.prepare(`SELECT ${columns} FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost`,
+      `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
@@ -89,7 +92,7 @@ export function ledgerStatements(db: Sqlite) {
     sent: db.prepare(
       `SELECT operation, count(*) AS n, sum(cost) AS cost FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
-    lose: db.prepare(`UPDATE lookup SET state = ?, ambiguous = 1, error = ? WHERE state = ${SENT}`),
+    lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.prepare(
       `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),

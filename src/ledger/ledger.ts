@@ -6,6 +6,7 @@ import {
   damaged,
   FIND_AT_ONCE,
   guarded,
+  INTERRUPTED,
   ledgerStatements,
   openLedgerFile,
   stateOf,
@@ -71,7 +72,8 @@ export class Ledger {
     const found = new Map<string, Entry>();
     for (const key of keys) {
       const data = this.#adopted.get(key)?.data;
-      if (data !== undefined) found.set(key, {ambiguous: false, settled: {status: 'ok', data}});
+      if (data !== undefined)
+        found.set(key, {ambiguous: false, interrupted: false, settled: {status: 'ok', data}});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
@@ -142,7 +144,7 @@ export class Ledger {
     const books = this.tally.operations[outcome.operation];
     books.calls -= 1;
     books.maybeSpent -= outcome.cost;
-    countUp(this.tally.byError, 'interrupted', -1);
+    countUp(this.tally.byError, INTERRUPTED, -1);
     this.#inFlight += 1;
     this.#reserved += outcome.cost;
     return this.record(outcome);
@@ -317,10 +319,10 @@ export class Ledger {
       count += Number(row.n);
     }
     if (count === 0) return 0;
-    countUp(this.tally.byError, 'interrupted', count);
+    countUp(this.tally.byError, INTERRUPTED, count);
     const never = this.#options.resend === 'never';
     this.#db.transaction(() => {
-      this.#sql.lose.run(never ? stateOf.unknown : WAITING, never ? 'interrupted' : null);
+      this.#sql.lose.run(never ? stateOf.unknown : WAITING);
       this.#writeTally();
     });
     this.#reserved = 0;

@@ -81,6 +81,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   // Names may come from the service, and `constructor` is in every object.
   const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
   if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;
+  if (counts[name] === 0) delete counts[name];
 }
 
 /** Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. */

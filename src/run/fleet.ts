@@ -58,10 +58,8 @@ export async function bookCollected(
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
     const lookup = lookupOf(ask);
-    const entry = ledger.find([lookup.key]).get(lookup.key);
-    const given = entry?.settled;
-    const open = given === undefined || (given.status === 'unknown' && given.error === 'interrupted');
-    if (entry === undefined || !open || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
+    const known = ledger.find([lookup.key]).get(lookup.key);
+    if (known?.interrupted !== true || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
     const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
     await ledger.found({
       key: lookup.key,

@@ -12,7 +12,11 @@ import {Redis} from 'ioredis';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const bin = join(here, '../../dist/cli/bin.js');
 const number = (name, fallback) => Number(process.env[name] ?? fallback);
-const [rows, concurrency, latency] = [number('ROWS', 5_000), number('CONCURRENCY', 16), number('LATENCY', 50)];
+const [rows, concurrency, latency] = [
+  number('ROWS', 5_000),
+  number('CONCURRENCY', 16),
+  number('LATENCY', 50),
+];
 const fleets = (process.env.WORKERS ?? '1,2,4').split(',').map(Number);
 const port = number('REDIS_PORT', 6_399);
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-bench-'));
@@ -29,7 +33,14 @@ const redis = new Redis(port, '127.0.0.1', {retryStrategy: () => 50});
 redis.on('error', () => {});
 const api = spawn(
   process.execPath,
-  [join(here, '../support/api-process.mjs'), '--key', 'bench', '--latency', String(latency), '--counters-only'],
+  [
+    join(here, '../support/api-process.mjs'),
+    '--key',
+    'bench',
+    '--latency',
+    String(latency),
+    '--counters-only',
+  ],
   {stdio: ['pipe', 'pipe', 'inherit']},
 );
 const [url] = await once(createInterface({input: api.stdout}), 'line');
@@ -60,11 +71,29 @@ async function measure(count) {
     }),
   );
   await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
-  const before = {redis: await commands(), workers: workers.map(({pid}) => cpuOf(pid)), server: cpuOf(redisServer.pid)};
+  const before = {
+    redis: await commands(),
+    workers: workers.map(({pid}) => cpuOf(pid)),
+    server: cpuOf(redisServer.pid),
+  };
   const started = performance.now();
   const run = spawn(
     process.execPath,
-    [...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/fl/prof'] : []), bin, 'run', input, '-o', join(directory, 'out.csv'), '--ip', 'ip', '--rate', 'unlimited', '--no-cache', '--force', '--quiet'],
+    [
+      ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/fl/prof'] : []),
+      bin,
+      'run',
+      input,
+      '-o',
+      join(directory, 'out.csv'),
+      '--ip',
+      'ip',
+      '--rate',
+      'unlimited',
+      '--no-cache',
+      '--force',
+      '--quiet',
+    ],
     {env, stdio: ['ignore', 'inherit', 'inherit']},
   );
   let coordinator = 0;

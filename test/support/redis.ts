@@ -20,20 +20,32 @@ export interface RedisProcess extends AsyncDisposable {
 }
 
 /** `persistent`: what was in it is there again after a restart. */
-export async function startRedis({
-  persistent = false,
-  args = [] as readonly string[],
-} = {}): Promise<RedisProcess> {
+export async function startRedis({persistent = false, password = ''} = {}): Promise<RedisProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-redis-'));
   const port = await freePort();
-  const client = new Redis(port, '127.0.0.1', {lazyConnect: true, retryStrategy: () => 50});
+  const client = new Redis(port, '127.0.0.1', {
+    lazyConnect: true,
+    retryStrategy: () => 50,
+    ...(password === '' ? {} : {password}),
+  });
   client.on('error', () => {});
   let child: ChildProcess | undefined;
   const start = async () => {
     const saving = persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
     child = spawn(
       'redis-server',
-      ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '', ...saving, ...args],
+      [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        directory,
+        '--save',
+        '',
+        ...saving,
+        ...(password === '' ? [] : ['--requirepass', password]),
+      ],
       {stdio: 'ignore'},
     );
     await client.connect().catch(() => {});

@@ -1,0 +1,110 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, test} from 'vitest';
+import {redisInstalled} from '../support/redis.ts';
+import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
+
+describe.skipIf(!redisInstalled)('a fleet, when', () => {
+  test('the service throttles: all workers wait, and what was not sent costs nothing', async () => {
+    await using arena = await openWithList({limit: 100});
+    await Promise.all([arena.worker(), arena.worker()]);
+    expect(await arena.run().outcome).toMatchObject({code: 0});
+    const {by_status: byStatus} = await arena.api.ledger();
+    // One second's calls at most are refused each time; the rate falls, and finds its way back.
+    expect(byStatus['429']).toBeGreaterThan(0);
+    expect(byStatus['429']).toBeLessThan(300);
+    await arena.api.set({limit: null});
+    expect(await expectWhole(arena, byStatus['429'] ?? 0)).toMatchObject({maybe: 0});
+  });
+
+  test('a worker is asked to end: calls in flight are finished, the rest goes back unsent', async () => {
+    await using arena = await openWithList();
+    const [first] = await Promise.all([arena.worker(), arena.worker()]);
+    const run = arena.run();
+    await calls(arena, 150);
+    first?.kill('SIGTERM');
+    expect(await first?.outcome).toMatchObject({code: 0});
+    expect(await run.outcome).toMatchObject({code: 0});
+    expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
+  });
+
+  test('the coordinator is asked to end and started again: no value is asked for twice', async () => {
+    await using arena = await openWithList();
+    await arena.worker();
+    const run = arena.run();
+    await calls(arena, 150);
+    run.kill('SIGTERM');
+    expect(await run.outcome).toMatchObject({code: 143});
+    expect(await arena.run().outcome).toMatchObject({code: 0});
+    expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
+  });
+
+  test('coordinator and worker are killed together', async () => {
+    await using arena = await openWithList();
+    const worker = await arena.worker();
+    const run = arena.run();
+    await calls(arena, 150);
+    run.kill('SIGKILL');
+    worker.kill('SIGKILL');
+    await Promise.all([run.outcome, worker.outcome]);
+    await arena.worker();
+    expect(await arena.run().outcome).toMatchObject({code: 0});
+    await expectWhole(arena, IN_HAND);
+  });
+
+  test.each([
+    ['with persistence', true, 0],
+    ['without', false, OUT],
+  ])('Redis is restarted, %s', async (_, persistent, extra) => {
+    await using arena = await openWithList({redis: {persistent}});
+    await Promise.all([arena.worker(), arena.worker()]);
+    const run = arena.run();
+    await calls(arena, 150);
+    await arena.redis.stop();
+    await sleep(500);
+    await arena.redis.start();
+    const {code, stderr} = await run.outcome;
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    await expectWhole(arena, extra);
+  });
+
+  test('Redis is away for longer than an outage may last: state is saved, and the same command goes on', async () => {
+    await using arena = await openWithList({redis: {persistent: true}});
+    // Longer than Redis is away, so that the worker is not taken for lost.
+    await arena.worker(['--lost-after', '60s']);
+    const run = arena.run(['--max-outage', '2s']);
+    await calls(arena, 150);
+    await arena.redis.stop();
+    const {code, stderr} = await run.outcome;
+    expect(code).toBe(5);
+    expect(stderr).toContain("the fleet's Redis");
+    expect(arena.sandbox.summary('out.summary.json')).toMatchObject({reason: 'outage'});
+    await arena.redis.start();
+    expect(await arena.run().outcome).toMatchObject({code: 0});
+    await expectWhole(arena, 0);
+  });
+
+  test('Redis is out of memory for a while', async () => {
+    await using arena = await openWithList();
+    await arena.worker();
+    const run = arena.run();
+    await calls(arena, 150);
+    await arena.redis.client.config('SET', 'maxmemory', '1');
+    while (!run.stderr.includes('Warning:')) await sleep(50);
+    await arena.redis.client.config('SET', 'maxmemory', '0');
+    const {code, stderr} = await run.outcome;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Warning: The fleet's Redis .* fails \(OOM/);
+    await expectWhole(arena, OUT);
+  });
+
+  test('no worker is there: it says so, waits, and goes on with the first', async () => {
+    await using arena = await openWithList();
+    const run = arena.run();
+    while (!run.stderr.includes('Warning:')) await sleep(50);
+    expect(run.stderr).toContain(`No worker is there on ${arena.redis.url}: the run waits.`);
+    expect((await arena.api.ledger()).calls).toBe(0);
+    await arena.worker();
+    expect(await run.outcome).toMatchObject({code: 0});
+    expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
+  });
+});

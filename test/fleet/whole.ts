@@ -1,0 +1,34 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect} from 'vitest';
+import {type Books, booksOf, listOf} from '../support/crash.ts';
+import {type FleetArena, type FleetArenaOptions, localOutput, openFleetArena} from './fleet-arena.ts';
+
+/** Values that a worker with 16 calls in flight has in hand at most: three chunks of eight. */
+export const IN_HAND = 24;
+/** Values that are out at most with two such workers. */
+export const OUT = 64;
+const NAMES = ['list.csv', 'local.csv', 'local.summary.json', 'out.csv', 'out.summary.json'];
+
+export async function openWithList(options: FleetArenaOptions = {}): Promise<FleetArena> {
+  const arena = await openFleetArena({latency: 60, ...options});
+  arena.sandbox.write('list.csv', listOf(800, 300));
+  return arena;
+}
+
+/** Waits until the service has been asked so often. */
+export async function calls(arena: FleetArena, count: number): Promise<void> {
+  while ((await arena.api.ledger()).calls < count) await sleep(20);
+}
+
+/** The output is a local run's, and at most so many values were asked for once more. */
+export async function expectWhole(arena: FleetArena, extra: number): Promise<Books> {
+  const {calls: made, distinct, credits} = await arena.api.ledger();
+  await arena.api.set({latency: 0});
+  expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
+  expect(arena.sandbox.files()).toEqual(NAMES);
+  expect(made - distinct).toBeLessThanOrEqual(extra);
+  const books = booksOf(arena.sandbox, 'out.summary.json');
+  expect(books.spent).toBeLessThanOrEqual(credits);
+  expect(books.spent + books.maybe).toBeGreaterThanOrEqual(credits);
+  return books;
+}
