@@ -1,5 +1,5 @@
 import {appendFileSync, statSync} from 'node:fs';
-import {BulkEnrichError, exitCodes, systemCode} from '../job/errors.ts';
+import {BulkEnrichError, exitCodes, systemReason} from '../job/errors.ts';
 import {buildReport} from '../report/build.ts';
 import {driftSentence} from '../report/drift-section.ts';
 import {annotation, fitStepSummary} from '../report/github.ts';
@@ -19,7 +19,7 @@ export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): voi
     const used = statSync(path, {throwIfNoEntry: false})?.size ?? 0;
     appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));
   } catch (error) {
-    console.warn(`The step's summary can't be written (${systemCode(error)}).`);
+    console.warn(`The step's summary can't be written (${systemReason(error)}).`);
   }
 }
 

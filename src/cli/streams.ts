@@ -1,4 +1,4 @@
-import {exitCodes, systemCode} from '../job/errors.ts';
+import {exitCodes, systemCode, systemReason} from '../job/errors.ts';
 
 /**
  * Whoever reads what is written may go away, as `head` does: that is no error, and a run goes on to its end. Anything
@@ -13,6 +13,6 @@ export function outliveReaders(): void {
 
 function endWithout(error: unknown, code: number): void {
   if (code !== exitCodes.ok) return;
-  process.stderr.write(`Error: stdout can't be written (${systemCode(error)}).\n`);
+  process.stderr.write(`Error: stdout can't be written (${systemReason(error)}).\n`);
   process.exitCode = exitCodes.output;
 }

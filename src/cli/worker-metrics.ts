@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import type {FleetWorker, WorkerReport} from '../fleet/worker.ts';
-import {systemCode, UsageError} from '../job/errors.ts';
+import {systemReason, UsageError} from '../job/errors.ts';
 import {by, familyText, gauge} from '../report/prometheus.ts';
 
 interface Address {
@@ -41,7 +41,7 @@ export async function serveMetrics({host, port}: Address, worker: FleetWorker): 
   } catch (error) {
     throw new UsageError(
       'metrics_address',
-      `--metrics-address ${host}:${port} can't be used: ${systemCode(error)}.`,
+      `--metrics-address ${host}:${port} can't be used: ${systemReason(error)}.`,
     );
   }
   server.unref();

@@ -1,4 +1,7 @@
+import {readdirSync} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
+import {basename, dirname, join, resolve} from 'node:path';
+import {closest} from '../job/closest.ts';
 import {InputError} from './errors.ts';
 
 /** The raw bytes of one input, asked for chunk by chunk. */
@@ -75,10 +78,30 @@ function readError(path: string, error: unknown): InputError {
   if (error instanceof InputError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new InputError('input_missing', `There is no file ${path}. Check its name and folder.`, {
-      cause: error,
-    });
+    return missingFile(path, error);
   }
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
+}
+
+/** That a file is not there, with what may be meant. */
+export function missingFile(path: string, cause?: unknown): InputError {
+  return new InputError('input_missing', `There is no file ${path}. ${whereElse(path)}`, {cause});
+}
+
+/** A file in the same folder with almost that name; else the folder, as a relative path may mean another one. */
+function whereElse(path: string): string {
+  const folder = resolve(dirname(path));
+  const near = closest(basename(path), filesIn(folder));
+  return near === undefined
+    ? `It was looked for in ${folder}.`
+    : `Did you mean "${join(dirname(path), near)}"?`;
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {systemCode, UsageError} from './errors.ts';
+import {systemReason, UsageError} from './errors.ts';
 import type {Settings} from './settings.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -81,7 +81,7 @@ export function readKey(env: Env): string | undefined {
   } catch (error) {
     throw new UsageError(
       'key_file',
-      `The key file ${file} (${KEY_FILE}) can't be read: ${systemCode(error)}.`,
+      `The key file ${file} (${KEY_FILE}) can't be read: ${systemReason(error)}.`,
     );
   }
   if (text === '') throw new UsageError('key_file', `The key file ${file} (${KEY_FILE}) is empty.`);

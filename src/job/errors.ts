@@ -69,3 +69,23 @@ export function systemCode(error: unknown): string {
   if (error instanceof Error) return (error as NodeJS.ErrnoException).code ?? error.message;
   return String(error);
 }
+
+/** What the codes that users meet mean. */
+const inWords: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left',
+  EDQUOT: 'the quota is used up',
+  EACCES: 'no permission',
+  EPERM: 'not permitted',
+  EROFS: 'a read-only file system',
+  ENOENT: 'there is no such file or directory',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is no directory',
+  EMFILE: 'too many open files',
+  EIO: 'the device failed',
+};
+
+/** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */
+export function systemReason(error: unknown): string {
+  const code = systemCode(error);
+  return Object.hasOwn(inWords, code) ? `${code}, ${inWords[code]}` : code;
+}

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
 import {closest} from './closest.ts';
-import {systemCode, UsageError} from './errors.ts';
+import {systemReason, UsageError} from './errors.ts';
 import {type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
@@ -30,7 +30,7 @@ export function readYaml(path: string, what: string, code: string): YamlFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemCode(error)}.`);
+    throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
   }
   const counter = new LineCounter();
   const document = parseDocument(text, {lineCounter: counter, prettyErrors: false});

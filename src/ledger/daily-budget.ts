@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import {OutputError, systemCode} from '../job/errors.ts';
+import {OutputError, systemReason} from '../job/errors.ts';
 import {makeDirectory} from './directory.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
@@ -128,7 +128,7 @@ export class DailyBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The day's credits (max_credits_per_day) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemCode(error)}). Nothing is sent without that count: mend or remove the file, or take the limit out of the job.`,
+        `The day's credits (max_credits_per_day) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: mend or remove the file, or take the limit out of the job.`,
         {cause: error},
       );
     }

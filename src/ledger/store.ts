@@ -2,7 +2,7 @@ import {hash} from 'node:crypto';
 import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
-import {systemCode} from '../job/errors.ts';
+import {systemReason} from '../job/errors.ts';
 import {makeDirectory} from './directory.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
@@ -119,7 +119,7 @@ function isNetworkFileSystem(directory: string): boolean {
 }
 
 function trouble(directory: string | undefined, error: unknown): string {
-  const cause = sqliteCode(error) ?? systemCode(error);
+  const cause = sqliteCode(error) ?? systemReason(error);
   const hint = isDamage(cause) ? ' It is damaged: remove the file, and the next run begins a new one.' : '';
   return `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${cause}); lookups that it could have saved will cost.${hint}`;
 }

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {isAbsolute, join} from 'node:path';
-import {systemCode} from '../job/errors.ts';
+import {systemReason} from '../job/errors.ts';
 import {checkWritable} from './directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -53,7 +53,7 @@ export function userDirectoryTrouble(
     checkWritable(path);
     return undefined;
   } catch (error) {
-    const why = path === undefined ? systemCode(error) : `${path} can't be used (${systemCode(error)})`;
+    const why = path === undefined ? systemReason(error) : `${path} can't be used (${systemReason(error)})`;
     return {why, variable};
   }
 }

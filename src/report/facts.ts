@@ -33,7 +33,12 @@ export interface ReportSummary {
     readonly spent: number;
     readonly maybe_spent: number;
     readonly limit: number | null;
-    readonly saved: {readonly dedupe: number; readonly cache: number; readonly prefilter: number};
+    readonly saved: {
+      readonly dedupe: number;
+      readonly cache: number;
+      readonly prefilter: number;
+      readonly by_condition: number;
+    };
     readonly by_operation: Readonly<Record<string, {readonly spent: number; readonly maybe_spent: number}>>;
   };
   readonly pace: {

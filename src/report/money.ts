@@ -10,9 +10,11 @@ export function moneySection({credits, lookups}: ReportSummary): Section | undef
   const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
   const perhaps =
     maybe === 0 ? '' : ` ${count(maybe)} more may have been charged for calls that brought no answer.`;
+  const conditions =
+    saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
   return {
     title: 'Money',
-    note: `${count(spent)} credits were spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${perhaps}${limit}`,
+    note: `${count(spent)} credits were spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
     blocks: [
       {
         kind: 'stacks',

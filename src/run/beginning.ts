@@ -1,6 +1,7 @@
 import type {ExitCode} from '../job/errors.ts';
 import {StateError, UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {many} from '../report/format.ts';
 import {outputExists} from './assemble.ts';
 import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
@@ -69,7 +70,8 @@ function outcomeOf({paths}: Job, {rowsWritten, exitCode, summary}: PublishRecord
     exitCode: exitCode as ExitCode,
     summary: summary === undefined ? undefined : (JSON.parse(summary.text) as Summary),
     stop: undefined,
-    message: `The last run had ended while it put its ${rowsWritten} rows in place; that is done now: ${paths.output}`,
+    safeRows: rowsWritten,
+    message: `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${paths.output}`,
   };
 }
 

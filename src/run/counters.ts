@@ -11,14 +11,18 @@ export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
   /** Cells by what became of them; their sum is all cells looked at. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
-  readonly errors: Record<string, {count: number; rows: number[]}>;
-  readonly skipped: Record<string, number>;
+  readonly errors: ErrorCounts;
+  /** Cells that were not asked about on purpose, by operation and code. */
+  readonly skipped: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskCounts;
   /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
   readonly fields: Record<Operation, Record<string, FieldCount>>;
 }
+
+/** By code: how often, and the first rows. */
+type ErrorCounts = Record<string, {count: number; rows: number[]}>;
 
 interface RiskCounts {
   readonly levels: Record<RiskLevel, number>;
@@ -46,7 +50,7 @@ export function emptyCounters(): Counters {
     rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
     lookups: Object.fromEntries(operationNames.map(name => [name, zero()])) as Counters['lookups'],
     errors: {},
-    skipped: {},
+    skipped: {ip: {}, phone: {}, email: {}, verify: {}},
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -61,7 +65,7 @@ export function emptyCounters(): Counters {
 
 export function countReject(counters: Counters, {reason, record}: Reject): void {
   counters.rows.rejected += 1;
-  countError(counters, `rejected.${reason}`, record);
+  countError(counters.errors, `rejected.${reason}`, record);
 }
 
 export function countRow(
@@ -78,10 +82,9 @@ export function countRow(
       countAnswer(counters.top, target.operation, answers[index]);
       countFields(counters.fields[target.operation], answers[index], answerFields);
     }
-    if (result.status === 'skipped')
-      counters.skipped[result.error] = (counters.skipped[result.error] ?? 0) + 1;
+    if (result.status === 'skipped') countSkipped(counters.skipped[target.operation], result.error);
     if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
-    countError(counters, `${target.operation}.${result.error}`, row.record);
+    countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
   if (trouble) counters.rows.with_errors += 1;
@@ -99,6 +102,10 @@ function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): 
   counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
 }
 
+function countSkipped(counts: Record<string, number>, code: string): void {
+  counts[code] = (counts[code] ?? 0) + 1;
+}
+
 function countFields(counts: Record<string, FieldCount>, answer: unknown, fields: readonly Field[]): void {
   for (const {name, path} of fields) {
     const value = valueAt(answer, path);
@@ -113,14 +120,21 @@ function countFields(counts: Record<string, FieldCount>, answer: unknown, fields
   }
 }
 
-function countError(counters: Counters, code: string, row: number): void {
-  let entry = counters.errors[code];
+export function countError(errors: ErrorCounts, code: string, row: number): void {
+  let entry = errors[code];
   if (entry === undefined) {
     entry = {count: 0, rows: []};
-    counters.errors[code] = entry;
+    errors[code] = entry;
   }
   entry.count += 1;
   if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
+}
+
+/** The summary's list of errors, most often first. */
+export function listErrors(errors: Counters['errors']) {
+  return Object.entries(errors)
+    .map(([code, {count, rows}]) => ({code, count, rows}))
+    .sort((a, b) => b.count - a.count);
 }
 
 /** Cells whose lookup did not succeed, of all operations together. */

@@ -12,12 +12,13 @@ import type {RunIo} from './run.ts';
 import type {Summary} from './summary.ts';
 
 /**
- * Checks, before anything is paid for, that reports and metrics have a directory to go to.
+ * Checks, before anything is paid for, that what goes beside the output has a directory to go to.
  *
  * @throws {UsageError}
  */
 export function checkReportPlaces({settings}: Job): void {
-  for (const [flag, path] of Object.entries({report: settings.report, metrics: settings.metrics})) {
+  const {summary, rejects, report, metrics} = settings;
+  for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
   }

@@ -4,9 +4,9 @@ import {type Counters, failures} from './counters.ts';
 /** The exit code of a run that wrote all its rows, and why. */
 export function completedExit(counters: Counters): {readonly exitCode: ExitCode; readonly reason: string} {
   const lost = failures(counters);
-  const skipped = counters.skipped.budget ?? 0;
+  const cutShort = Object.values(counters.skipped).some(({budget = 0}) => budget > 0);
   if (lost > 0) return {exitCode: exitCodes.incomplete, reason: 'lookups_failed'};
-  if (skipped > 0) return {exitCode: exitCodes.incomplete, reason: 'budget'};
+  if (cutShort) return {exitCode: exitCodes.incomplete, reason: 'budget'};
   if (counters.rows.rejected > 0) return {exitCode: exitCodes.incomplete, reason: 'rows_rejected'};
   return {exitCode: exitCodes.ok, reason: 'done'};
 }

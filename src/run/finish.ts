@@ -1,9 +1,11 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
+import {dirname} from 'node:path';
 import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {emptyTally} from '../ledger/tally.ts';
+import {count, many} from '../report/format.ts';
 import {operationsOf} from './assemble.ts';
 import {emptyCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
@@ -26,6 +28,8 @@ export interface RunOutcome {
   readonly stop: Stop | undefined;
   /** One sentence for a person. */
   readonly message: string;
+  /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */
+  readonly safeRows: number;
 }
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
@@ -62,7 +66,13 @@ async function complete(session: Session): Promise<RunOutcome> {
   await closeStages(session);
   closeState(state, true);
   deliverCompleted(job, summary, io);
-  return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
+  return {
+    exitCode,
+    summary,
+    stop: undefined,
+    message: completedMessage(job, summary),
+    safeRows: summary.rows.written,
+  };
 }
 
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
@@ -103,9 +113,9 @@ function completedMessage(job: Job, summary: Summary): string {
   const left =
     rejected === 0
       ? ''
-      : `, ${rejected} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
+      : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
   const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
-  return `${written} rows written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}`;
+  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}`;
 }
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
@@ -116,7 +126,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, false);
-  return {exitCode: stop.exitCode, summary, stop, message: stop.message};
+  return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
 }
 
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
@@ -135,7 +145,8 @@ function closeLedger({ledger}: Session, stop: Stop): Stop {
 function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
-    if (path !== undefined) writeAtomically(path, summaryText(summary));
+    // Where there is no directory for it, that is what the run stopped for.
+    if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
   }

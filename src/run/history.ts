@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {Env} from '../job/endpoint.ts';
-import {systemCode} from '../job/errors.ts';
+import {systemCode, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {makeDirectory} from '../ledger/directory.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
@@ -52,7 +52,7 @@ export function rememberRun(job: Job, summary: ReportSummary, {env, warn}: Io): 
         .join(''),
     );
   } catch (error) {
-    warn(`This run could not be kept for comparison with later ones (${systemCode(error)}).`);
+    warn(`This run could not be kept for comparison with later ones (${systemReason(error)}).`);
   }
 }
 
@@ -61,7 +61,7 @@ function earlierRuns(job: Job, summary: ReportSummary, env: Env, warn: Io['warn'
     return readHistory(job, env).filter(run => run.run_id !== summary.run_id);
   } catch (error) {
     warn(
-      `The job's earlier runs could not be read, so this one was not compared with them (${systemCode(error)}).`,
+      `The job's earlier runs could not be read, so this one was not compared with them (${systemReason(error)}).`,
     );
     return [];
   }

@@ -10,6 +10,7 @@ import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {scopeOf} from './connect.ts';
+import {type Counters, countError, listErrors} from './counters.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
@@ -55,6 +56,7 @@ export async function makePlan(given: Job, io: PlanIo) {
     const firm = emptyFound(mapping);
     const conditional = mapping.targets.some(({when}) => when !== undefined);
     const cost = costOf(job);
+    const errors: Counters['errors'] = {};
     let credits = 0;
     let firmCredits = 0;
     let rows = 0;
@@ -62,10 +64,12 @@ export async function makePlan(given: Job, io: PlanIo) {
     for await (const {records} of limited(source, job.settings.limit)) {
       const asked: Asked[] = [];
       for (const record of records) {
-        if (record.type === 'reject') rejected += 1;
-        else {
+        if (record.type === 'reject') {
+          rejected += 1;
+          countError(errors, `rejected.${record.reason}`, record.record);
+        } else {
           rows += 1;
-          countRow(mapping, mapping.planRow(record), found, asked);
+          countRow(mapping, record.record, mapping.planRow(record), found, asked, errors);
         }
       }
       const lookups = (some: readonly Asked[]) => some.map(({lookup}) => lookup);
@@ -100,6 +104,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       rows,
       rejected,
       lookups: Object.fromEntries([...found].sort(byOperation)),
+      errors: listErrors(errors),
       credits: {
         at_least: conditional ? firmCredits : credits,
         at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
@@ -137,18 +142,22 @@ function emptyFound({targets}: Mapping): Map<Operation, Found> {
 
 function countRow(
   mapping: Mapping,
+  row: number,
   planned: ReturnType<Mapping['planRow']>,
   found: ReadonlyMap<Operation, Found>,
   asked: Asked[],
+  errors: Counters['errors'],
 ): void {
   for (const [index, plan] of planned.entries()) {
-    const counts = found.get(mapping.targets[index]?.operation as Operation);
+    const operation = mapping.targets[index]?.operation as Operation;
+    const counts = found.get(operation);
     if (counts === undefined) continue;
     counts.values += 1;
     if (plan.status === 'ask')
       asked.push({lookup: plan.lookup, isFirm: mapping.targets[index]?.when === undefined});
     else if (plan.status === 'skipped') counts.filtered += 1;
     else if (plan.status === 'empty' || plan.status === 'invalid') counts[plan.status] += 1;
+    if (plan.status === 'invalid') countError(errors, `${operation}.${plan.error}`, row);
   }
 }
 

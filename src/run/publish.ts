@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
-import {OutputError, StateError, systemCode} from '../job/errors.ts';
+import {OutputError, StateError, systemReason} from '../job/errors.ts';
 import {isStream} from '../job/job.ts';
 
 /** Size and SHA-256 (hex). */
@@ -75,7 +75,7 @@ export function publish(stateDirectory: string, record: PublishRecord): void {
   } catch (error) {
     throw new OutputError(
       'publish_failed',
-      `The output can't be put in place (${systemCode(error)}). Free the cause, then run the same command again: it completes without any call.`,
+      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
       {cause: error},
     );
   }
@@ -115,7 +115,7 @@ export async function completePublishing(record: PublishRecord): Promise<void> {
   } catch (error) {
     throw new OutputError(
       'publish_failed',
-      `The output can't be put in place (${systemCode(error)}). Free the cause, then run the same command again.`,
+      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again.`,
       {cause: error},
     );
   }
@@ -149,7 +149,7 @@ export function writeAtomically(path: string, text: string): void {
   try {
     replaceFile(path, text, modeFor(path));
   } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemCode(error)}).`, {
+    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,
     });
   }

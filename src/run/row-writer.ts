@@ -13,6 +13,8 @@ export class RowWriter {
   readonly counters: Counters;
   /** Where the output and the rejects are until they are published; undefined for a stream, or where there are none. */
   readonly partial: {readonly output: string | undefined; readonly rejects: string | undefined};
+  /** Rows that the last checkpoint holds. */
+  safeRows: number;
   readonly #layout: Layout;
   readonly #output: Sink;
   #rejects: Sink | undefined;
@@ -23,6 +25,7 @@ export class RowWriter {
     this.#output = output;
     this.partial = partial;
     this.counters = counters;
+    this.safeRows = counters.rows.written;
   }
 
   /** Opens the partial files, cut back to the checkpoint. Throws StateError, OutputError. */

@@ -160,6 +160,7 @@ async function save(session: Session): Promise<void> {
   const reached = await writer.flush();
   if (reached === undefined || job.paths.output === undefined) return;
   ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);
+  writer.safeRows = reached.counters.rows.written;
 }
 
 function checkLimits({job, writer, stopper}: Session): void {

@@ -1,5 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import {OutputError, StateError, systemCode} from '../job/errors.ts';
+import {OutputError, StateError, systemCode, systemReason} from '../job/errors.ts';
 
 /** Where text goes. `flush` makes all of it durable, and says how many bytes that is. */
 export interface Sink {
@@ -128,7 +128,7 @@ export class StreamSink implements Sink {
 function unwritable(path: string, error: unknown): OutputError {
   return new OutputError(
     'output_unwritable',
-    `${path} can't be written (${systemCode(error)}). Free the cause (disk space, permissions), then run the same command again: it goes on from the last checkpoint.`,
+    `${path} can't be written (${systemReason(error)}). Free the cause (disk space, permissions), then run the same command again: it goes on from the last checkpoint.`,
     {cause: error},
   );
 }

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import type {Env} from '../job/endpoint.ts';
-import {OutputError, systemCode} from '../job/errors.ts';
+import {OutputError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {DailyBudget} from '../ledger/daily-budget.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
@@ -31,7 +31,7 @@ function stateDirectory(env: Env): string {
   } catch (error) {
     throw new OutputError(
       'daily_budget',
-      `The day's credits (max_credits_per_day) can't be counted: ${systemCode(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
+      `The day's credits (max_credits_per_day) can't be counted: ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
       {cause: error},
     );
   }

@@ -1,8 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync, renameSync, rmdirSync, rmSync, statSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
+import {missingFile} from '../input/raw.ts';
 import type {ResumePoint} from '../input/row.ts';
-import {LockedError, OutputError, StateError, systemCode} from '../job/errors.ts';
+import {LockedError, OutputError, StateError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {makeDirectory} from '../ledger/directory.ts';
 import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
@@ -46,12 +47,17 @@ export interface RunState {
 /**
  * Takes the lock.
  *
- * @throws {LockedError} when another run has it; {@link OutputError} when the directory can't be made or written.
+ * @throws {LockedError} when another run has it; {@link OutputError} when the directory can't be made or written;
+ * {@link InputError} when the directory that the input is said to be in does not exist.
  */
 export function openState(job: Job): RunState {
   const {output, state} = job.paths;
-  if (output !== undefined && !existsSync(dirname(output)))
+  if (output !== undefined && !existsSync(dirname(output))) {
+    // The output goes beside the input by default: then it is the input's name that is wrong.
+    const [input] = job.inputs.filter(path => dirname(path) === dirname(output));
+    if (input !== undefined) throw missingFile(input);
     throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
+  }
   const temporary = state === undefined;
   const directory = state ?? temporaryDirectory();
   try {
@@ -62,7 +68,7 @@ export function openState(job: Job): RunState {
     if (error instanceof LockedError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${directory} can't be written (${systemCode(error)}). Choose a place with -o or --state.`,
+      `The state directory ${directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }

@@ -4,7 +4,7 @@ import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
-import {type Counters, emptyCounters} from './counters.ts';
+import {type Counters, emptyCounters, listErrors} from './counters.ts';
 import type {FileDigest} from './publish.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
@@ -101,9 +101,7 @@ export function buildSummary(facts: SummaryFacts) {
     timeline: timelineSummary(facts.timeline),
     risk: job.settings.score === 'none' ? null : riskSummary(counters),
     fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
-    errors: Object.entries(counters.errors)
-      .map(([code, {count, rows}]) => ({code, count, rows}))
-      .sort((a, b) => b.count - a.count),
+    errors: listErrors(counters.errors),
     drift: [] as readonly Drift[],
     /** The `fail_if` expressions that held. */
     failed_if: [] as readonly string[],
@@ -222,7 +220,9 @@ function creditSummary(facts: SummaryFacts) {
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
-      prefilter: saved(name => counters.lookups[name].invalid + counters.lookups[name].skipped),
+      prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
+      /** Of `prefilter`: what the conditions of lookups (`when`) left out. */
+      by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },
     by_operation: Object.fromEntries(
       names.map(name => [
@@ -231,6 +231,11 @@ function creditSummary(facts: SummaryFacts) {
       ]),
     ),
   };
+}
+
+/** Cells that were not worth asking about; those that the budget left out would have been. */
+function unwanted({lookups, skipped}: Counters, name: Name): number {
+  return lookups[name].skipped - (skipped[name].budget ?? 0);
 }
 
 function sum(of: (name: Name) => number): number {

@@ -1,7 +1,7 @@
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {OutputError, systemCode} from '../job/errors.ts';
+import {OutputError, systemReason} from '../job/errors.ts';
 
 /**
  * Makes a directory for what a command needs only while it runs; removing it is the caller's.
@@ -14,7 +14,7 @@ export function temporaryDirectory(): string {
   } catch (error) {
     throw new OutputError(
       'temporary_unwritable',
-      `The directory for temporary files, ${tmpdir()}, can't be written (${systemCode(error)}). Set TMPDIR to one that can.`,
+      `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to one that can.`,
       {cause: error},
     );
   }

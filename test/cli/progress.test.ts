@@ -26,6 +26,11 @@ describe('the status line', () => {
       {rows: 10_000, leftMs: 0},
       '████████████████████ 100% · 10,000 rows · 1,100 credits · 20 calls/s',
     ],
+    [
+      'in its last moment',
+      {total: 1_300, leftMs: 202},
+      '██████████████████░░ 94% · 1,234 rows · 1,100 credits · 20 calls/s · about 1 s left',
+    ],
     ['from a pipe', {total: undefined, leftMs: undefined}, '1,234 rows · 1,100 credits · 20 calls/s'],
     ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
     [

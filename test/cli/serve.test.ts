@@ -14,11 +14,11 @@ async function serve(
     let text = '';
     running.child.stdout?.on('data', data => {
       text += String(data);
-      if (env['BULK_ENRICH_API_KEY'] !== undefined || /API key/.test(text)) resolve(text);
+      if (/^In another terminal: .*\n/m.test(text)) resolve(text);
     });
   });
   const url = /http:\/\/[\d.:]+/.exec(printed)?.[0] ?? '';
-  return {running, printed, url, key: /: (\S+)\n$/.exec(printed)?.[1] ?? ''};
+  return {running, printed, url, key: /^API key .*: (\S+)$/m.exec(printed)?.[1] ?? ''};
 }
 
 it('serve says where it listens and which key it takes, answers, and ends with 0 on SIGTERM', async () => {
@@ -30,6 +30,16 @@ it('serve says where it listens and which key it takes, answers, and ends with 0
   expect(await answer.json()).toMatchObject({success: true, data: {is_valid: true}});
   running.kill('SIGTERM');
   expect((await running.outcome).code).toBe(0);
+});
+
+it('what serve says to put into another terminal is all that a lookup there needs', async () => {
+  using sandbox = createSandbox();
+  const {running, printed} = await serve(sandbox, []);
+  const [, exported = ''] = /^In another terminal: export (.*)$/m.exec(printed) ?? [];
+  const env = Object.fromEntries(exported.split(' ').map(pair => pair.split('=') as [string, string]));
+  expect(await sandbox.run(['lookup', 'ip', '192.0.2.1'], {env})).toMatchObject({code: 0});
+  running.kill('SIGTERM');
+  await running.outcome;
 });
 
 it('serve takes the key from the environment, and never prints it', async () => {

@@ -36,5 +36,5 @@ test('a reader of stdout that has seen enough is no error; a full disk is one', 
   const full = openSync('/dev/full', 'w');
   const outcome = await unread(sandbox, ['run', '--help'], full, 'read');
   closeSync(full);
-  expect(outcome).toEqual({code: 9, said: "Error: stdout can't be written (ENOSPC).\n"});
+  expect(outcome).toEqual({code: 9, said: "Error: stdout can't be written (ENOSPC, no space left).\n"});
 });

@@ -57,7 +57,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 /** The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. */
-async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
+/** The first row that the run goes on from, as it says so; 1 where it begins anew. */
+async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();
   expect([again.code, again.stderr]).toEqual([0, again.stderr]);
   expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
@@ -69,6 +70,7 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<void> {
       .filter(name => name !== 'filler')
       .sort(),
   ).toEqual(['out.csv', 'out.summary.json']);
+  return Number(/Going on from row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
 }
 
 test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on once there is room', () =>
@@ -77,11 +79,14 @@ test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on
     mount(sandbox.path('disk'), '-o', 'size=160k');
     const full = await run();
     expect(full.code).toBe(9);
-    expect(full.stderr).toMatch(/Stopped: .*can't be written \((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)\)/);
+    expect(full.stderr).toMatch(
+      /Stopped: .*can't be written \((ENOSPC, no space left|SQLITE_FULL|SQLITE_IOERR\w*)\)/,
+    );
     expect(full.stderr).not.toContain('    at ');
     expect(api.ledger.calls).toBeLessThan(ROWS);
+    const safe = Number(/^Safe: ([\d,]+) rows? /m.exec(full.stderr)?.[1]?.replace(',', ''));
     execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
-    await expectRightEnd(scene);
+    expect(await expectRightEnd(scene)).toBe(safe + 1);
   }),
 );
 
@@ -91,7 +96,7 @@ test.runIf(canMount())('a directory that can only be read is exit 9 in a sentenc
     mount(sandbox.path('disk'), '-o', 'ro');
     const refused = await run();
     expect(refused.code).toBe(9);
-    expect(refused.stderr).toContain("can't be written (EROFS)");
+    expect(refused.stderr).toContain("can't be written (EROFS, a read-only file system)");
     expect(api.ledger.requests).toBe(0);
     execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
     await expectRightEnd(scene);
@@ -111,13 +116,13 @@ test.runIf(canMount())('a store that can only be read is a warning', () =>
 );
 
 test.runIf(canTrace()).each([
-  ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO\)/],
+  ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO, the device failed\)/],
   [
     'fsync of the output before it is published',
     'fsync:error=EIO:when=1+',
-    /can't be (put in place|written) \((EIO|SQLITE_IOERR\w*)\)/,
+    /can't be (put in place|written) \((EIO, the device failed|SQLITE_IOERR\w*)\)/,
   ],
-  ['rename', 'rename:error=EIO:when=1+', /can't be put in place \(EIO\)/],
+  ['rename', 'rename:error=EIO:when=1+', /can't be put in place \(EIO, the device failed\)/],
 ])('a failing %s is exit 9, never retried and never success', (_, inject, sentence) =>
   withScene(async scene => {
     const {sandbox, run} = scene;

@@ -30,6 +30,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   expect(before.credits.at_least).toBe(summary.credits.spent);
   expect(before.credits.at_least).toBe(service.ledger.credits);
   expect(Object.keys(before.lookups)).toEqual(Object.keys(summary.lookups));
+  expect(before.errors).toEqual(summary.errors);
   for (const [name, {values, empty, invalid, distinct, calls}] of Object.entries(before.lookups))
     expect(summary.lookups[name]).toMatchObject({values, empty, invalid, distinct, calls});
 
@@ -46,7 +47,7 @@ test('without a place for temporary files it says what to set', async () => {
   });
   expect([code, stderr]).toEqual([
     9,
-    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT). Set TMPDIR to one that can.\n",
+    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT, there is no such file or directory). Set TMPDIR to one that can.\n",
   ]);
 });
 
@@ -65,5 +66,16 @@ test('for a person: columns with how they were found, counts, credits and time',
   expect(stdout).toMatch(/^ {2}email +8 +0 +0 +1 +0 +1$/m);
   expect(stdout).toContain('Credits: 3 at least, 9 at most');
   expect(stdout).toContain('Time: 2 s at 2/s');
+  expect(stdout).not.toContain('would not ask');
   expect(stdout).toContain('Nothing was sent.');
+});
+
+test('for a person: what can not be asked about, by code and row, and what to do', async () => {
+  using sandbox = createSandbox();
+  const stdin = 'phone;ip\n030 23125 001;192.0.2.1:80\n+49 30 23125 002;192.0.2.1\ntoo short\n';
+  const {stdout} = await sandbox.run(['plan', '-', '--endpoint', 'embedded'], {stdin});
+  expect(stdout).toMatch(/^2 rows, 1 that can't be read$/m);
+  expect(stdout).toMatch(
+    /^What a run would not ask about:\n {2}1 × ip\.ip_with_port: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3$/m,
+  );
 });

@@ -46,7 +46,7 @@ export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
-      saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392},
+      saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392, by_condition: 4_310},
       by_operation: {
         ip: {spent: 24_792, maybe_spent: 30},
         phone: {spent: 1_898, maybe_spent: 48},
@@ -129,7 +129,7 @@ export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       spent: 0,
       maybe_spent: 0,
       limit: null,
-      saved: {dedupe: 0, cache: 0, prefilter: 0},
+      saved: {dedupe: 0, cache: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },
     pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},

@@ -31,10 +31,10 @@ describe('a run that wrote all its rows', () => {
   test.each<[string, (counters: Counters) => void, number, string]>([
     ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
     ['judged locally', c => (c.lookups.ip.invalid = 5), 0, 'done'],
-    ['skipped on purpose', c => (c.skipped.filter = 5), 0, 'done'],
+    ['skipped on purpose', c => (c.skipped.ip.filter = 5), 0, 'done'],
     ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
     ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
-    ['skipped for the budget', c => (c.skipped.budget = 1), 3, 'budget'],
+    ['skipped for the budget', c => (c.skipped.ip.budget = 1), 3, 'budget'],
     ['a row set aside', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
   ])('%s', (_, change, exitCode, reason) => {
     expect(after(change)).toEqual({exitCode, reason});

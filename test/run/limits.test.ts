@@ -42,6 +42,7 @@ test('--on-budget publish writes all rows, the rest skipped for the budget, with
       reason: 'budget',
       rows: {written: 2_000, with_errors: 1_980},
       lookups: {ip: {skipped: 1_980, answered: 20}},
+      credits: {saved: {prefilter: 0}},
     },
   });
   expect(stage.api.ledger.calls).toBe(20);

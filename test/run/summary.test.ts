@@ -17,7 +17,7 @@ const contract = {
   calls: 'total by_status by_error retries latency_ms',
   'calls.latency_ms': 'p50 p95 p99 max',
   credits: 'spent maybe_spent limit saved by_operation',
-  'credits.saved': 'dedupe cache prefilter',
+  'credits.saved': 'dedupe cache prefilter by_condition',
   pace: 'rate_limit achieved pauses paused_ms',
   'errors.0': 'code count rows',
   resumed: 'times from_row',

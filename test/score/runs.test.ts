@@ -230,7 +230,7 @@ describe('a lookup with a condition', () => {
     expect(calls()).toEqual({ip: 2, email: 4, phone: 2});
     const {lookups, credits} = box.summary('out.summary.json');
     expect(lookups.phone).toMatchObject({values: 5, answered: 2, skipped: 2, invalid: 1, calls: 2});
-    expect(credits.saved.prefilter).toBe(3);
+    expect(credits.saved).toMatchObject({prefilter: 3, by_condition: 2});
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {operationNames} from '../../client/wire.ts';
-import {OutputError, systemCode, UsageError} from '../../job/errors.ts';
+import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
@@ -90,7 +90,7 @@ function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: strin
     if (error instanceof UsageError) throw error;
     throw new OutputError(
       'store_unusable',
-      `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${systemCode(error)}).`,
+      `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${systemReason(error)}).`,
       {cause: error},
     );
   } finally {

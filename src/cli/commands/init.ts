@@ -2,7 +2,7 @@ import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
-import {OutputError, systemCode, UsageError} from '../../job/errors.ts';
+import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
@@ -35,7 +35,7 @@ export async function initCommand(input: string, flags: InitFlags): Promise<numb
   try {
     writeFileSync(path, jobFile(facts, answers));
   } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemCode(error)}).`, {
+    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,
     });
   }

@@ -1,5 +1,7 @@
+import type {Job} from '../../job/job.ts';
 import {makePlan, type PlanReport} from '../../run/plan.ts';
-import {count, duration, table} from '../terminal/format.ts';
+import {count, duration, many, table} from '../terminal/format.ts';
+import {troubleLines} from '../terminal/trouble.ts';
 import {type JobFlags, jobFrom} from './settings.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
@@ -15,11 +17,13 @@ export async function planCommand(
     now: Date.now,
     warn: console.warn,
   });
-  process.stdout.write(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report));
+  process.stdout.write(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
   return 0;
 }
 
-function render(report: PlanReport): string {
+const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};
+
+function render(report: PlanReport, {endpoint}: Job): string {
   const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
   const selective = Object.values(report.lookups).some(
     ({filtered, conditional}) => filtered + conditional > 0,
@@ -29,15 +33,21 @@ function render(report: PlanReport): string {
     ...[found.values, found.empty, found.invalid, found.distinct, found.known, found.calls].map(count),
     ...(selective ? [found.conditional, found.filtered].map(count) : []),
   ]);
-  const left = report.left_out.map(({operation, column, how}) => [`  ${operation}?`, `"${column}"`, how]);
+  const left = report.left_out.map(({operation, column, how}) => [
+    `  ${operation}${operation === 'country' ? '' : '?'}`,
+    `"${column}"`,
+    how,
+  ]);
   return `Columns (${report.format}):
 ${leftTable([...columns, ...left])}
 
-${count(report.rows)} rows${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
+${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
 ${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['of which if', 'filtered'] : [])], ...lookups])}
-
-Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again${selective ? ' and every condition held' : ''})
+${troubleLines(NOT_ASKED, report.errors)
+  .map(line => `${line}\n`)
+  .join('')}
+Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again${selective ? ' and every condition held' : ''})${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
 Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
 Nothing was sent.
 `;

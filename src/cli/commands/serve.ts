@@ -25,6 +25,10 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
     process.stdout.write(
       `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
     );
+  // A key of the user's own is never printed.
+  const keyToo =
+    key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
+  process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);

@@ -1,5 +1,5 @@
 import {statfsSync} from 'node:fs';
-import {exitCodes, systemCode} from '../../job/errors.ts';
+import {exitCodes, systemReason} from '../../job/errors.ts';
 import {checkWritable, existingPart} from '../../ledger/directory.ts';
 import {type Check, failed, passed, warning} from './check.ts';
 
@@ -15,7 +15,7 @@ export function checkPlace(name: string, path: string, needed: boolean): Check {
     const room = `${path} can be written; ${Math.floor(free / 2 ** 20).toLocaleString('en-US')} MiB free`;
     return free < LITTLE_BYTES ? warning(name, `${room}, which is little`) : passed(name, room);
   } catch (error) {
-    const detail = `${path} can't be written (${systemCode(error)})`;
+    const detail = `${path} can't be written (${systemReason(error)})`;
     return needed
       ? failed(name, detail, exitCodes.output)
       : warning(name, `${detail}; runs go on without it`);

@@ -1,4 +1,7 @@
-export {count, duration} from '../../report/format.ts';
+import {count} from '../../report/format.ts';
+import type {Summary} from '../../run/summary.ts';
+
+export {count, duration, many, moment} from '../../report/format.ts';
 
 /** A table of aligned columns: the first to the left, the others to the right. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -20,4 +23,9 @@ export function table(rows: readonly (readonly string[])[]): string {
 /** A word as a shell takes it, quoted where it has to be. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** How many rows there are of each risk level. */
+export function riskLine({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
+  return `Risk: ${count(high)} high, ${count(medium)} medium, ${count(low)} low, ${count(unknown)} unknown`;
 }

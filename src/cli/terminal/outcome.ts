@@ -3,7 +3,8 @@ import type {Job} from '../../job/job.ts';
 import type {RunOutcome} from '../../run/finish.ts';
 import type {Summary} from '../../run/summary.ts';
 import type {Console} from '../console.ts';
-import {count, duration, shellWord, table} from './format.ts';
+import {count, duration, many, moment, riskLine, shellWord, table} from './format.ts';
+import {troubleLines} from './trouble.ts';
 
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
@@ -11,7 +12,8 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (summary !== undefined) {
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
-    for (const line of troubleLines(summary)) console.say(line);
+    if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
+    for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
   }
   if (stop === undefined) {
     console.say(console.paint(colourOf(outcome.exitCode), outcome.message));
@@ -20,10 +22,12 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
   process.stderr.write(`${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
-  console.say(safeLine(job, summary));
+  console.say(safeLine(job, outcome, summary));
   if (outcome.exitCode !== 2 && job.paths.output !== undefined)
     console.say(`To go on: ${commandLine(job.date)}`);
 }
+
+const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
   if (exitCode === exitCodes.ok) return 'green';
@@ -69,28 +73,32 @@ function lookupTable(summary: Summary, width: number): string {
   return table(all.map(row => row.filter((_, column) => telling[column])));
 }
 
-function creditLine({credits, calls, duration_ms}: Summary): string {
-  const {dedupe, cache, prefilter} = credits.saved;
+function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary): string {
+  const {dedupe, cache, prefilter, by_condition: byCondition} = credits.saved;
   const maybe =
     credits.maybe_spent === 0
       ? ''
       : ` and ${count(credits.maybe_spent)} that may have been charged without an answer`;
-  return `${count(credits.spent)} credits spent${maybe}, ${count(dedupe + cache + prefilter)} saved (${count(dedupe)} repeated, ${count(cache)} known from the store, ${count(prefilter)} not worth asking); ${count(calls.total)} calls in ${duration(duration_ms)}.`;
+  const conditions = byCondition === 0 ? '' : `, ${count(byCondition)} of them by condition`;
+  // A run that was interrupted may have lain for days in between.
+  const time =
+    resumed.times === 0
+      ? `in ${duration(duration_ms)}`
+      : `in ${many(resumed.times + 1, 'session')} since ${moment(started_at)}`;
+  return `${many(credits.spent, 'credit')} spent${maybe}, ${count(dedupe + cache + prefilter)} saved (${count(dedupe)} repeated, ${count(cache)} known from the store, ${count(prefilter)} not worth asking${conditions}); ${many(calls.total, 'call')} ${time}.`;
 }
 
-function troubleLines({errors}: Summary): string[] {
-  const shown = errors
-    .slice(0, 8)
-    .map(
-      ({code, count: times, rows}) =>
-        `  ${count(times)} × ${code}: row${rows.length === 1 ? '' : 's'} ${rows.slice(0, 5).join(', ')}${times > 5 ? ', …' : ''}`,
-    );
-  return shown.length === 0 ? [] : ['Where something was wrong:', ...shown];
-}
-
-function safeLine(job: Job, {rows, credits}: Summary): string {
-  const where = job.paths.state === undefined ? '' : ` (in ${job.paths.state})`;
-  return `Safe: ${count(rows.written)} rows and every answer paid for${where}. Not known: ${count(credits.maybe_spent)} credits that may have been charged without an answer.`;
+/** What need not be done again; a stream has no place to go on from. */
+function safeLine({paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
+  const rows = paths.output === undefined ? [] : [many(safeRows, 'row')];
+  const answers = paths.output === undefined && settings.cache === false ? [] : ['every answer paid for'];
+  const safe = [...rows, ...answers].join(' and ') || 'nothing';
+  const where = paths.output === undefined || paths.state === undefined ? '' : ` (in ${paths.state})`;
+  const maybe =
+    credits.maybe_spent === 0
+      ? ''
+      : ` Not known: ${many(credits.maybe_spent, 'credit')} that may have been charged without an answer.`;
+  return `Safe: ${safe}${where}.${maybe}`;
 }
 
 /** The very command that was given, quoted for a shell; a day that is not today's tomorrow is named. */

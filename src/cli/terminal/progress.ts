@@ -157,7 +157,7 @@ function barOf(share: number, cells: number): string {
 function moving({callsPerSecond, leftMs, slowedTo, windowFull}: Status): string[] {
   return [
     `${count(Math.round(callsPerSecond))} calls/s`,
-    ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(leftMs)} left`]),
+    ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(Math.max(1_000, leftMs))} left`]),
     ...(slowedTo === undefined ? [] : [`slowed down to ${count(Math.round(slowedTo * 10) / 10)}/s`]),
     ...(windowFull ? ['all rows read wait for one value'] : []),
   ];

@@ -1,5 +1,5 @@
 import type {SampleReport} from '../../run/sample.ts';
-import {count, table} from './format.ts';
+import {count, many, riskLine, table} from './format.ts';
 
 /** What a sample came to, and what all rows would cost. */
 export function renderSample({rows, sampled, outcome, credits, lookups}: SampleReport): string {
@@ -18,8 +18,8 @@ export function renderSample({rows, sampled, outcome, credits, lookups}: SampleR
   return `${stop === undefined ? '' : `Stopped: ${stop.message}\n`}A sample of ${count(sampled)} of ${count(rows)} rows:
 
 ${table([['', 'values', 'distinct', 'from store', 'calls', 'answered', 'calls for all'], ...lines])}
-${risk ? `\nRisk: ${count(risk.high)} high, ${count(risk.medium)} medium, ${count(risk.low)} low, ${count(risk.unknown)} unknown\n` : ''}
-The sample cost ${count(spent)} credits; its answers are kept, and not paid for again while they are fresh.
+${risk ? `\n${riskLine(risk)}\n` : ''}
+The sample cost ${many(spent, 'credit')}; its answers are kept, and not paid for again while they are fresh.
 All rows cost about ${count(Math.round(credits.expected))} credits, these included (${count(credits.at_least)} at least, ${count(credits.at_most)} at most).
 No output was written.
 `;

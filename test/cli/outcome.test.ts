@@ -1,0 +1,78 @@
+import {expect, test, vi} from 'vitest';
+import type {Console} from '../../src/cli/console.ts';
+import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
+import type {Job} from '../../src/job/job.ts';
+import type {RunOutcome} from '../../src/run/finish.ts';
+import type {Summary} from '../../src/run/summary.ts';
+import {fullSummary} from '../report/summaries.ts';
+
+const summary = fullSummary() as unknown as Summary;
+const {credits, calls} = summary;
+const fileJob = {paths: {output: 'out.csv', state: 'out.csv.run'}, settings: {}} as unknown as Job;
+const stop: RunOutcome['stop'] = {
+  status: 'interrupted',
+  reason: 'signal',
+  exitCode: 130,
+  message: 'Stopped.',
+};
+
+/** All that is said of an outcome. */
+function said(job: Job, outcome: Partial<RunOutcome>): string {
+  const lines: string[] = [];
+  const console = {
+    say: (line: string) => lines.push(line),
+    paint: (_: string, text: string) => text,
+    width: 500,
+  };
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    renderOutcome(
+      job,
+      {exitCode: 0, summary, stop: undefined, message: 'Done.', safeRows: 0, ...outcome},
+      console as unknown as Console,
+    );
+  } finally {
+    vi.restoreAllMocks();
+  }
+  return lines.join('\n');
+}
+
+test('the credits: what was saved, and what of it by conditions on lookups', () => {
+  expect(said(fileJob, {})).toContain(
+    '19,392 not worth asking, 4,310 of them by condition); 53,401 calls in',
+  );
+  const without = {...credits, saved: {...credits.saved, by_condition: 0}};
+  expect(said(fileJob, {summary: {...summary, credits: without}})).toContain('19,392 not worth asking); ');
+});
+
+test('one of a thing is no plural', () => {
+  const one = {...summary, credits: {...credits, spent: 1, maybe_spent: 0}, calls: {...calls, total: 1}};
+  expect(said(fileJob, {summary: one})).toMatch(/^1 credit spent, .*; 1 call in /m);
+});
+
+test('a run that was interrupted says since when, not how long it lay', () => {
+  const resumed = {...summary, resumed: {times: 2, from_row: 7}};
+  expect(said(fileJob, {summary: resumed})).toContain('calls in 3 sessions since 5 Jan 2026, 02:00 UTC.');
+});
+
+test('the risk is said, where rows were scored', () => {
+  expect(said(fileJob, {})).toMatch(/^Risk: [\d,]+ high, [\d,]+ medium, [\d,]+ low, [\d,]+ unknown$/m);
+  expect(said(fileJob, {summary: {...summary, risk: null}})).not.toContain('Risk:');
+});
+
+test('codes that do not speak for themselves say what to do', () => {
+  expect(said(fileJob, {})).toMatch(/^ {2}88 × phone\.country_unknown: rows 4, .*--default-country US\)$/m);
+});
+
+test('what is safe is what the last checkpoint holds', () => {
+  const safe = said(fileJob, {stop, safeRows: 12});
+  expect(safe).toContain('Safe: 12 rows and every answer paid for (in out.csv.run). Not known: 207 credits');
+  const books = {...summary, credits: {...credits, maybe_spent: 0}};
+  expect(said(fileJob, {stop, summary: books})).toMatch(/^Safe: 0 rows and .*\(in out\.csv\.run\)\.$/m);
+});
+
+test('a stream has no rows to go on from, and without a store nothing at all', () => {
+  const paths = {output: undefined, state: undefined};
+  expect(said({paths, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
+  expect(said({paths, settings: {cache: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+});
