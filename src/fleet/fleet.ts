@@ -150,16 +150,16 @@ export class Fleet implements Outlet {
   watch(events: FleetEvents): void {
     this.#events = events;
     events.slots(FIRST_SLOTS);
-    let watching = false;
-    this.#watching = setInterval(() => {
-      if (watching) return;
-      watching = true;
-      this.#look()
-        .catch(() => {})
-        .finally(() => {
-          watching = false;
-        });
-    }, WATCH_MS);
+    let looking = false;
+    const look = async () => {
+      if (looking) return;
+      looking = true;
+      // Redis going away in the middle is what the next look finds.
+      await this.#look().catch(() => {});
+      looking = false;
+    };
+    this.#watching = setInterval(look, WATCH_MS);
+    void look();
   }
 
   /** What became of the values that an earlier session of this run had sent out. */

@@ -1,8 +1,10 @@
 // `node test/bench/fleet.mjs`: calls a second by 1, 2 and 4 workers against a server that takes 50 ms, with the CPU of
 // each process and Redis' own count of commands, per call. WORKERS=1,2,4 CONCURRENCY=16 ROWS=5000 LATENCY=50.
+// WORKER_CPU=0.3 gives each worker that part of a core (cgroup v1, as root), so that workers' CPU is the limit on a
+// machine that also runs all the rest.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
@@ -52,6 +54,20 @@ const env = {
   XDG_CACHE_HOME: directory,
 };
 
+const workerCpu = number('WORKER_CPU', 0);
+const PERIOD_US = 10_000;
+
+/** Limits a process to a part of a core; returns what takes the limit away again. */
+function limitCpu(pid) {
+  if (workerCpu === 0) return () => {};
+  const group = `/sys/fs/cgroup/cpu/bulk-enrich-bench-${pid}`;
+  mkdirSync(group);
+  writeFileSync(join(group, 'cpu.cfs_period_us'), String(PERIOD_US));
+  writeFileSync(join(group, 'cpu.cfs_quota_us'), String(workerCpu * PERIOD_US));
+  writeFileSync(join(group, 'cgroup.procs'), String(pid));
+  return () => rmdirSync(group);
+}
+
 /** CPU seconds of a process so far, all threads. */
 function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
@@ -71,6 +87,7 @@ async function measure(count) {
     }),
   );
   await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
+  const unlimit = workers.map(({pid}) => limitCpu(pid));
   const before = {
     redis: await commands(),
     workers: workers.map(({pid}) => cpuOf(pid)),
@@ -119,13 +136,16 @@ async function measure(count) {
   };
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map(worker => once(worker, 'exit')));
+  for (const undo of unlimit) undo();
   return figures;
 }
 
 try {
   const results = [];
   for (const count of fleets) results.push(await measure(count));
-  console.log(`${rows} distinct values, ${concurrency} in flight a worker, ${latency} ms a call`);
+  console.log(
+    `${rows} distinct values, ${concurrency} in flight a worker, ${latency} ms a call${workerCpu === 0 ? '' : `, ${workerCpu} of a core for each worker`}`,
+  );
   console.table(results);
 } finally {
   redis.disconnect();
