@@ -1,5 +1,5 @@
 import {statSync} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {basename, dirname, extname, join} from 'node:path';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
 import type {PlaceOf} from './parse.ts';
@@ -49,7 +49,7 @@ export interface JobSource {
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
 export function resolveJob(given: JobSource, env: Env, interactive: boolean): Job {
   const date = given.settings.date ?? utcDate(Date.now());
-  const source = withPaths(given, date);
+  const source = withOutputFormat(withPaths(given, date));
   const {inputs, settings} = source;
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
@@ -91,6 +91,36 @@ function withPaths(source: JobSource, date: string): JobSource {
     output: source.output === undefined ? undefined : dated(source.output, date),
     settings,
   };
+}
+
+/** An output that was named says by its name how it is to be written, unless a setting does. */
+function withOutputFormat(source: JobSource): JobSource {
+  const {output = '', inputs, settings} = source;
+  if (/\.(gz|zst|zstd)$/i.test(output))
+    throw new UsageError(
+      'output_compressed',
+      `The output is not compressed: name it without ${extname(output)}, or pipe it: -o - | gzip > ${output}.`,
+    );
+  const named = formatByName(output);
+  // A tab-separated .csv that goes to another .csv stays as it is.
+  if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
+    return source;
+  return {...source, settings: {...settings, outputFormat: named}};
+}
+
+function formatByName(path: string): 'csv' | 'tsv' | 'ndjson' | undefined {
+  const extension = /\.(csv|tsv|tab|ndjson|jsonl)(?:\.(?:gz|zst|zstd))?$/i.exec(path)?.[1]?.toLowerCase();
+  switch (extension) {
+    case undefined:
+      return undefined;
+    case 'csv':
+      return 'csv';
+    case 'tsv':
+    case 'tab':
+      return 'tsv';
+    default:
+      return 'ndjson';
+  }
 }
 
 function resolvePaths(output: string, settings: Settings): JobPaths {

@@ -175,7 +175,12 @@ const shape = {
     group: FORMAT,
     value: 'FORMAT',
     description: "The output's format: csv, tsv or ndjson.",
-    defaultText: 'as the input',
+    defaultText: 'by its name, else as the input',
+  }),
+  flatten: setting(z.boolean().default(false), {
+    group: FORMAT,
+    description:
+      'Nothing nested: in CSV a column for each inner field (user.name), in NDJSON answers as fields of the row (ip_country).',
   }),
   delimiter: setting(
     z

@@ -79,3 +79,17 @@ export function requireColumn(
     `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${hint}`,
   );
 }
+
+/** What is odd about a column name that no row of an NDJSON sample has; undefined where one has it. */
+export function doubtColumn(
+  name: string,
+  columns: readonly string[],
+  rows: readonly Row[],
+  setting: string,
+): string | undefined {
+  const cell = cellReader(name, columns);
+  if (rows.length === 0 || rows.some(row => row.type === 'csv' || cell(row) !== undefined)) return undefined;
+  const near = closest(name, columns);
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return `${setting}: the first rows have nothing in "${name}".${hint}`;
+}

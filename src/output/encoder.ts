@@ -4,7 +4,16 @@ import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Risk} from '../score/risk.ts';
-import {addedNames, formulaSafe, pickedJson, resultCells, riskCells, type TargetColumns} from './columns.ts';
+import {
+  addedNames,
+  formulaSafe,
+  pickedJson,
+  resultCells,
+  riskCells,
+  type TargetColumns,
+  valueAt,
+} from './columns.ts';
+import {flatMembers} from './flat.ts';
 
 /** How the output is written. */
 export interface OutputFormat {
@@ -20,6 +29,8 @@ export interface OutputFormat {
   readonly escapeAnswers: boolean;
   /** Whether each row's risk is written. */
   readonly risk: boolean;
+  /** Whether nothing is nested. */
+  readonly flatten: boolean;
 }
 
 /** A row and what became of each of its lookups, in the order of the targets. */
@@ -55,9 +66,9 @@ export function createEncoder(
 /** The names of the input's columns as the output has them, and of those that it adds whatever is looked up. */
 export function ownNames(
   input: InputFormat,
-  kind: OutputFormat['kind'],
+  {kind, flatten}: Pick<OutputFormat, 'kind' | 'flatten'>,
 ): {readonly input: readonly string[]; readonly added: readonly string[]} {
-  if (kind === 'ndjson') return {input: input.columns, added: [ENRICHMENT]};
+  if (kind === 'ndjson') return {input: input.columns, added: flatten ? [] : [ENRICHMENT]};
   if (input.kind === 'csv') return {input: input.header ?? input.columns, added: []};
   return {input: input.columns, added: [OTHER_FIELDS]};
 }
@@ -71,13 +82,14 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
   const cells = ({row, results, answers, risk}: EnrichedRow): string[] => {
-    const line = output.escapeInput ? ownCells(row, input).map(formulaSafe) : [...ownCells(row, input)];
+    const own = ownCells(row, input, output);
+    const line = output.escapeInput ? own.map(formulaSafe) : [...own];
     for (const [index, {fields}] of columns.entries())
       line.push(...resultCells(results[index] as Result, answers[index], fields, safe));
     if (risk !== undefined) line.push(...riskCells(risk));
     return line;
   };
-  const own = ownNames(input, 'csv');
+  const own = ownNames(input, output);
   const names = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
@@ -87,9 +99,9 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-function ownCells(row: Row, input: InputFormat): readonly string[] {
+function ownCells(row: Row, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
-  const members = jsonMembers(row.raw);
+  const members = flatten ? flatMembers(row.raw) : jsonMembers(row.raw);
   const cells = input.columns.map(name => {
     const text = members.get(name);
     members.delete(name);
@@ -106,15 +118,36 @@ function cellOf(text: string): string {
 }
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const line = ({row, results, answers, risk}: EnrichedRow): string => {
+  const names = output.flatten ? addedNames(columns, output.risk) : [ENRICHMENT];
+  const added = output.flatten ? flatAnswers(columns, names) : nestedAnswers(columns);
+  const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
+  return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
+}
+
+type AddedMembers = (row: EnrichedRow) => string;
+
+function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
+  return ({results, answers, risk}) => {
     const parts = columns.map(
       (column, index) =>
         `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, answers[index], column)}`,
     );
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
-    return splice(row, input, `"${ENRICHMENT}":{${parts.join(',')}}`) + output.eol;
+    return `"${ENRICHMENT}":{${parts.join(',')}}`;
   };
-  return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
+}
+
+/** The columns that CSV has, as members: all of them in each row, null where there is nothing. */
+function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]): AddedMembers {
+  return ({results, answers, risk}) => {
+    const values = columns.flatMap(({fields}, index): unknown[] => {
+      const result = results[index] as Result;
+      const error = 'error' in result ? result.error : null;
+      return [result.status, error, ...fields.map(({path}) => valueAt(answers[index], path) ?? null)];
+    });
+    if (risk !== undefined) values.push(risk.score, risk.level, risk.reasons);
+    return names.map((name, index) => `${JSON.stringify(name)}:${JSON.stringify(values[index])}`).join(',');
+  };
 }
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
@@ -125,23 +158,24 @@ function resultJson(result: Result, answer: unknown, column: TargetColumns): str
   return `{"status":"${result.status}","error":${error},"data":${shown ?? 'null'}}`;
 }
 
-/** Adds a member to a row's own text, so that its numbers, its order and its spelling stay as they are. */
-function splice(row: Row, input: InputFormat, member: string): string {
+/** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */
+function splice(row: Row, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(
       (name, i) => `${JSON.stringify(name)}:${JSON.stringify(row.fields[i] ?? '')}`,
     );
-    return `{${[...own, member].join(',')}}`;
+    return `{${[...own, members].join(',')}}`;
   }
-  if (Object.hasOwn(row.value, ENRICHMENT)) throw clash(row.record);
+  const taken = names.find(name => Object.hasOwn(row.value, name));
+  if (taken !== undefined) throw clash(row.record, taken);
   const end = row.raw.lastIndexOf('}');
   const comma = Object.keys(row.value).length === 0 ? '' : ',';
-  return `${row.raw.slice(0, end)}${comma}${member}${row.raw.slice(end)}`;
+  return `${row.raw.slice(0, end)}${comma}${members}${row.raw.slice(end)}`;
 }
 
-function clash(record: number): UsageError {
+function clash(record: number, name: string): UsageError {
   return new UsageError(
     'column_clash',
-    `Row ${record} has a field "${ENRICHMENT}" of its own, which is where the answers go. Rename it in the input, and run again: answers already paid for are kept.`,
+    `Row ${record} has a field "${name}" of its own, which is where answers go. Rename it in the input, and run again: answers already paid for are kept.`,
   );
 }

@@ -23,6 +23,7 @@ import {
   type OutputFormat,
   ownNames,
 } from '../output/encoder.ts';
+import {flatColumns} from '../output/flat.ts';
 import {type AskWhich, createConditions} from '../score/conditions.ts';
 import {loadRules, type RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
@@ -51,19 +52,27 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Lay
   const mapping = resolveMapping(job, source.format, source.sample);
   const columns = planColumns(mapping.targets, job.settings.fields);
   const format = outputFormat(job, source);
-  const own = ownNames(source.format, format.kind);
-  if (format.kind === 'ndjson') refuseKeyClashes(columns, format.risk);
-  refuseClashes(own.input, [
-    ...own.added,
-    ...(format.kind === 'csv' ? addedNames(columns, format.risk) : []),
-  ]);
+  const input = writtenInput(source, format);
+  const own = ownNames(input, format);
+  const nested = format.kind === 'ndjson' && !format.flatten;
+  if (nested) refuseKeyClashes(columns, format.risk);
+  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
   const rules = loadRules(job.settings.score, job.placeOf);
   const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
   const askWhich = createConditions(mapping.targets, source.format, scorer, job.placeOf);
-  const encoder = createEncoder(source.format, columns, format);
+  const encoder = createEncoder(input, columns, format);
   const like = summaryLike(job, operationsOf(mapping.targets));
   const thresholds = createThresholds(job.settings.failIf ?? [], like, job.placeOf);
   return {mapping, columns, format, encoder, rules, scorer, askWhich, thresholds};
+}
+
+/** The input's format with the columns that its rows are written in. */
+function writtenInput(
+  {format, sample}: Pick<Source, 'format' | 'sample'>,
+  output: OutputFormat,
+): InputFormat {
+  const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
+  return flat ? {...format, columns: flatColumns(sample)} : format;
 }
 
 /** The operations that columns are looked up by. */
@@ -98,6 +107,7 @@ function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): Output
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
     risk: settings.score !== 'none',
+    flatten: settings.flatten,
   };
 }
 

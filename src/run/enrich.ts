@@ -12,6 +12,7 @@ export type EnrichSettings = Omit<
   | 'inputFormat'
   | 'outputFormat'
   | 'delimiter'
+  | 'flatten'
   | 'bom'
   | 'encoding'
   | 'header'

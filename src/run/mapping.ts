@@ -8,7 +8,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.ts';
 import {detectColumns, type Guess, lacksCountry} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
-import {cellReader, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 import {createRowFilter} from '../score/conditions.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -17,6 +17,8 @@ export interface Mapping {
   readonly guesses: readonly Guess[];
   readonly country: string | undefined;
   readonly planRow: PlanRow;
+  /** Sentences about columns that may not be what was meant. */
+  readonly doubts: readonly string[];
 }
 
 /** Judging a column by fewer values than this would be judging single rows. */
@@ -46,7 +48,10 @@ export function resolveMapping(job: Job, format: InputFormat, sample: readonly I
     guesses.find(guess => guess.operation === 'country' && guess.confidence === 'sure')?.column;
   const planAll = createPlan(targets, planCells(job, format, country));
   refuseMostlyInvalid(targets, rows, planAll);
-  return {targets, guesses, country, planRow: filtered(planAll, job, format)};
+  const doubts = named.mentioned
+    .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
+    .filter(doubt => doubt !== undefined);
+  return {targets, guesses, country, planRow: filtered(planAll, job, format), doubts};
 }
 
 /** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */

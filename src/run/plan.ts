@@ -51,6 +51,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));
   try {
     const {mapping, format} = layOut(job, source);
+    for (const doubt of mapping.doubts) io.warn(doubt);
     const found = emptyFound(mapping);
     /** The same without the lookups that are asked only where their condition holds. */
     const firm = emptyFound(mapping);

@@ -39,7 +39,8 @@ export async function runSample(given: Job, io: RunIo, stopper: Stopper): Promis
       'sample_stdin',
       '--sample reads its input twice, which stdin can not be. Name a file.',
     );
-  const plan = await makePlan(job, io);
+  // What there is to warn of, the run says too.
+  const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
   const directory = temporaryDirectory();
   try {

@@ -105,6 +105,7 @@ async function openInput(
   const source = await openSource(sourceSettings(job, io, checkpoint));
   try {
     const layout = layOut(job, source);
+    for (const doubt of layout.mapping.doubts) io.warn(doubt);
     const shape = shapeOf(job, layout, scope);
     const identity =
       beginning === 'over' ? beginRun(ledger, shape, io.now()) : identifyRun(ledger, job, shape, io.now());

@@ -197,3 +197,61 @@ test('rows that can not be read are set aside, the others go on; exit 3', async 
   });
   expect(sandbox.read('list.enriched.csv').split('\n')).toHaveLength(4);
 });
+
+test.each([
+  ['list.csv', 'out.ndjson', /^\{"ip":"192\.0\.2\.1".*"enrichment":\{"ip":/],
+  ['list.csv', 'out.tsv', /^ip\tn\tip_status\t/],
+  ['list.ndjson', 'out.csv', /^ip,n,other_fields,ip_status,/],
+  ['list.tsv', 'out.csv', /^ip,n,ip_status,/],
+  ['tabs.csv', 'out.csv', /^ip\tn\tip_status\t/],
+  ['list.csv', 'out.txt', /^ip,n,ip_status,/],
+])('%s to %s: the name says how the output is written', async (input, output, expected) => {
+  sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n');
+  sandbox.write('list.tsv', 'ip\tn\n192.0.2.1\t1\n');
+  sandbox.write('tabs.csv', 'ip\tn\n192.0.2.1\t1\n');
+  sandbox.write('list.ndjson', '{"ip":"192.0.2.1","n":1}\n');
+  await enrich([input, '--ip', 'ip', '-o', output, ...CITY]);
+  expect(sandbox.read(output)).toMatch(expected);
+});
+
+test('an output that would be compressed by its name is refused, with what to do', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  const outcome = await sandbox.run(['run', 'list.csv', '-o', 'out.csv.gz', ...CITY], {env: service.env});
+  expect(outcome).toMatchObject({code: 2, stderr: expect.stringContaining('-o - | gzip > out.csv.gz')});
+});
+
+test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
+  sandbox.write(
+    'list.ndjson',
+    '{"user":{"ip":"192.0.2.1","tags":["a"]}}\n{"user":{"ip":"192.0.2.2","n":{"x":1}}}\n',
+  );
+  const flat = ['--flatten', '--fields', 'ip.is_vpn', ...FAST];
+  await enrich(['list.ndjson', '--ip', 'user.ip', '-o', 'out.csv', ...flat]);
+  const [head, first] = parse(sandbox.read('out.csv')) as string[][];
+  expect(head?.slice(0, 6)).toEqual([
+    'user.ip',
+    'user.tags',
+    'user.n.x',
+    'other_fields',
+    'ip_status',
+    'ip_error',
+  ]);
+  expect(first?.slice(0, 5)).toEqual(['192.0.2.1', '["a"]', '', '', 'ok']);
+  await enrich(['out.csv', '--ip', 'user.ip=again_', '-o', 'back.ndjson', ...flat]);
+  expect(JSON.parse(sandbox.read('back.ndjson').split('\n')[0] ?? '')).toMatchObject({
+    'user.ip': '192.0.2.1',
+    again_status: 'ok',
+    again_error: null,
+  });
+});
+
+test('a field that no NDJSON row has is a warning with the name that is near', async () => {
+  sandbox.write('list.ndjson', '{"ip":"192.0.2.1","email":null}\n');
+  const outcome = await sandbox.run(['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST], {
+    env: service.env,
+  });
+  expect(outcome.code).toBe(0);
+  expect(outcome.stderr).toContain(
+    'Warning: --email: the first rows have nothing in "e_mail". Did you mean "email"?',
+  );
+});

@@ -130,6 +130,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['output_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
   ['delimiter', ';;', 'expected one character, or tab.'],
   ['bom', 'maybe', 'expected true or false.'],
+  ['flatten', 'maybe', 'expected true or false.'],
   ['encoding', 'latin', oneOf('auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252')],
   ['max_record_size', '1', whole(1_024)],
   ['escape_formulas', 'some', oneOf('answers', 'all', 'none')],
@@ -228,9 +229,9 @@ describe('what can not be', () => {
 
   test('a job file that is not there, or no file', () => {
     expect(complaintOf(() => readJobFile(join(folder, 'none.yaml')))).toMatch(
-      /^The job file .*none\.yaml can't be read: ENOENT\.$/,
+      /^The job file .*none\.yaml can't be read: ENOENT, there is no such file or directory\.$/,
     );
-    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR\.$/);
+    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR, it is a directory\.$/);
   });
 });
 

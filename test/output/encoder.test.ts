@@ -147,8 +147,10 @@ describe('from NDJSON to CSV', () => {
 });
 
 test('names that the output adds, whatever is looked up', () => {
-  expect(ownNames(ndjsonInput(['ip']), 'ndjson')).toEqual({input: ['ip'], added: ['enrichment']});
-  expect(ownNames(ndjsonInput(['ip']), 'csv')).toEqual({input: ['ip'], added: ['other_fields']});
-  expect(ownNames(csvInput(['ip']), 'csv')).toEqual({input: ['ip'], added: []});
-  expect(ownNames(csvInput(['ip']), 'ndjson')).toEqual({input: ['ip'], added: ['enrichment']});
+  const [csv, ndjson] = [output(), output({kind: 'ndjson'})];
+  expect(ownNames(ndjsonInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
+  expect(ownNames(ndjsonInput(['ip']), csv)).toEqual({input: ['ip'], added: ['other_fields']});
+  expect(ownNames(csvInput(['ip']), csv)).toEqual({input: ['ip'], added: []});
+  expect(ownNames(csvInput(['ip']), ndjson)).toEqual({input: ['ip'], added: ['enrichment']});
+  expect(ownNames(ndjsonInput(['ip']), {...ndjson, flatten: true})).toEqual({input: ['ip'], added: []});
 });

@@ -24,6 +24,7 @@ export function output(more: Partial<OutputFormat> = {}): OutputFormat {
     escapeInput: false,
     escapeAnswers: true,
     risk: false,
+    flatten: false,
     ...more,
   };
 }

@@ -1,0 +1,48 @@
+import {jsonMembers} from '../input/json-members.ts';
+import type {InputRecord} from '../input/row.ts';
+import {UsageError} from '../job/errors.ts';
+
+/** A file with more columns than this is one whose objects are keyed by content, such as identifiers. */
+const MOST_COLUMNS = 2_000;
+
+/**
+ * The members of a JSON object with those of the objects in it, by their dotted paths: `user.name` → the text of its
+ * value. Lists and empty objects stay whole. Where two have one path, the second is `path#2`, as with equal headers.
+ */
+export function flatMembers(raw: string): Map<string, string> {
+  const flat = new Map<string, string>();
+  const add = (text: string, prefix: string) => {
+    for (const [name, value] of jsonMembers(text)) {
+      const path = `${prefix}${name}`;
+      if (value.startsWith('{') && !/^\{\s*\}$/.test(value)) add(value, `${path}.`);
+      else flat.set(flat.has(path) ? unused(path, flat) : path, value);
+    }
+  };
+  add(raw, '');
+  return flat;
+}
+
+function unused(path: string, taken: ReadonlyMap<string, string>): string {
+  let times = 2;
+  while (taken.has(`${path}#${times}`)) times += 1;
+  return `${path}#${times}`;
+}
+
+/**
+ * The paths of all fields in the sample's rows, in order of first appearance.
+ *
+ * @throws {UsageError} when there are so many that they can't be columns.
+ */
+export function flatColumns(sample: readonly InputRecord[]): string[] {
+  const paths = new Set<string>();
+  for (const record of sample) {
+    if (record.type !== 'ndjson') continue;
+    for (const path of flatMembers(record.raw).keys()) paths.add(path);
+    if (paths.size > MOST_COLUMNS)
+      throw new UsageError(
+        'too_many_columns',
+        `--flatten: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: inner objects then stay JSON in one column each.`,
+      );
+  }
+  return [...paths];
+}

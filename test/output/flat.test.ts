@@ -1,0 +1,72 @@
+import {describe, expect, test} from 'vitest';
+import {createEncoder} from '../../src/output/encoder.ts';
+import {flatColumns, flatMembers} from '../../src/output/flat.ts';
+import {csvRows, ndjsonRow} from '../lookup/rows.ts';
+import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
+
+const city = looked('ip', 'ip', ['city', 'is_vpn', 'latitude']);
+const answer = ok({city: 'Berlin', is_vpn: false, unknown: 1});
+const invalid = {status: 'invalid', error: 'ip_list'} as const;
+
+describe('the members of a nested object', () => {
+  test.each([
+    ['{"a":{"b":{"c":1.50}},"d":[{"e":1}]}', {'a.b.c': '1.50', d: '[{"e":1}]'}],
+    ['{"n":12345678901234567890,"o":{ },"s":"{x}"}', {n: '12345678901234567890', o: '{ }', s: '"{x}"'}],
+    ['{"a.b":1,"a":{"b":2,"b#2":3}}', {'a.b': '1', 'a.b#2': '2', 'a.b#2#2': '3'}],
+    ['{}', {}],
+  ])('%s', (raw, members) => {
+    expect(Object.fromEntries(flatMembers(raw))).toEqual(members);
+  });
+
+  test('are the columns, in order of first appearance', () => {
+    const rows = ['{"u":{"id":1}}', '{"u":{"n":2,"id":3},"x":4}', '{"u":5}'].map(ndjsonRow);
+    expect(flatColumns(rows)).toEqual(['u.id', 'u.n', 'x', 'u']);
+  });
+
+  test('are refused as columns where there are as many as values', () => {
+    const keyed = Object.fromEntries(Array.from({length: 2_001}, (_, n) => [`user_${n}`, {seen: n}]));
+    expect(() => flatColumns([ndjsonRow(JSON.stringify(keyed))])).toThrow(
+      /--flatten: .*2000 different fields/,
+    );
+  });
+});
+
+test('NDJSON to CSV: a column for each inner field; what the sample did not have goes into other_fields', () => {
+  const input = ndjsonInput(['ip', 'user.id', 'user.name']);
+  const encoder = createEncoder(input, city, output({flatten: true}));
+  expect(encoder.head).toBe(
+    'ip,user.id,user.name,other_fields,ip_status,ip_error,ip_is_vpn,ip_city,ip_latitude\n',
+  );
+  const rows = [
+    '{"ip":"192.0.2.1","user":{"name":"A, B","id":9007199254740993}}',
+    '{"user":{"id":null,"more":{"x":true}}}',
+  ];
+  expect(encoder.encode(rows.map(raw => enriched(ndjsonRow(raw), [answer])))).toBe(
+    '192.0.2.1,9007199254740993,"A, B",,ok,,false,Berlin,\n,,,"{""user.more.x"":true}",ok,,false,Berlin,\n',
+  );
+});
+
+describe('to NDJSON: the columns that CSV would have, as fields with their types', () => {
+  const flat = output({kind: 'ndjson', flatten: true, risk: true});
+  const risk = {score: null, level: 'unknown', reasons: ['tor'], missing: ['ip']} as const;
+
+  test('from NDJSON, the row’s own text as it was', () => {
+    const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
+    expect(encoder.encode([enriched(ndjsonRow('{"ip":{"v4":1e400}}'), [answer], risk)])).toBe(
+      '{"ip":{"v4":1e400},"ip_status":"ok","ip_error":null,"ip_is_vpn":false,"ip_city":"Berlin","ip_latitude":null,"risk_score":null,"risk_level":"unknown","risk_reasons":["tor"]}\n',
+    );
+  });
+
+  test('from CSV, without an answer', () => {
+    const encoder = createEncoder(csvInput(['ip', 'n']), city, {...flat, risk: false});
+    expect(encoder.encode([enriched(csvRows(['x', '7'])[0] as never, [invalid])])).toBe(
+      '{"ip":"x","n":"7","ip_status":"invalid","ip_error":"ip_list","ip_is_vpn":null,"ip_city":null,"ip_latitude":null}\n',
+    );
+  });
+
+  test('a row that has a field of that name ends the run', () => {
+    const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
+    const row = enriched(ndjsonRow('{"ip_city":1}'), [answer], risk);
+    expect(() => encoder.encode([row])).toThrow(/Row 1 has a field "ip_city" of its own/);
+  });
+});
