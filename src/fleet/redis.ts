@@ -53,13 +53,24 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   });
   try {
     await redis.connect();
-    await redis.ping();
+    demandKeeping(await redis.info('memory'), publicUrl(url));
   } catch (error) {
     redis.disconnect();
+    if (error instanceof UsageError) throw error;
     throw refusal(publicUrl(url), last ?? error);
   }
   established = true;
   return redis;
+}
+
+/** A Redis that drops what it holds when memory is short would lose answers that are paid for. */
+function demandKeeping(memory: string, where: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  if (policy === undefined || policy === 'noeviction') return;
+  throw new UsageError(
+    'redis_eviction',
+    `The fleet's Redis at ${where} drops what it holds when memory is short (maxmemory-policy ${policy}), which would lose answers that are paid for. Set maxmemory-policy to noeviction.`,
+  );
 }
 
 /** A wrong password stays wrong; anything else may pass. */

@@ -31,14 +31,18 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
+  /** How far this machine's clock is ahead of Redis's, in milliseconds: leases are given by the machines' own clocks. */
+  readonly clockAheadMs: number;
   /** Calls by what became of them. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }
 
 export type WorkerMember = Member & WorkerReport;
 
-/** A worker takes more chunks than it has slots for, so that no slot waits for the next one to arrive. */
+/** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
 const AHEAD = 1.5;
+/** How much the last chunk's size counts in their average. */
+const NEWS = 0.1;
 
 /** A fleet's worker: takes chunks, asks about their values at the fleet's pace, and hands the outcomes back. */
 export class FleetWorker {
@@ -51,8 +55,11 @@ export class FleetWorker {
   readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
   readonly #queue: import('bullmq').Worker<SealedChunk, string>;
   #membership: Membership | undefined;
+  #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
+  /** Values of a chunk, on average: not all of them are full. */
+  #chunkSize = CHUNK_VALUES;
   #draining = false;
 
   private constructor(options: WorkerOptions, redis: Redis, {bullmq, ioredis}: FleetPackages) {
@@ -65,7 +72,7 @@ export class FleetWorker {
       connection: redis,
       prefix: PREFIX,
       autorun: false,
-      concurrency: Math.ceil((AHEAD * options.concurrency) / CHUNK_VALUES),
+      concurrency: this.#chunksAtOnce(),
       lockDuration: options.lostAfterMs,
       lockRenewTime: options.lostAfterMs / 4,
       stalledInterval: options.lostAfterMs / 2,
@@ -85,6 +92,7 @@ export class FleetWorker {
     const redis = await connectRedis(options.redisUrl, packages);
     const worker = new FleetWorker(options, redis, packages);
     try {
+      worker.#clockAheadMs = await clockAheadMs(redis);
       worker.#membership = await join(
         redis,
         'worker',
@@ -105,6 +113,7 @@ export class FleetWorker {
       concurrency: this.#options.concurrency,
       inFlight: this.#inFlight,
       chunks: this.#chunks,
+      clockAheadMs: this.#clockAheadMs,
       calls: this.#calls,
     };
   }
@@ -120,12 +129,18 @@ export class FleetWorker {
 
   async #work({data}: Job<SealedChunk, string>): Promise<string> {
     const chunk = this.#seal.open(data.sealed) as Chunk;
+    this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
+    this.#queue.concurrency = this.#chunksAtOnce();
     const attempts = await this.#lane(chunk).ask(
       chunk,
       this.#counted(this.#options.clientFor(chunk.timeoutMs)),
     );
     this.#chunks += 1;
     return this.#seal.close(attempts);
+  }
+
+  #chunksAtOnce(): number {
+    return Math.ceil((AHEAD * this.#options.concurrency) / this.#chunkSize);
   }
 
   #lane({lane: name, share}: Chunk): WorkerLane {
@@ -159,4 +174,10 @@ export class FleetWorker {
     await this.#limiters.close();
     await disconnect(this.#redis);
   }
+}
+
+async function clockAheadMs(redis: Redis): Promise<number> {
+  const before = Date.now();
+  const [seconds, microseconds] = await redis.time();
+  return Math.round((before + Date.now()) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
 }

@@ -27,12 +27,23 @@ ${runs.length === 0 ? '' : table(runRows(runs))}
 
 function workerRows(workers: FleetStatus['workers']): string[][] {
   return [
-    ['', 'process', 'up for', 'in flight', 'at most', 'calls', 'answered', 'throttled', 'without answer'],
-    ...workers.map(({host, pid, startedAt, inFlight, concurrency, calls}) => {
+    [
+      '',
+      'process',
+      'up for',
+      'in flight',
+      'at most',
+      'calls',
+      'answered',
+      'throttled',
+      'without answer',
+      'clock',
+    ],
+    ...workers.map(({host, pid, startedAt, inFlight, concurrency, calls, clockAheadMs}) => {
       const {answered = 0, throttled = 0, ambiguous = 0, not_sent: unsent = 0} = calls;
       const all = Object.values(calls).reduce((sum, each) => sum + each, 0);
       const figures = [inFlight, concurrency, all, answered, throttled, ambiguous + unsent].map(count);
-      return [`  ${host}`, String(pid), duration(Date.now() - startedAt), ...figures];
+      return [`  ${host}`, String(pid), duration(Date.now() - startedAt), ...figures, `${clockAheadMs} ms`];
     }),
   ];
 }

@@ -40,11 +40,14 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       log: console.log,
       onFatal: ending.fail,
     });
-    const metrics = address === undefined ? undefined : await serveMetrics(address, worker);
-    console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
-    await ending.ended;
-    metrics?.close();
-    await worker.drain();
+    try {
+      if (address !== undefined) await serveMetrics(address, worker);
+      console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
+      warnOfClock(worker.report.clockAheadMs, console);
+      await ending.ended;
+    } finally {
+      await worker.drain();
+    }
     return exitCodes.ok;
   } finally {
     ending.forget();
@@ -59,6 +62,17 @@ export function demandRedisUrl(given: string | undefined): string {
   throw new UsageError(
     'no_redis',
     'Which fleet? Name its Redis with --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
+  );
+}
+
+/** The fleet leaves 2% of each second for clocks that differ. */
+const CLOCKS_AGREE_MS = 20;
+
+function warnOfClock(aheadMs: number, console: Console): void {
+  if (Math.abs(aheadMs) <= CLOCKS_AGREE_MS) return;
+  const how = aheadMs > 0 ? 'ahead of' : 'behind';
+  console.warn(
+    `This machine's clock is ${Math.abs(aheadMs)} ms ${how} that of the fleet's Redis: where workers' clocks differ, more calls than the rate may fall into one second. Synchronise them (NTP).`,
   );
 }
 

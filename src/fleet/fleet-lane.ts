@@ -1,0 +1,98 @@
+import type Bottleneck from 'bottleneck';
+import type {Attempt} from '../client/attempt.ts';
+import type {LaneSettings} from '../lookup/outlet.ts';
+import {perSecond, type RateController} from '../lookup/rate-controller.ts';
+import type {Limiters} from './pacer.ts';
+import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
+
+/** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */
+const USE = 0.98;
+/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
+const LEASE_SECONDS = 0.01;
+/** Permits of a lease where only throttling limits the rate. */
+const UNLIMITED_LEASE = 5;
+/** A change of the rate smaller than this is not worth telling the fleet. */
+const NOTICEABLE = 0.02;
+/** Values that do not fill a chunk wait so many milliseconds for others. */
+const GATHER_MS = 5;
+
+/** A value that may leave, and who waits for what becomes of it. */
+export interface Leaving extends ChunkAsk {
+  readonly resolve: (attempt: Attempt) => void;
+}
+
+export interface FleetLaneOptions {
+  readonly settings: LaneSettings;
+  readonly limiters: Limiters;
+  /** The part of a worker's calls in flight that the lane may use. */
+  readonly share: number;
+  /** Longest time for one call, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  /** Sends chunks out, each with its values. */
+  readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
+}
+
+/** A run's side of the operations that share one rate: gathers values into chunks, and tells the fleet the pace. */
+export class FleetLane {
+  readonly #options: FleetLaneOptions;
+  readonly #permits: number;
+  #controller: RateController;
+  #limiter: Bottleneck | undefined;
+  /** The rate that the limiter has been told, in calls a second. */
+  #told = Number.NaN;
+  #gathered: Leaving[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #full: NodeJS.Immediate | undefined;
+
+  constructor(options: FleetLaneOptions, controller: RateController) {
+    const rate = perSecond(options.settings.rate);
+    this.#options = options;
+    this.#controller = controller;
+    this.#permits = Number.isFinite(rate) ? Math.max(1, Math.floor(rate * LEASE_SECONDS)) : UNLIMITED_LEASE;
+  }
+
+  /** Full chunks go out at the end of the moment, what is left over a little later. */
+  add(value: Leaving): void {
+    this.#gathered.push(value);
+    if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));
+    else this.#timer ??= setTimeout(() => this.#flush(1), GATHER_MS);
+  }
+
+  #flush(smallest: number): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#full);
+    this.#timer = undefined;
+    this.#full = undefined;
+    const values = this.#gathered;
+    const chunks: (readonly [Chunk, readonly Leaving[]])[] = [];
+    while (values.length >= smallest) {
+      const some = values.splice(0, CHUNK_VALUES);
+      chunks.push([this.#chunk(some), some]);
+    }
+    if (values.length > 0) this.#timer = setTimeout(() => this.#flush(1), GATHER_MS);
+    this.#options.send(chunks);
+  }
+
+  #chunk(values: readonly Leaving[]): Chunk {
+    const {settings, share, timeoutMs} = this.#options;
+    const asks = values.map(({operation, params}) => ({operation, params}));
+    return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
+  }
+
+  /** The pace for now; a change of it is told to the limiter that all workers share. */
+  #pace(): ChunkPace | undefined {
+    const {settings, limiters, now} = this.#options;
+    const rate = this.#controller.perSecond(now());
+    if (!Number.isFinite(rate)) return undefined;
+    const minTimeMs = (this.#permits * 1_000) / (USE * rate);
+    this.#limiter ??= limiters.open(settings.name, minTimeMs);
+    if (!(Math.abs(rate - this.#told) <= NOTICEABLE * rate)) {
+      this.#told = rate;
+      Promise.resolve(this.#limiter.updateSettings({minTime: minTimeMs})).catch(() => {
+        this.#told = Number.NaN;
+      });
+    }
+    return {permits: this.#permits, minTimeMs};
+  }
+}

@@ -1,0 +1,108 @@
+import type {Redis} from 'ioredis';
+import type {Pause, StopReason} from '../lookup/traffic.ts';
+import {members} from './roster.ts';
+import type {WorkerMember} from './worker.ts';
+
+const LOOK_MS = 1_000;
+/** A Redis that lets a question wait for so long, in milliseconds, is not there. */
+const SILENT_MS = 5_000;
+/** Trouble that lasts this long, in milliseconds, is told. */
+const TELL_AFTER_MS = 3_000;
+
+export interface HealthOptions {
+  readonly redis: Redis;
+  /** Where that is, for people. */
+  readonly where: string;
+  /** What Redis has against our writes; undefined while it takes them. */
+  readonly refused: () => string | undefined;
+  /** How long the fleet may be unable to ask, in milliseconds. */
+  readonly maxOutageMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+  /** The workers can have so many calls in flight, all together. */
+  readonly onCapacity: (calls: number) => void;
+  readonly onOutage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
+}
+
+interface Trouble {
+  readonly what: string;
+  readonly advice: string;
+}
+
+const PATIENCE = 'It goes on by itself, or stops after --max-outage.';
+
+/** Watches whether the fleet can ask at all: whether Redis is there, and anybody to do the work. */
+export class Health {
+  readonly #options: HealthOptions;
+  readonly #timer: NodeJS.Timeout;
+  #workers: number | undefined;
+  #lookingSince: number | undefined;
+  #trouble: (Trouble & {readonly since: number; told: boolean}) | undefined;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#look();
+  }
+
+  /** Why nothing comes of the fleet at the moment. */
+  get pause(): Pause | undefined {
+    if (this.#trouble === undefined) return undefined;
+    return {reason: 'fleet', detail: this.#trouble.what, untilMs: this.#options.now() + LOOK_MS};
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const {redis, now} = this.#options;
+    if (this.#lookingSince === undefined && redis.status === 'ready') {
+      this.#lookingSince = now();
+      // What becomes of a question while the connection breaks is for the next look to find out.
+      void this.#count()
+        .catch(() => {})
+        .finally(() => {
+          this.#lookingSince = undefined;
+        });
+    }
+    this.#note(this.#whatIsWrong());
+  }
+
+  async #count(): Promise<void> {
+    const workers = await members<WorkerMember>(this.#options.redis, 'worker');
+    this.#workers = workers.length;
+    this.#options.onCapacity(workers.reduce((sum, {concurrency}) => sum + concurrency, 0));
+  }
+
+  #whatIsWrong(): Trouble | undefined {
+    const {redis, where, refused, now} = this.#options;
+    const fails = (how: string) => ({what: `the fleet's Redis at ${where} ${how}`, advice: PATIENCE});
+    if (redis.status !== 'ready') return fails("can't be reached");
+    if (this.#lookingSince !== undefined && now() - this.#lookingSince > SILENT_MS)
+      return fails('does not answer');
+    const refusal = refused();
+    if (refusal !== undefined) return fails(`fails (${refusal})`);
+    if (this.#workers !== 0) return undefined;
+    return {what: `no worker is there on ${where}`, advice: 'Start one with: bulk-enrich worker --redis URL'};
+  }
+
+  #note(trouble: Trouble | undefined): void {
+    const {now, warn, maxOutageMs, onOutage} = this.#options;
+    if (trouble === undefined) {
+      this.#trouble = undefined;
+      return;
+    }
+    const at = now();
+    if (this.#trouble?.what !== trouble.what)
+      this.#trouble = {...trouble, since: this.#trouble?.since ?? at, told: false};
+    const {since, told, what, advice} = this.#trouble;
+    if (!told && at - since >= TELL_AFTER_MS) {
+      this.#trouble.told = true;
+      warn(`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
+    }
+    if (at - since > maxOutageMs)
+      onOutage({kind: 'outage', cause: what, sinceMs: since, comeBackMs: at, asked: false});
+  }
+}
