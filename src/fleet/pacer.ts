@@ -68,7 +68,7 @@ export class SharedPacer {
   request(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    void this.#take();
+    this.#take().catch(() => this.#again());
   }
 
   async #take(): Promise<void> {
@@ -81,6 +81,14 @@ export class SharedPacer {
     this.#punctuality.start();
     this.#limiter.once('scheduled', () => this.#punctuality.timerSet());
     await this.#limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
+  }
+
+  /** Redis has refused: it may not the next time. */
+  #again(): void {
+    setTimeout(() => {
+      this.#scheduled = false;
+      this.request();
+    }, AGAIN_MS).unref();
   }
 
   #granted(lateMs: number): void {

@@ -107,4 +107,17 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     expect(await run.outcome).toMatchObject({code: 0});
     expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
   });
+
+  test('Redis hangs: it says so, waits, and goes on', async () => {
+    await using arena = await openWithList();
+    await arena.worker(['--lost-after', '60s']);
+    const run = arena.run();
+    await calls(arena, 150);
+    arena.redis.signal('SIGSTOP');
+    while (!run.stderr.includes('Warning:')) await sleep(50);
+    expect(run.stderr).toContain('does not answer: the run waits.');
+    arena.redis.signal('SIGCONT');
+    expect(await run.outcome).toMatchObject({code: 0});
+    await expectWhole(arena, 0);
+  });
 });

@@ -127,7 +127,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     await run.outcome;
   });
 
-  test('to begin without Redis, or with a wrong password; a password in an argument is not taken', async () => {
+  test('to begin without Redis, with a wrong password, or on a Redis that drops keys; a password in an argument is not taken', async () => {
     await using arena = await openFleetArena({redis: {password: 'right-password'}});
     arena.sandbox.write('list.csv', listOf(10, 5));
     const run = (url: string) => told(arena.run([], {BULK_ENRICH_REDIS_URL: url}).outcome);
@@ -146,6 +146,12 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
       2,
       expect.stringContaining('Put the whole URL into BULK_ENRICH_REDIS_URL'),
     ]);
+    await arena.redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([
+      2,
+      expect.stringContaining('Set maxmemory-policy to noeviction.'),
+    ]);
+    await arena.redis.client.config('SET', 'maxmemory-policy', 'noeviction');
     await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
   });

@@ -315,3 +315,48 @@ describe('the budget', () => {
     expect(run.tookMs).toBeLessThan(25_000);
   });
 });
+
+describe('a fleet', () => {
+  const lost = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true} as const;
+  const held = (heldMs: number) => ({kind: 'not_sent', code: 'fleet_gate', latencyMs: 0, heldMs}) as const;
+
+  test('loses a worker with all it had in hand: no outage, and no value fails for it', async () => {
+    const run = await simulate({
+      values: valuesUpTo(200),
+      concurrency: 32,
+      answer: ({call, attempt}) => ((call > 60 && call <= 84) || attempt === 2 ? lost : ok),
+    });
+    expect([...run.settled.values()].filter(({status: each}) => each !== 'ok')).toEqual([]);
+    expect(run.executor.pace().pauses).toBe(0);
+  });
+
+  test('with --resend never, what was lost is unknown', async () => {
+    const run = await simulate({
+      values: valuesUpTo(40),
+      resend: 'never',
+      answer: ({key}) => (key === 'v20' ? lost : ok),
+    });
+    expect(run.settled.get('v20')).toEqual({status: 'unknown', error: 'worker_lost'});
+  });
+
+  test('gives values back: everybody waits for as long as its gate is closed', async () => {
+    const run = await simulate({
+      values: valuesUpTo(100),
+      answer: ({key, attempt}) => (key === 'v30' && attempt === 1 ? held(5_000) : ok),
+    });
+    const at = run.calls.find(({key}) => key === 'v30')?.atMs ?? 0;
+    expect(run.settled.get('v30')?.status).toBe('ok');
+    const between = run.calls.filter(({atMs}) => atMs > at + 100 && atMs < at + 5_000);
+    expect(between).toEqual([]);
+    expect(run.executor.pace().pauses).toBe(1);
+  });
+
+  test('a worker that stops gives back more than five values at once: that is no outage', async () => {
+    const run = await simulate({
+      values: valuesUpTo(100),
+      concurrency: 32,
+      answer: ({call}) => (call > 40 && call <= 60 ? held(0) : ok),
+    });
+    expect([run.settled.size, run.executor.pace().pauses]).toEqual([100, 0]);
+  });
+});

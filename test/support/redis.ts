@@ -14,8 +14,10 @@ export interface RedisProcess extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly client: Redis;
-  /** Ends the process: at once, or as an administrator would. */
-  stop(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Ends the process at once. */
+  stop(): Promise<void>;
+  /** Lets it hang, or go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   start(): Promise<void>;
 }
 
@@ -51,10 +53,10 @@ export async function startRedis({persistent = false, password = ''} = {}): Prom
     await client.connect().catch(() => {});
     await client.ping();
   };
-  const stop = async (signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL') => {
+  const stop = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    child.kill(signal);
+    child.kill('SIGKILL');
     await gone;
   };
   await start();
@@ -63,6 +65,7 @@ export async function startRedis({persistent = false, password = ''} = {}): Prom
     port,
     client,
     stop,
+    signal: name => void child?.kill(name),
     start,
     async [Symbol.asyncDispose]() {
       client.disconnect();

@@ -1,0 +1,112 @@
+import {Redis} from 'ioredis';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import {Gate} from '../../src/fleet/gate.ts';
+import {Limiters} from '../../src/fleet/pacer.ts';
+import type {Chunk} from '../../src/fleet/protocol.ts';
+import {WorkerLane} from '../../src/fleet/worker-lane.ts';
+import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
+
+const answered: Attempt = {
+  kind: 'answered',
+  status: 200,
+  latencyMs: 1,
+  pace: {limits: {}},
+  data: {},
+  unknownFields: [],
+  wrongTypes: [],
+};
+const throttled = (retryAfter: string): Attempt => ({
+  kind: 'throttled',
+  status: 429,
+  code: 'http_429',
+  latencyMs: 1,
+  pace: {retryAfter, limits: {}},
+});
+
+function chunkOf(values: number, pace: Chunk['pace']): Chunk {
+  const asks = Array.from({length: values}, (_, n) => ({operation: 'ip' as const, params: {ip: `v${n}`}}));
+  return {lane: 'all', share: 1, pace, timeoutMs: 1_000, asks};
+}
+
+describe.skipIf(!redisInstalled)('the lanes of two workers', () => {
+  let server: RedisProcess;
+  const open: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(async () => {
+    for (const close of open) await close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  /** A lane as another process would have it, on connections of its own. */
+  function lane(name: string): WorkerLane {
+    const redis = new Redis(server.url, {maxRetriesPerRequest: null});
+    const limiters = new Limiters(redis, Redis);
+    open.push(async () => {
+      await limiters.close();
+      redis.disconnect();
+    });
+    return new WorkerLane({name, slots: 100, gate: new Gate(redis), limiters});
+  }
+
+  test('send no more than the rate together, in any second', async () => {
+    const sent: number[] = [];
+    const client = {
+      async send() {
+        sent.push(performance.now());
+        return answered;
+      },
+    };
+    // 100 calls a second: one permit each 10.2 ms.
+    const pace = {permits: 1, minTimeMs: 1_000 / 98};
+    const lanes = [lane('paced'), lane('paced')];
+    await Promise.all(lanes.map(each => each.ask(chunkOf(75, pace), client)));
+    expect(sent).toHaveLength(150);
+    sent.sort((a, b) => a - b);
+    const busiest = Math.max(...sent.map((from, n) => sent.slice(n).filter(at => at < from + 1_000).length));
+    expect(busiest).toBeLessThanOrEqual(100);
+  });
+
+  test.each([
+    ['paced', {permits: 1, minTimeMs: 20}],
+    ['without a limit', undefined],
+  ])(
+    'one is throttled, %s: the other gives back what it has not sent, and tells for how long',
+    async (_, pace) => {
+      const [first, second] = [lane('gated'), lane('gated')];
+      const sentBySecond: number[] = [];
+      const waiting =
+        pace &&
+        second.ask(chunkOf(50, pace), {
+          async send() {
+            sentBySecond.push(performance.now());
+            return answered;
+          },
+        });
+      const [refused] = await first.ask(chunkOf(1, pace), {send: async () => throttled('2')});
+      const closedAt = performance.now();
+      expect(refused).toMatchObject({kind: 'throttled'});
+      const back = (await (waiting ?? second.ask(chunkOf(50, pace), {send: async () => answered}))).filter(
+        ({kind}) => kind === 'not_sent',
+      );
+      expect(back.length).toBeGreaterThan(40);
+      for (const attempt of back) {
+        expect(attempt).toMatchObject({code: 'fleet_gate'});
+        expect('heldMs' in attempt && attempt.heldMs).toBeGreaterThan(1_000);
+      }
+      // One permit may have been on its way.
+      expect(sentBySecond.filter(at => at > closedAt).length).toBeLessThanOrEqual(1);
+      await server.client.del('bulk-enrich:gate');
+    },
+  );
+
+  test('one that is drained gives back what waits', async () => {
+    const draining = lane('draining');
+    const asked = draining.ask(chunkOf(10, {permits: 1, minTimeMs: 500}), {send: async () => answered});
+    draining.drain();
+    const codes = (await asked).map(attempt => ('code' in attempt ? attempt.code : attempt.kind));
+    expect(codes.filter(code => code === 'worker_stopping').length).toBeGreaterThanOrEqual(9);
+  });
+});
