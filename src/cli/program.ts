@@ -89,7 +89,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
       'doctor',
       'Would a run work from here? Configuration, network, disk; nothing is charged without --call.',
     ),
-    ['endpoint', 'actionId', 'timeout', 'cache', 'state', 'cost', 'logLevel', 'quiet'],
+    ['endpoint', 'actionId', 'timeout', 'cache', 'state', 'cost', 'fleet', 'logLevel', 'quiet'],
   )
     .option('-o, --output <OUT>', 'The output that is meant (default: in this directory)')
     .option('--call', 'Make one real ip lookup as well, after saying what it costs.')

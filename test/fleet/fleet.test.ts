@@ -71,8 +71,14 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     arena.sandbox.write('list.csv', listOf(1_200, 500));
     const empty = await arena.sandbox.run(['fleet', 'status'], {env: arena.env});
     expect(empty).toMatchObject({code: 0, stdout: 'Nobody is on this Redis: neither a worker nor a run.\n'});
+    const doctor = async () =>
+      (await arena.sandbox.run(['doctor'], {env: arena.env})).stdout
+        .split('\n')
+        .find(line => line.startsWith('fleet'));
+    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there/);
     const port = 20_000 + (process.pid % 20_000);
     const worker = await arena.worker(['--metrics-address', String(port)]);
+    expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     while ((await arena.api.ledger()).calls < 100) await sleep(20);
     await sleep(2_500);

@@ -7,6 +7,7 @@ import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {connectTo} from '../../run/connect.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
+import {checkFleet} from '../doctor/fleet.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {checkPlace} from '../doctor/places.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
@@ -24,7 +25,11 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const {output = './out.csv', call = false, json = false, ...given} = flags;
   const settings = checkSettings(undefined, cleaned(given));
   const console = createConsole(settings);
-  const checks = [...(await checkService(settings, call, console)), ...checkPlaces(settings, output)];
+  const checks = [
+    ...(await checkService(settings, call, console)),
+    ...(await checkFleet(settings.fleet)),
+    ...checkPlaces(settings, output),
+  ];
   process.stdout.write(
     json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
   );

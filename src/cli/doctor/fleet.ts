@@ -1,0 +1,28 @@
+import {publicUrl} from '../../fleet/redis.ts';
+import {fleetStatus} from '../../fleet/status.ts';
+import {BulkEnrichError} from '../../job/errors.ts';
+import {resolveRedisUrl} from '../../job/redis-url.ts';
+import {count} from '../terminal/format.ts';
+import {type Check, failed, passed, warning} from './check.ts';
+
+/** Whether the fleet that a run would use is there; nothing where a run would make its calls itself. */
+export async function checkFleet(given: string | undefined): Promise<Check[]> {
+  try {
+    const url = resolveRedisUrl(given, '--fleet', process.env);
+    return url === undefined ? [] : [await checkMembers(url)];
+  } catch (error) {
+    if (!(error instanceof BulkEnrichError)) throw error;
+    return [failed('fleet', error.message, error.exitCode)];
+  }
+}
+
+async function checkMembers(url: string): Promise<Check> {
+  const {identity, workers} = await fleetStatus(url);
+  if (workers.length === 0)
+    return warning('fleet', `Redis at ${publicUrl(url)} answers, but no worker is there: bulk-enrich worker`);
+  const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
+  return passed(
+    'fleet',
+    `${count(workers.length)} workers on ${publicUrl(url)} (${identity ?? 'of unknown version'}), ${count(calls)} calls at once`,
+  );
+}
