@@ -26,7 +26,8 @@ export function resolveRedisUrl(given: string | undefined, flag: string, env: En
 }
 
 function checkUrl(text: string, name: string): void {
-  if (URL.canParse(text) && ['redis:', 'rediss:'].includes(new URL(text).protocol)) return;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return;
   throw new UsageError(
     'redis_url',
     `${name} is no URL of a Redis: expected redis://HOST:PORT, or rediss:// with TLS.`,

@@ -166,6 +166,10 @@ async function join(
     stopper,
     counters: writer.counters,
     answers: () => answers,
+  }).catch(async error => {
+    store.close();
+    await writer.close();
+    throw error;
   });
   const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
   stopper.onStop(() => executor.stop());
