@@ -73,13 +73,19 @@ function demandKeeping(memory: string, where: string): void {
   );
 }
 
-/** A wrong password stays wrong; anything else may pass. */
+/** A wrong password stays wrong, and so does a certificate; anything else may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
   const reason = error instanceof Error ? error.message : String(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
     return new UsageError(
       'redis_password',
       `The fleet's Redis at ${where} does not let us in: ${reason} Check user and password in BULK_ENRICH_REDIS_URL (redis://USER:PASSWORD@HOST:PORT).`,
+      {cause: error},
+    );
+  if (/certificate|self-signed/i.test(reason))
+    return new UsageError(
+      'redis_certificate',
+      `The certificate of the fleet's Redis at ${where} can't be trusted: ${reason}. Name its authority in NODE_EXTRA_CA_CERTS.`,
       {cause: error},
     );
   return new FleetUnreachableError(`The fleet's Redis at ${where} can't be reached: ${reason}.`, {

@@ -1,5 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
+import {makeCertificate} from '../support/cert.ts';
 import {redisInstalled} from '../support/redis.ts';
 import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
 
@@ -119,5 +120,22 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     arena.redis.signal('SIGCONT');
     expect(await run.outcome).toMatchObject({code: 0});
     await expectWhole(arena, 0);
+  });
+});
+
+describe.skipIf(!redisInstalled)('a fleet on a Redis with TLS and a password', () => {
+  test('works with the certificate, and says what is wrong without', async () => {
+    const tls = makeCertificate();
+    await using arena = await openWithList({redis: {tls, password: 'a-password'}});
+    const url = arena.redis.url.replace('://', '://:a-password@');
+    const trusted = {
+      BULK_ENRICH_REDIS_URL: url,
+      NODE_EXTRA_CA_CERTS: arena.sandbox.write('../ca.pem', tls.cert),
+    };
+    await arena.worker([], trusted);
+    expect(await arena.run([], trusted).outcome).toMatchObject({code: 0});
+    await expectWhole(arena, 0);
+    const {code, stderr} = await arena.run(['--force'], {BULK_ENRICH_REDIS_URL: url}).outcome;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/certificate.*NODE_EXTRA_CA_CERTS/)]);
   });
 });

@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -21,35 +21,37 @@ export interface RedisProcess extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** `persistent`: what was in it is there again after a restart. */
-export async function startRedis({persistent = false, password = ''} = {}): Promise<RedisProcess> {
+export interface RedisOptions {
+  /** What was in it is there again after a restart. */
+  readonly persistent?: boolean;
+  readonly password?: string;
+  /** Only TLS connections are taken. */
+  readonly tls?: {readonly key: string; readonly cert: string};
+}
+
+export async function startRedis({
+  persistent = false,
+  password,
+  tls,
+}: RedisOptions = {}): Promise<RedisProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-redis-'));
   const port = await freePort();
   const client = new Redis(port, '127.0.0.1', {
     lazyConnect: true,
     retryStrategy: () => 50,
-    ...(password === '' ? {} : {password}),
+    ...(password === undefined ? {} : {password}),
+    ...(tls === undefined ? {} : {tls: {ca: tls.cert}}),
   });
   client.on('error', () => {});
   let child: ChildProcess | undefined;
   const start = async () => {
-    const saving = persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
-    child = spawn(
-      'redis-server',
-      [
-        '--port',
-        String(port),
-        '--bind',
-        '127.0.0.1',
-        '--dir',
-        directory,
-        '--save',
-        '',
-        ...saving,
-        ...(password === '' ? [] : ['--requirepass', password]),
-      ],
-      {stdio: 'ignore'},
-    );
+    const args = [
+      ...['--bind', '127.0.0.1', '--dir', directory, '--save', ''],
+      ...(persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
+      ...(password === undefined ? [] : ['--requirepass', password]),
+      ...(tls === undefined ? ['--port', String(port)] : tlsArgs(tls, directory, port)),
+    ];
+    child = spawn('redis-server', args, {stdio: 'ignore'});
     await client.connect().catch(() => {});
     await client.ping();
   };
@@ -61,7 +63,7 @@ export async function startRedis({persistent = false, password = ''} = {}): Prom
   };
   await start();
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'redis' : 'rediss'}://127.0.0.1:${port}`,
     port,
     client,
     stop,
@@ -83,4 +85,14 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+function tlsArgs({key, cert}: {key: string; cert: string}, directory: string, port: number): string[] {
+  const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+  writeFileSync(keyFile, key);
+  writeFileSync(certFile, cert);
+  return [
+    ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
+    ...['--tls-key-file', keyFile, '--tls-cert-file', certFile, '--tls-ca-cert-file', certFile],
+  ];
 }
