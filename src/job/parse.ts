@@ -68,32 +68,44 @@ export function readJobFile(path: string): RawJob {
   return {path, value, settings, line};
 }
 
+/** How messages speak of settings: where one was written, and how its name is. */
+export interface Manner {
+  readonly placeOf: PlaceOf;
+  spell(name: string): string;
+}
+
+/** The library's: settings are properties of an object. */
+export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
+
 /**
  * Checks settings from a job file and from flags, the flags going first.
  *
  * @throws {UsageError} naming the flag, or file, line and key, what was expected, and the nearest known name.
  */
-export function checkSettings(file: RawJob | undefined, flags: RawSettings): JobSettings {
+export function checkSettings(
+  file: RawJob | undefined,
+  flags: RawSettings,
+  manner: Manner = {placeOf: placeIn(file, flags), spell: name => spelled(name, '_')},
+): JobSettings {
   const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(
     'settings',
-    issue === undefined ? 'The settings are not valid.' : describeIssue(issue, file, flags),
+    issue === undefined ? 'The settings are not valid.' : describeIssue(issue, manner),
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue, file: RawJob | undefined, flags: RawSettings): string {
-  const place = placeIn(file, flags);
+function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
     const near = closest(unknown, Object.keys(jobSchema.shape));
-    const hint = near === undefined ? '' : ` Did you mean "${spelled(near, '_')}"?`;
-    return `${place([unknown])}: there is no such setting.${hint}`;
+    const hint = near === undefined ? '' : ` Did you mean "${spell(near)}"?`;
+    return `${placeOf([unknown])}: there is no such setting.${hint}`;
   }
   const {path, message} = complaint(issue);
-  return `${place([...issue.path, ...path])}: ${message}.`;
+  return `${placeOf([...issue.path, ...path])}: ${message}.`;
 }
 
 interface Complaint {
@@ -137,11 +149,18 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
     const setting = String(name);
     const within = inner.map(String).join('.');
     if (file === undefined || setting in flags)
-      return `--${spelled(setting, '-')}${within === '' ? '' : ` (${within})`}`;
+      return `--${spelled(setting, '-')}${which(flags[setting], inner)}`;
     const line = file.line([setting, ...inner]);
     const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
     return `${at}: ${[spelled(setting, '_'), ...(within === '' ? [] : [within])].join('.')}`;
   };
+}
+
+/** Which of a flag's values: their numbers, where it was given more than once. */
+function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string {
+  if (typeof index === 'number' && more.length === 0)
+    return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';
+  return index === undefined ? '' : ` (${[index, ...more].map(String).join('.')})`;
 }
 
 function camelCase(key: string): string {

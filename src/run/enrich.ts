@@ -1,7 +1,9 @@
 import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
+import type {EmailData, IpData, PhoneData, VerifyData} from '../client/wire.ts';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {JobInput} from '../job/settings.ts';
+import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
 
 /** Settings of a run whose rows come from and go to the program itself. */
@@ -23,16 +25,25 @@ export type EnrichSettings = Omit<
 >;
 
 /** What became of one lookup. */
-export interface LookupResult {
+export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
   readonly status: 'ok' | 'empty' | 'invalid' | 'failed' | 'unknown' | 'skipped';
   /** A stable code where the status is not `ok` or `empty`. */
   readonly error: string | null;
   /** The answer's fields, as the interface names them. */
-  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly data: Readonly<Data> | null;
 }
 
-/** A row with what is known of it under `enrichment`, by operation (or by column, where several share one). */
-export type Enriched<Row> = Row & {readonly enrichment: Readonly<Record<string, LookupResult>>};
+/** What is known of a row: by operation, or by column where several are looked up alike; and its risk, unless `score` is `none`. */
+export type Enrichment = Readonly<Record<string, LookupResult>> & {
+  readonly ip?: LookupResult<IpData>;
+  readonly phone?: LookupResult<PhoneData>;
+  readonly email?: LookupResult<EmailData>;
+  readonly verify?: LookupResult<VerifyData>;
+  readonly risk?: Risk;
+};
+
+/** A row with what is known of it. */
+export type Enriched<Row> = Row & {readonly enrichment: Enrichment};
 
 /**
  * Enriches rows as they come: in order, each distinct value asked for once, paced, retried, and known answers taken from

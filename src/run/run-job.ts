@@ -2,7 +2,7 @@ import {type Logger, pino} from 'pino';
 import type {Env} from '../job/endpoint.ts';
 import {exitCodes} from '../job/errors.ts';
 import {resolveJob} from '../job/job.ts';
-import {checkSettings} from '../job/parse.ts';
+import {asProperties, checkSettings} from '../job/parse.ts';
 import type {JobInput} from '../job/settings.ts';
 import type {RunOutcome} from './finish.ts';
 import {run} from './run.ts';
@@ -34,7 +34,7 @@ export async function runOn(
   stdin: NodeJS.ReadableStream,
   stdout: NodeJS.WritableStream,
 ): Promise<RunOutcome> {
-  const {name, input, output, ...rest} = checkSettings(undefined, settings);
+  const {name, input, output, ...rest} = checkSettings(undefined, settings, asProperties);
   const env = options.env ?? process.env;
   const job = resolveJob(
     {
@@ -43,7 +43,7 @@ export async function runOn(
       output,
       settings: rest,
       fromFile: false,
-      placeOf: path => path.map(String).join('.'),
+      placeOf: asProperties.placeOf,
     },
     env,
     false,

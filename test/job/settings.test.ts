@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/job/errors.ts';
-import {checkSettings, readJobFile} from '../../src/job/parse.ts';
+import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
@@ -250,4 +250,11 @@ test('keys of a job file may have dashes, too; NO is a country', () => {
     maxCredits: 5,
     defaultCountry: 'NO',
   });
+});
+
+test('of a flag that was given more than once a complaint says which it means', () => {
+  const thresholds = (...failIf: string[]) => placeIn(undefined, {failIf})(['failIf', failIf.length - 1]);
+  expect(thresholds('risk.hgh > 1')).toBe('--fail-if');
+  expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
+  expect(placeIn(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
 });
