@@ -2,6 +2,7 @@ import {Command, CommanderError} from 'commander';
 import {closest} from '../job/closest.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
 import {packageVersion} from '../job/version.ts';
+import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
@@ -51,8 +52,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
 
   withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'all')
     .argument('[input...]', 'files; - is stdin')
-    .action(run(async () => (await import('./commands/run.ts')).runCommand))
-    .addHelpText('after', RUN_EXAMPLES);
+    .action(run(async () => (await import('./commands/run.ts')).runCommand));
   withSettings(add('plan', 'Say what run would do, and what it would cost; nothing is sent.'), 'all')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
@@ -108,7 +108,16 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
         return (shell: string) => completionCommand(program, shell);
       }),
     );
+  addExamples(program, '');
   return program;
+}
+
+function addExamples(parent: Command, before: string): void {
+  for (const command of parent.commands) {
+    const words = `${before}${command.name()}`;
+    command.addHelpText('after', examplesOf(words));
+    addExamples(command, `${words} `);
+  }
 }
 
 /** Where no terminal sets a width, each flag gets one line: for `grep`. */
@@ -215,12 +224,3 @@ function report(error: unknown): number {
 function inRed(text: string): string {
   return painter(process.stderr, process.env)('red', text);
 }
-
-const RUN_EXAMPLES = `
-Examples:
-  bulk-enrich run signups.csv                                 columns found by themselves
-  bulk-enrich run signups.csv --ip signup_ip --email email    columns named
-  bulk-enrich run a.csv b.csv -o all.csv --max-credits 5000   several inputs, a credit limit
-  zcat big.csv.gz | bulk-enrich run - -o big.enriched.csv     stdin
-  bulk-enrich run --job jobs/nightly-signups.yaml             a job file
-`;

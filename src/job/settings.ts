@@ -445,20 +445,27 @@ export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type JobInput = z.input<typeof jobSchema>;
 
+interface JsonChoices {
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly JsonChoices[];
+}
+
 /** Every setting with what the command line and the docs say of it, in order. */
 export function describeSettings(): readonly (SettingMeta & {
   readonly name: SettingName;
   readonly default: unknown;
+  /** The words that it takes, where those are few. */
+  readonly choices: readonly string[];
 })[] {
   return Object.entries(shape).map(([name, schema]) => {
     const parsed = schema.safeParse(undefined);
-    const {default: declared} = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as {
-      default?: unknown;
-    };
+    const json = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as JsonChoices;
     return {
       ...(schema.meta() as unknown as SettingMeta),
       name: name as SettingName,
-      default: declared ?? (parsed.success ? parsed.data : undefined),
+      default: json.default ?? (parsed.success ? parsed.data : undefined),
+      choices: json.enum ?? json.anyOf?.find(one => one.enum !== undefined)?.enum ?? [],
     };
   });
 }

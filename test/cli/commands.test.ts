@@ -117,7 +117,18 @@ describe('help', () => {
   test('bulk-enrich alone says what to do next', async () => {
     const {code, stdout, stderr} = await here();
     expect({code, stderr}).toEqual({code: 0, stderr: ''});
-    expect(stdout).toContain('bulk-enrich run list.csv');
+    expect(stdout).toMatch(/^ {2}bulk-enrich run list\.csv {3,}/m);
+    expect(stdout).toContain('The service in BULK_ENRICH_BASE_URL answers');
+  });
+
+  test('it speaks of what lies here: a list, a run that has not ended, no service', async () => {
+    sandbox.write('a list.enriched.csv', 'x');
+    sandbox.write('b list.csv', 'x');
+    sandbox.write('c.csv.run/ledger.db', '');
+    const {stdout} = await runHere(sandbox, []);
+    expect(stdout).toMatch(/^ {2}bulk-enrich run 'b list\.csv' {3,}/m);
+    expect(stdout).toMatch(/^No service is configured, so the embedded one answers/m);
+    expect(stdout).toMatch(/^c\.csv\.run is of a run that has not ended/m);
   });
 
   test.each(['--help', 'run --help', 'help run', 'serve --help'])('%s goes to stdout', async args => {
@@ -134,6 +145,28 @@ describe('help', () => {
     expect(flags.find(line => line.includes('--timeout'))).toMatch(/--timeout <TIME> .*\(default: 30s\)$/);
     // Every line that goes on another one's would begin with blanks alone.
     expect(stdout.split('\n').filter(line => line.startsWith('      '))).toEqual([]);
+  });
+
+  const commands = ['run', 'plan', 'lookup', 'verify', 'serve', 'worker', 'fleet status', 'doctor', 'init'];
+  const rest = ['cache stats', 'cache prune', 'cache purge', 'completion'];
+  test.each([...commands, ...rest])('%s --help has examples, whose flags are its own', async words => {
+    const {stdout} = await here(...words.split(' '), '--help');
+    const [flags = '', examples = ''] = stdout.split('\nExamples:\n');
+    const lines = examples.trimEnd().split('\n');
+    for (const line of lines) {
+      expect(line).toContain(`bulk-enrich ${words}`);
+      for (const [flag] of line.matchAll(/(?<= )--?[a-z][\w-]*/g))
+        expect(flags).toMatch(new RegExp(`${flag}\\b`));
+    }
+  });
+
+  test('every command is among those', async () => {
+    const {stdout} = await here('--help');
+    const [, listed = ''] = stdout.split('\nCommands:\n');
+    const names = [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+    const shown = new Set([...commands, ...rest, 'help'].map(words => words.split(' ')[0]));
+    expect(names.filter(name => !shown.has(name))).toEqual([]);
+    expect(names.length).toBeGreaterThan(10);
   });
 
   test('--version is the package’s', async () => {

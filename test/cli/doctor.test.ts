@@ -27,6 +27,7 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   expect(found.of('configuration')?.detail).toContain(`a key of ${KEY.length} characters (******)`);
   for (const name of ['dns', 'connection', 'tls', 'clock', 'proxy', 'output', 'state', 'store'])
     expect([name, found.of(name)?.state]).toEqual([name, 'ok']);
+  expect(found.of('call')?.detail).toContain('nobody knows whether the key is accepted');
   expect([server.ledger.calls, server.ledger.keySeen, server.ledger.keyElsewhere]).toEqual([0, 0, []]);
   expect(sandbox.files()).toEqual([]);
 });

@@ -49,22 +49,3 @@ it('init says what is missing in a list without anything to look up', async () =
     stderr: expect.stringContaining('columns: id, note'),
   });
 });
-
-it.each(['bash', 'zsh', 'fish'])(
-  'completion for %s knows every command, and flags from the schema',
-  async shell => {
-    using sandbox = createSandbox();
-    const {code, stdout} = await sandbox.run(['completion', shell]);
-    expect(code).toBe(0);
-    for (const word of ['plan', 'lookup', 'verify', 'serve', 'purge', 'max-credits'])
-      expect(stdout).toContain(word);
-  },
-);
-
-it('completion for another shell is a usage error', async () => {
-  using sandbox = createSandbox();
-  expect(await sandbox.run(['completion', 'tcsh'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('fish'),
-  });
-});

@@ -1,5 +1,6 @@
 import type {Command} from 'commander';
 import {UsageError} from '../../job/errors.ts';
+import {describeSettings, spelled} from '../../job/settings.ts';
 
 /** A command as a shell completes it. */
 interface Completed {
@@ -7,7 +8,22 @@ interface Completed {
   readonly words: string;
   readonly description: string;
   readonly flags: readonly {readonly name: string; readonly description: string}[];
+  /** What its first argument can be: subcommands, or words. */
+  readonly first: readonly string[];
 }
+
+/** Commands whose first argument is one of a few words. */
+const firstWordsOf: Readonly<Record<string, readonly string[]>> = {
+  lookup: ['ip', 'phone', 'email'],
+  completion: ['bash', 'zsh', 'fish'],
+};
+
+/** What flags of settings can be, where those are few words: `--endpoint` → `embedded`, `live`. */
+const choices = new Map(
+  describeSettings()
+    .filter(setting => setting.choices.length > 0)
+    .map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
+);
 
 const shells = {bash, zsh, fish} as const;
 
@@ -28,6 +44,7 @@ function completed(parent: Command, before = ''): Completed[] {
       flags: command.options.flatMap(({long, description}) =>
         long === undefined || long === null ? [] : [{name: long, description}],
       ),
+      first: firstWordsOf[command.name()] ?? command.commands.map(below => below.name()),
     },
     ...completed(command, `${before}${command.name()} `),
   ]);
@@ -37,18 +54,31 @@ function bash(commands: readonly Completed[]): string {
   const cases = commands
     .map(({words, flags}) => `    '${words}') COMPREPLY=($(compgen -W '${names(flags)}' -- "$word")) ;;`)
     .join('\n');
+  const values = [...choices]
+    .map(([flag, words]) => `    ${flag}) COMPREPLY=($(compgen -W '${words}' -- "$word")); return ;;`)
+    .join('\n');
+  const firsts = commands
+    .filter(({words, first}) => first.length > 0 && !words.includes(' '))
+    .map(
+      ({words, first}) =>
+        `    ${words}) COMPREPLY=($(compgen -W '${first.join(' ')}' -- "$word")); return ;;`,
+    )
+    .join('\n');
+  const parents = commands.flatMap(({words}) => (words.includes(' ') ? [words.split(' ')[0]] : []));
   return `# bulk-enrich completion for bash: eval "$(bulk-enrich completion bash)"
 _bulk_enrich() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}"
-  [ "$command" = cache ] && [ "$COMP_CWORD" -gt 2 ] && command="cache \${COMP_WORDS[2]}"
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '${firstWords(commands)}' -- "$word"))
     return
   fi
-  if [ "$command" = cache ]; then
-    COMPREPLY=($(compgen -W '${secondWords(commands, 'cache')}' -- "$word"))
-    return
-  fi
+  [ "$COMP_CWORD" -eq 2 ] && case "$command" in
+${firsts}
+  esac
+  case "$command" in ${[...new Set(parents)].join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
+  case "$before" in
+${values}
+  esac
   case "$word" in -*) ;; *) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
   case "$command" in
 ${cases}
@@ -65,12 +95,12 @@ function zsh(commands: readonly Completed[]): string {
     .join('\n');
   const cases = commands
     .filter(({words}) => !words.includes(' '))
-    .map(({words, flags}) => {
+    .map(({words, flags, first: below}) => {
       const options = flags.map(
-        ({name, description}) => `'${name}[${quoted(description).replace(/[[\]]/g, '')}]'`,
+        ({name, description}) =>
+          `'${name}[${quoted(description).replace(/[[\]]/g, '')}]${choices.has(name) ? `:value:(${choices.get(name)})` : ''}'`,
       );
-      const below = secondWords(commands, words);
-      const first = below === '' ? [] : [`'1:command:(${below})'`];
+      const first = below.length === 0 ? [] : [`'1:first:(${below.join(' ')})'`];
       return `      ${words}) _arguments ${[...options, ...first, "'*:file:_files'"].join(' ')} ;;`;
     })
     .join('\n');
@@ -95,15 +125,20 @@ compdef _bulk_enrich bulk-enrich
 }
 
 function fish(commands: readonly Completed[]): string {
-  const lines = commands.flatMap(({words, description, flags}) => {
+  const lines = commands.flatMap(({words, description, flags, first: below}) => {
     const [first = '', second] = words.split(' ');
+    const argument =
+      words in firstWordsOf
+        ? [`complete -c bulk-enrich -n '__fish_seen_subcommand_from ${words}' -x -a '${below.join(' ')}'`]
+        : [];
     const condition = second === undefined ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${first}`;
     const seen = `__fish_seen_subcommand_from ${second ?? first}`;
     return [
       `complete -c bulk-enrich -n '${condition}' -a '${second ?? first}' -d '${quoted(description)}'`,
+      ...argument,
       ...flags.map(
         flag =>
-          `complete -c bulk-enrich -n '${seen}' -l '${flag.name.slice(2)}' -d '${quoted(flag.description)}'`,
+          `complete -c bulk-enrich -n '${seen}' -l '${flag.name.slice(2)}'${choices.has(flag.name) ? ` -x -a '${choices.get(flag.name)}'` : ''} -d '${quoted(flag.description)}'`,
       ),
     ];
   });
@@ -116,12 +151,6 @@ function names(flags: Completed['flags']): string {
 
 function firstWords(commands: readonly Completed[]): string {
   return commands.flatMap(({words}) => (words.includes(' ') ? [] : [words])).join(' ');
-}
-
-function secondWords(commands: readonly Completed[], first: string): string {
-  return commands
-    .flatMap(({words}) => (words.startsWith(`${first} `) ? [words.slice(first.length + 1)] : []))
-    .join(' ');
 }
 
 /** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */

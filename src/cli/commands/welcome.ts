@@ -1,13 +1,45 @@
-/** `bulk-enrich` alone: what to do next. */
+import {readdirSync} from 'node:fs';
+import {shellWord} from '../terminal/format.ts';
+
+/** `bulk-enrich` alone: what to do next, with what lies here. */
 export async function welcome(): Promise<number> {
+  const here = filesHere();
+  const unfinished = here.filter(name => name.endsWith('.run'));
+  const list = shellWord(
+    here.find(name => /\.(csv|tsv|ndjson|jsonl)(\.(gz|zst))?$/i.test(name) && !isOurs(name)) ?? 'list.csv',
+  );
+  const lines = [
+    [`plan ${list}`, 'what is in a list, and what it would cost; nothing is sent'],
+    [`run ${list}`, 'enrich it, into a file beside it'],
+    [`init ${list}`, 'a job file for a list that comes every night'],
+    ['lookup ip 1.1.1.1', 'one value'],
+    ['doctor', 'would a run work from here?'],
+    ['serve', 'the service itself, answered from open data'],
+    ['--help', 'all commands; bulk-enrich run --help: all settings'],
+  ] as const;
+  const width = Math.max(...lines.map(([command]) => command.length));
   process.stdout.write(`bulk-enrich enriches lists of IPs, phone numbers and e-mail addresses.
 
-  bulk-enrich plan list.csv       what is in a list, and what it would cost; nothing is sent
-  bulk-enrich run list.csv        enrich it: list.enriched.csv beside it
-  bulk-enrich init list.csv       a job file for a list that comes every night
-  bulk-enrich lookup ip 1.1.1.1   one value
-  bulk-enrich serve               the service itself, answered from open data
-  bulk-enrich --help              all commands; bulk-enrich run --help all settings
-`);
+${lines.map(([command, what]) => `  bulk-enrich ${command.padEnd(width)}   ${what}\n`).join('')}
+${whoAnswers()}
+${unfinished.map(name => `${name} is of a run that has not ended: the command that began it goes on with it.\n`).join('')}`);
   return 0;
+}
+
+function whoAnswers(): string {
+  const url = process.env.BULK_ENRICH_BASE_URL ?? '';
+  if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and charges for it.';
+  return 'No service is configured, so the embedded one answers, from open data (say --endpoint embedded in scripts). For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
+}
+
+function filesHere(): string[] {
+  try {
+    return readdirSync('.').sort();
+  } catch {
+    return [];
+  }
+}
+
+function isOurs(name: string): boolean {
+  return /\.(enriched|rejects)\./.test(name);
 }

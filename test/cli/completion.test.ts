@@ -1,0 +1,57 @@
+import {execFileSync} from 'node:child_process';
+import {describe, expect, it, test} from 'vitest';
+import {bin, createSandbox} from '../support/command.ts';
+
+it.each(['bash', 'zsh', 'fish'])(
+  'completion for %s knows every command, and flags from the schema',
+  async shell => {
+    using sandbox = createSandbox();
+    const {code, stdout} = await sandbox.run(['completion', shell]);
+    expect(code).toBe(0);
+    for (const word of ['plan', 'lookup', 'verify', 'serve', 'purge', 'max-credits'])
+      expect(stdout).toContain(word);
+  },
+);
+
+it('completion for another shell is a usage error', async () => {
+  using sandbox = createSandbox();
+  expect(await sandbox.run(['completion', 'tcsh'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('fish'),
+  });
+});
+
+describe('in bash', () => {
+  const script = execFileSync(process.execPath, [bin, 'completion', 'bash'], {encoding: 'utf8'});
+  const completed = (...words: readonly string[]) => {
+    using sandbox = createSandbox();
+    sandbox.write('signups.csv', '');
+    const ask = `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bulk_enrich; echo "\${COMPREPLY[*]}"`;
+    const args = ['-c', ask, 'bash', 'bulk-enrich', ...words];
+    return execFileSync('bash', args, {cwd: sandbox.directory, encoding: 'utf8'}).trim();
+  };
+
+  test.each([
+    [['ru'], 'run'],
+    [['run', '--max-c'], '--max-credits'],
+    [['run', '--endpoint', ''], 'embedded live'],
+    [['run', '--output-format', 'nd'], 'ndjson'],
+    [['run', 'sig'], 'signups.csv'],
+    [['run', '--job', 'sig'], 'signups.csv'],
+    [['cache', 'p'], 'prune purge'],
+    [['cache', 'purge', '--def'], '--default-country'],
+    [['fleet', ''], 'status'],
+    [['lookup', ''], 'ip phone email'],
+    [['completion', ''], 'bash zsh fish'],
+  ])('%j', (words, expected) => {
+    expect(completed(...words)).toBe(expected);
+  });
+});
+
+test.each([
+  ['zsh', "'--endpoint[", ':value:(embedded live)', 'lookup) _arguments ', "'1:first:(ip phone email)'"],
+  ['fish', "-l 'endpoint' -x -a 'embedded live'", "from lookup' -x -a 'ip phone email'"],
+])('in %s the words that an argument or a flag can be are there', (shell, ...parts) => {
+  const script = execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
+  for (const part of parts) expect(script).toContain(part);
+});
