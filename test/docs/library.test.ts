@@ -7,10 +7,20 @@ import {createSandbox, type Sandbox} from '../support/command.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = readFileSync(`${root}docs/library.md`, 'utf8');
 
-/** Each example with its heading and what stands under it. */
-const examples = [
-  ...text.matchAll(/^## (.+?)\n(?:(?!^## )[^])*?^```ts\n([^]*?)^```\n\n^```text\n([^]*?)^```$/gm),
-].map(([, heading = '', code = '', printed = '']) => ({heading, code, printed}));
+/** The sections that have an example: its heading, its code, and what stands under it. */
+const examples = text
+  .split(/^## /m)
+  .filter(section => section.includes('```ts\n'))
+  .map(section => ({
+    heading: section.split('\n')[0] ?? '',
+    code: between(section, '```ts\n', '```\n'),
+    printed: between(section, '```text\n', '```\n'),
+  }));
+
+function between(section: string, begin: string, end: string): string {
+  const [, rest = ''] = section.split(begin);
+  return rest.slice(0, rest.indexOf(end));
+}
 
 /** A folder in which the package is installed. */
 function installed(): Sandbox {
@@ -31,8 +41,9 @@ function node({directory, home}: Sandbox, ...args: readonly string[]): string {
 }
 
 describe('docs/library.md', () => {
-  test('every example has its output', () => {
+  test('every example has its output, and every section has one at most', () => {
     expect(examples).toHaveLength(text.split('\n```ts\n').length - 1);
+    for (const {heading, printed} of examples) expect(printed, heading).not.toBe('');
   });
 
   test('the examples compile for whoever installs the package, and print what stands under them', {
