@@ -113,7 +113,8 @@ export class ChunkQueue {
   /** What became of the values that an earlier session of this run had sent out. Waits for chunks that workers have. */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
-    const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) === true);
+    // What has expired in between is listed without its data.
+    const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
 

@@ -74,8 +74,9 @@ export async function join(
     },
     async leave() {
       clearInterval(timer);
-      if (redis.status === 'ready')
-        await redis.multi().srem(rosterKey(kind), id).del(memberKey(kind, id)).exec();
+      if (redis.status !== 'ready') return;
+      await redis.multi().srem(rosterKey(kind), id).del(memberKey(kind, id)).exec();
+      await release(redis);
     },
   };
 }
@@ -133,16 +134,30 @@ export function rateClaim(rate: string): Claim {
 
 /** A claim lasts as long as somebody holds it. */
 async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
-  const key = `${PREFIX}:${name}`;
+  const key = claimKey(name);
   await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');
   const theirs = await redis.get(key);
   if (theirs !== null && theirs !== value) throw new UsageError('fleet_refused', refusal(theirs));
   await redis.pexpire(key, FORGOTTEN_MS);
 }
 
+/** Whoever comes next need not wait for the claims of those who have left. */
+async function release(redis: Redis): Promise<void> {
+  const [runs, workers] = await Promise.all([
+    redis.scard(rosterKey('run')),
+    redis.scard(rosterKey('worker')),
+  ]);
+  if (runs === 0) await redis.del(claimKey('rate'));
+  if (runs + workers === 0) await redis.del(claimKey('identity'), claimKey('key'));
+}
+
+function claimKey(name: Claim['name']): string {
+  return `${PREFIX}:${name}`;
+}
+
 /** What the members that are there agree on; undefined where nobody is. */
 export async function currentClaim(redis: Redis, name: Claim['name']): Promise<string | undefined> {
-  return (await redis.get(`${PREFIX}:${name}`)) ?? undefined;
+  return (await redis.get(claimKey(name))) ?? undefined;
 }
 
 function rosterKey(kind: MemberKind): string {

@@ -6,7 +6,7 @@ import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {Limiters} from './pacer.ts';
 import {CHUNK_VALUES, type Chunk, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
-import {connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
+import {closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
 import {WorkerLane} from './worker-lane.ts';
@@ -123,7 +123,7 @@ export class FleetWorker {
     this.#draining = true;
     for (const lane of this.#lanes.values()) lane.drain();
     await this.#queue.close();
-    await this.#membership?.leave();
+    if (this.#membership !== undefined) await closing(this.#membership.leave());
     await this.#disconnect();
   }
 

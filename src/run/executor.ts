@@ -48,7 +48,6 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
   const lanes = lanesFor(work);
   const fleet = await joinFleet(work, redisUrl, lanes, now);
   try {
-    await bookCollected(fleet, work);
     const executor = createExecutor(work, lanes, fleet, now);
     fleet.watch({
       slots: count => {
@@ -58,6 +57,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
+    await stopper.unlessStopped(bookCollected(fleet, work));
     return {executor, closeExecutor: () => fleet.close()};
   } catch (error) {
     await fleet.close();

@@ -47,9 +47,25 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     run.kill('SIGKILL');
     worker.kill('SIGKILL');
     await Promise.all([run.outcome, worker.outcome]);
+    const again = arena.run();
+    while (!again.stderr.includes('No worker is there')) await sleep(50);
     await arena.worker();
-    expect(await arena.run().outcome).toMatchObject({code: 0});
+    expect(await again.outcome).toMatchObject({code: 0});
     await expectWhole(arena, IN_HAND);
+  });
+
+  test('nobody is left to say how the last session went on: Ctrl-C is heard all the same', async () => {
+    await using arena = await openWithList();
+    const worker = await arena.worker();
+    const run = arena.run();
+    await calls(arena, 150);
+    run.kill('SIGKILL');
+    worker.kill('SIGKILL');
+    await Promise.all([run.outcome, worker.outcome]);
+    const again = arena.run();
+    while (!again.stderr.includes('No worker is there')) await sleep(50);
+    again.kill('SIGINT');
+    expect(await again.outcome).toMatchObject({code: 130});
   });
 
   test.each([

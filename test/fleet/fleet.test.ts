@@ -129,8 +129,9 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
       {env: arena.env},
     );
     expect(await told(other.outcome)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
-    run.kill('SIGKILL');
+    run.kill('SIGTERM');
     await run.outcome;
+    expect(await client.get('bulk-enrich:rate')).toBeNull();
   });
 
   test('to begin without Redis, with a wrong password, or on a Redis that drops keys; a password in an argument is not taken', async () => {
