@@ -7,6 +7,7 @@ import {
   parsePhoneNumberFromString,
   validatePhoneNumberLength,
 } from 'libphonenumber-js/min';
+import {UsageError} from '../job/errors.ts';
 
 /**
  * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
@@ -86,6 +87,17 @@ export function canonicalPhone(raw: string, country: string | undefined): Canoni
   // A local number without its area code is possible in its country, but is no whole number.
   const whole = number?.isPossible() === true && validatePhoneNumberLength(number.number) === undefined;
   return whole ? valid(number.number) : invalid(phoneFault(text, options));
+}
+
+/**
+ * Checks the code of a country that phone numbers in national form belong to.
+ *
+ * @throws {UsageError} that begins with `place`.
+ */
+export function demandCountry(code: string | undefined, place: string): void {
+  if (code === undefined || isSupportedCountry(code)) return;
+  const hint = code === 'UK' ? ' Did you mean "GB"?' : ' Use a two-letter code such as US or DE.';
+  throw new UsageError('unknown_country', `${place}: there is no country "${code}".${hint}`);
 }
 
 function phoneFault(text: string, options: {defaultCountry?: CountryCode; extract: boolean}): InvalidCode {

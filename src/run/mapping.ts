@@ -5,7 +5,7 @@ import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone} from '../lookup/canonical.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../lookup/canonical.ts';
 import {detectColumns, type Guess, lacksCountry} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
@@ -30,6 +30,7 @@ export function resolveMapping(job: Job, format: InputFormat, sample: readonly I
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
   if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header);
+  demandCountry(settings.defaultCountry, job.placeOf(['defaultCountry']));
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);

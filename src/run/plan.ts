@@ -108,6 +108,8 @@ export async function makePlan(given: Job, io: PlanIo) {
       errors: listErrors(errors),
       credits: {
         at_least: conditional ? firmCredits : credits,
+        /** Where every condition holds, and no call has to be sent again. */
+        all_sent_once: credits,
         at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
       },
       ...timeAt(job, found),

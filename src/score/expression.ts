@@ -33,7 +33,10 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
   const running = typedEnvironment(vocabulary, 'no items');
   return (text, place) => {
     const wrong = (reason: string) =>
-      new UsageError('expression', `${place}: ${reason.replace(/(?<![.?])$/, '.')} It says: ${text}`);
+      new UsageError(
+        'expression',
+        `${place}: ${explained(reason).replace(/(?<![.?])$/, '.')} It says: ${text}`,
+      );
     try {
       const parsed = checking.parse(withDoubles(text));
       referencesOf(parsed.ast, vocabulary);
@@ -47,6 +50,14 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
       throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
     }
   };
+}
+
+/** What the library says, for those who do not know the language. */
+function explained(reason: string): string {
+  if (reason === 'Unexpected character: =') return `${reason} (== compares)`;
+  if (reason === 'Unexpected token: EOF') return `${reason} (it ends too early)`;
+  if (reason.startsWith('no such overload:')) return `${reason} (a double is a number, a bool true or false)`;
+  return reason;
 }
 
 /** A part as text. The library writes characters beyond 16 bits as two escapes, and does not read them back. */

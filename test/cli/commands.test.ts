@@ -93,7 +93,7 @@ describe('cache', () => {
 
   test('purge: nothing of the value is left, and it is asked about anew', async () => {
     expect((await here('cache', 'purge', 'Jo@EXAMPLE.com')).stdout).toBe(
-      '1 answers removed; the file was rewritten.\n',
+      '1 answer removed; the file was rewritten.\n',
     );
     expect((await here('cache', 'purge', 'Jo@example.com')).stdout).toBe('Nothing is known of that value.\n');
     expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);

@@ -111,6 +111,12 @@ const mistakes: readonly Mistake[] = [
     /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--country COLUMN or --default-country US/,
   ],
   [
+    'country that is none',
+    ['run', 'list.csv', '--default-country', 'uk'],
+    2,
+    /^Error: --default-country: there is no country "UK"\. Did you mean "GB"\?/,
+  ],
+  [
     'mostly invalid column',
     ['run', 'wrong.csv', '--ip', 'ip'],
     2,

@@ -35,7 +35,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
     expect(summary.lookups[name]).toMatchObject({values, empty, invalid, distinct, calls});
 
   const after = await plan();
-  expect(after.credits).toEqual({at_least: 0, at_most: 0});
+  expect(after.credits).toEqual({at_least: 0, all_sent_once: 0, at_most: 0});
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
@@ -78,4 +78,22 @@ test('for a person: what can not be asked about, by code and row, and what to do
   expect(stdout).toMatch(
     /^What a run would not ask about:\n {2}1 × ip\.ip_with_port: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3$/m,
   );
+});
+
+test('for a person: what conditions may save', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip,tel\n192.0.2.1,+49 30 23125 001\n192.0.2.2,+49 30 23125 002\n');
+  const job = [
+    'input: list.csv',
+    'endpoint: embedded',
+    'ip: ip',
+    'phone: {column: tel, when: risk.score >= 30}',
+  ];
+  sandbox.write('job.yaml', job.join('\n'));
+  const {stdout} = await sandbox.run(['plan', '--job', 'job.yaml']);
+  expect(stdout).toMatch(
+    /^ {9}values {2}empty {2}invalid {2}distinct {2}known {2}calls {2}conditional {2}filtered$/m,
+  );
+  expect(stdout).toMatch(/^ {2}phone +2 +0 +0 +2 +0 +2 +2 +0$/m);
+  expect(stdout).toContain('Credits: 2 at least, 4 if every condition holds, 12 at most');
 });

@@ -85,7 +85,9 @@ describe('checked before anything is asked', () => {
     ['ip.city > 3', 'no such overload: string > double'],
     ['ip.is_vpn == "yes"', 'no such overload: bool == string'],
     ['ip.asn_number + 1', 'expected a condition, not a double'],
-    ['ip.is_vpn &&', 'Unexpected token'],
+    ['ip.is_vpn &&', 'Unexpected token: EOF (it ends too early).'],
+    ['ip.country = "US"', 'Unexpected character: = (== compares).'],
+    ['ip.is_vpn > 3', '(a double is a number, a bool true or false).'],
     ['ip', 'expected a condition'],
     ['nosuch(ip.city)', 'nosuch'],
   ])('%s', (text, message) => {

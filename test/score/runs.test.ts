@@ -296,7 +296,7 @@ describe('a lookup with a condition', () => {
     const {stdout} = await box.run(['plan', '--job', 'job.yaml', '--json'], {env: environment()});
     const plan = JSON.parse(stdout) as {lookups: {phone: object}; credits: object};
     expect(plan.lookups.phone).toMatchObject({distinct: 3, calls: 3, conditional: 3});
-    expect(plan.credits).toEqual({at_least: 6, at_most: 27});
+    expect(plan.credits).toEqual({at_least: 6, all_sent_once: 9, at_most: 27});
     file('phone.is_valid');
     const {code, stderr} = await box.run(['run', '--job', 'job.yaml'], {env: environment()});
     expect([code, calls()]).toEqual([2, {}]);

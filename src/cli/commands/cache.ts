@@ -6,8 +6,8 @@ import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone} from '../../lookup/canonical.ts';
-import {count, table} from '../terminal/format.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
+import {count, many, table} from '../terminal/format.ts';
 
 interface CacheFlags {
   readonly cache?: string;
@@ -39,7 +39,7 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
       if (age !== undefined) removed += store.prune(operation, now - age);
     }
     store.compact();
-    process.stdout.write(`${count(removed)} answers removed.\n`);
+    process.stdout.write(`${many(removed, 'answer')} removed.\n`);
   });
 }
 
@@ -48,7 +48,9 @@ export async function cachePurge(
   value: string,
   flags: CacheFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
-  const keys = keysOf(value, flags.defaultCountry);
+  const country = flags.defaultCountry?.toUpperCase();
+  demandCountry(country, '--default-country');
+  const keys = keysOf(value, country);
   if (keys.length === 0)
     throw new UsageError(
       'not_a_value',
@@ -60,7 +62,7 @@ export async function cachePurge(
     process.stdout.write(
       removed === 0
         ? 'Nothing is known of that value.\n'
-        : `${count(removed)} answers removed; the file was rewritten.\n`,
+        : `${many(removed, 'answer')} removed; the file was rewritten.\n`,
     );
   });
 }

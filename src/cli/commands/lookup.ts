@@ -3,7 +3,7 @@ import {operationNames} from '../../client/wire.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone} from '../../lookup/canonical.ts';
+import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
 import {connectTo} from '../../run/connect.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from './settings.ts';
@@ -17,6 +17,7 @@ export async function lookupCommand(operation: string, value: string, flags: Raw
       `lookup: expected ip, phone or email, not "${operation}"${(operationNames as readonly string[]).includes(operation) ? ' (bulk-enrich verify has its own command)' : ''}.`,
     );
   }
+  demandCountry(settings.defaultCountry, '--default-country');
   const canonical = {
     ip: canonicalIp,
     email: canonicalEmail,

@@ -43,11 +43,11 @@ ${leftTable([...columns, ...left])}
 
 ${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
-${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['of which if', 'filtered'] : [])], ...lookups])}
+${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['conditional', 'filtered'] : [])], ...lookups])}
 ${troubleLines(NOT_ASKED, report.errors)
   .map(line => `${line}\n`)
   .join('')}
-Credits: ${count(report.credits.at_least)} at least, ${count(report.credits.at_most)} at most (if every call had to be sent again${selective ? ' and every condition held' : ''})${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
+Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
 Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
 Nothing was sent.
 `;
