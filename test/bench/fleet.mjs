@@ -79,6 +79,9 @@ async function commands() {
   return Number(/total_commands_processed:(\d+)/.exec(stats)[1]);
 }
 
+/** Calls of the measurements before. */
+let asked = 0;
+
 async function measure(count) {
   const workers = Array.from({length: count}, () =>
     spawn(process.execPath, [bin, 'worker', '--concurrency', String(concurrency)], {
@@ -88,16 +91,9 @@ async function measure(count) {
   );
   await Promise.all(workers.map(worker => once(worker.stderr, 'data')));
   const unlimit = workers.map(({pid}) => limitCpu(pid));
-  const before = {
-    redis: await commands(),
-    workers: workers.map(({pid}) => cpuOf(pid)),
-    server: cpuOf(redisServer.pid),
-  };
-  const started = performance.now();
   const run = spawn(
     process.execPath,
     [
-      ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/fl/prof'] : []),
       bin,
       'run',
       input,
@@ -113,26 +109,37 @@ async function measure(count) {
     ],
     {env, stdio: ['ignore', 'inherit', 'inherit']},
   );
-  let coordinator = 0;
-  const watch = setInterval(() => {
-    try {
-      coordinator = cpuOf(run.pid);
-    } catch {}
-  }, 50);
-  const [code] = await once(run, 'exit');
-  const seconds = (performance.now() - started) / 1_000;
-  clearInterval(watch);
+  const over = once(run, 'exit');
+  const reach = async share => {
+    for (;;) {
+      const {calls} = await (await fetch(`${url}/_ledger`)).json();
+      if (calls - asked >= share * rows)
+        return {
+          calls,
+          at: performance.now(),
+          worker: workers.reduce((sum, {pid}) => sum + cpuOf(pid), 0),
+          coordinator: cpuOf(run.pid),
+          redis: cpuOf(redisServer.pid),
+          commands: await commands(),
+        };
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+  };
+  // Processes start slowly and end unevenly: what they do in between is what lasts.
+  const from = await reach(0.3);
+  const to = await reach(0.9);
+  const [code] = await over;
   if (code !== 0) throw new Error(`the run ended with ${code}`);
-  const {calls} = JSON.parse(readFileSync(join(directory, 'out.summary.json'), 'utf8'));
-  const perCall = cpu => Math.round((cpu * 1e6) / calls.total);
+  asked += rows;
+  const each = name => (to[name] - from[name]) / (to.calls - from.calls);
   const figures = {
     workers: count,
-    'calls/s': Math.round(calls.total / seconds),
-    'worker µs/call': perCall(workers.reduce((sum, {pid}, i) => sum + cpuOf(pid) - before.workers[i], 0)),
-    'coordinator µs/call': perCall(coordinator),
-    'redis µs/call': perCall(cpuOf(redisServer.pid) - before.server),
-    'redis commands/call': Number((((await commands()) - before.redis) / calls.total).toFixed(2)),
-    'p50 ms': calls.latency_ms.p50,
+    'calls/s': Math.round(1_000 / each('at')),
+    'worker µs/call': Math.round(each('worker') * 1e6),
+    'coordinator µs/call': Math.round(each('coordinator') * 1e6),
+    'redis µs/call': Math.round(each('redis') * 1e6),
+    'redis commands/call': Number(each('commands').toFixed(2)),
+    'p50 ms': JSON.parse(readFileSync(join(directory, 'out.summary.json'), 'utf8')).calls.latency_ms.p50,
   };
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map(worker => once(worker, 'exit')));
