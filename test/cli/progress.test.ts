@@ -11,6 +11,7 @@ const status: Status = {
   maxCredits: undefined,
   pause: undefined,
   slowedTo: undefined,
+  idle: false,
   windowFull: false,
 };
 
@@ -47,6 +48,11 @@ describe('the status line', () => {
       'with a full window',
       {total: undefined, leftMs: undefined, windowFull: true},
       '1,234 rows · 1,100 credits · 20 calls/s · all rows read wait for one value',
+    ],
+    [
+      'idle, as what is left failed before',
+      {total: undefined, idle: true, windowFull: true},
+      '1,234 rows · 1,100 credits · waiting to ask values again that got no answer',
     ],
     [
       'throttled',

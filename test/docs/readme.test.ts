@@ -1,6 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {parse} from 'csv-parse/sync';
 import {expect, it} from 'vitest';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
@@ -67,6 +68,16 @@ it('the first command enriches the sample, as the README shows it', async () => 
     .split('\n')
     .filter(text => !/ in \d+ ms|…|written to/.test(text)))
     expect(stderr).toContain(line);
+});
+
+it('the first row has what the README shows of it', async () => {
+  using sandbox = createSandbox();
+  await sandbox.run(['run', `${root}samples/signups.csv`, '-o', 'out.csv', '--endpoint', 'embedded']);
+  const [first] = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
+  const shown = [...readFileSync(path, 'utf8').matchAll(/^\| `(\w+)` \| (.+?) \| `(\w+)` \| (.+?) \|$/gm)];
+  const pairs = shown.flatMap(([, a = '', b, c = '', d]) => [[a, b] as const, [c, d] as const]);
+  expect(pairs.length).toBeGreaterThan(6);
+  for (const [name, value] of pairs) expect([name, first?.[name]]).toEqual([name, value]);
 });
 
 it('the job file in the README is one', () => {

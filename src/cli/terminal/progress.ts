@@ -11,6 +11,9 @@ const CELLS = [20, 10, 5];
 /** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
 const SPEED_OVER_MS = 10_000;
 
+/** Slower than this, in calls a second, and nothing in flight: nobody is being asked. */
+const IDLE_BELOW = 0.5;
+
 /** Shows how the run goes: a line that is redrawn on a terminal, a line now and then elsewhere. Returns its end. */
 export function startProgress(session: Session, console: Console): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -95,6 +98,8 @@ export interface Status {
   readonly pause: Pause | undefined;
   /** Calls a second, where throttling has brought the rate down. */
   readonly slowedTo: number | undefined;
+  /** Nothing is in flight, and has not been for a while: what is left failed before, and waits for its next try. */
+  readonly idle: boolean;
   /** No more rows fit behind one that waits for its answer. */
   readonly windowFull: boolean;
 }
@@ -105,17 +110,20 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
   const rows = written + rejected;
   const total = totalOf(source, job.settings.limit);
   const done = rows - (checkpoint?.record ?? 0);
-  const {pause, current, limit} = executor.pace();
+  const {pause, current, limit, inFlight} = executor.pace();
+  const calls = callsMade(ledger);
+  const callsPerSecond = speed.read(calls, now);
   return {
     now,
     rows,
     total,
-    callsPerSecond: speed.read(callsMade(ledger), now),
+    callsPerSecond,
     leftMs: total === undefined || done === 0 ? undefined : ((now - startedAt) / done) * (total - rows),
     credits: ledger.committed,
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
+    idle: calls > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
     windowFull: window.full,
   };
 }
@@ -154,7 +162,8 @@ function barOf(share: number, cells: number): string {
   return '█'.repeat(Math.floor(share * cells)).padEnd(cells, '░');
 }
 
-function moving({callsPerSecond, leftMs, slowedTo, windowFull}: Status): string[] {
+function moving({callsPerSecond, leftMs, slowedTo, idle, windowFull}: Status): string[] {
+  if (idle) return ['waiting to ask values again that got no answer'];
   return [
     `${count(Math.round(callsPerSecond))} calls/s`,
     ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(Math.max(1_000, leftMs))} left`]),

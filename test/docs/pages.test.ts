@@ -1,0 +1,65 @@
+import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {expect, test} from 'vitest';
+import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const inDocs = readdirSync(`${root}docs`);
+const pages = ['README.md', 'CONTRIBUTING.md', 'jobs/README.md', 'samples/README.md'];
+const all = [...pages, ...inDocs.filter(name => name.endsWith('.md')).map(name => `docs/${name}`)];
+const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
+
+/** A heading as links name it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[`*]/g, '')
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+test.each(all)('every link of %s leads somewhere', page => {
+  const links = [...textOf(page).matchAll(/(?:\]\(|src="|srcset=")([^)"\s]+)/g)].map(([, link = '']) => link);
+  const inside = links.filter(link => !/^[a-z]+:/.test(link));
+  for (const link of inside) {
+    const [target = '', anchor] = link.split('#');
+    const path = target === '' ? page : join(dirname(page), target);
+    expect(existsSync(join(root, path)), link).toBe(true);
+    if (anchor === undefined) continue;
+    const headings = [...textOf(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    expect(headings, link).toContain(anchor);
+  }
+});
+
+test('every flag that the pages name is one', async () => {
+  using sandbox = createSandbox();
+  const flags = new Set(['--help', '--job', '--no-cache', '--output', '--version']);
+  for (const {name} of describeSettings())
+    flags.add(`--${spelled(name, '-')}`).add(`--no-${spelled(name, '-')}`);
+  for (const command of [
+    'serve',
+    'doctor',
+    'init',
+    'worker',
+    'plan',
+    'verify',
+    'fleet status',
+    'cache purge',
+  ])
+    for (const [flag] of (await runHere(sandbox, [...command.split(' '), '--help'])).stdout.matchAll(
+      /--[a-z-]+/g,
+    ))
+      flags.add(flag);
+  for (const page of ['README.md', 'docs/cost-privacy-security.md', 'docs/reports.md', 'docs/scoring.md'])
+    for (const [flag] of textOf(page).matchAll(/(?<=[`\s])--[a-z][a-z-]+/g))
+      expect(flags, page).toContain(flag);
+});
+
+test('pictures are small', () => {
+  const pictures = inDocs.filter(name => name.endsWith('.png'));
+  expect(pictures).toHaveLength(2);
+  for (const name of pictures) expect(statSync(`${root}docs/${name}`).size).toBeLessThan(150_000);
+});
