@@ -47,7 +47,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   init: [
     'bulk-enrich init signups.csv                                writes signups.yaml',
-    'bulk-enrich init signups.csv -o jobs/nightly.yaml',
+    'bulk-enrich init exports/signups-{date}.csv                 a list that has a new name every day',
+    'bulk-enrich init list.csv --encoding windows-1252 -o jobs/list.yaml',
   ],
   completion: [
     'eval "$(bulk-enrich completion bash)"                       in ~/.bashrc; the same with zsh in ~/.zshrc',

@@ -95,8 +95,11 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .option('--call', 'Make one real ip lookup as well, after saying what it costs.')
     .option('--json', 'The findings as JSON on stdout.')
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
-  add('init', "Look at a list and write a job file for it, asking only what can't be seen.")
-    .argument('<input>', 'the list')
+  withSettings(
+    add('init', "Look at a list and write a job file for it, asking only what can't be seen."),
+    READ_SETTINGS,
+  )
+    .argument('<input>', 'the list; {date} in its path is today, here and in the job')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
@@ -142,6 +145,8 @@ function unknownCommand(name: string, program: Command): UsageError {
 }
 
 const WORKER_SETTINGS = ['endpoint', 'concurrency', 'logLevel', 'quiet'];
+/** How a list is read. */
+const READ_SETTINGS = ['header', 'inputFormat', 'delimiter', 'encoding', 'maxRecordSize'];
 const CALL_SETTINGS = ['endpoint', 'defaultCountry', 'timeout', 'logLevel', 'quiet'];
 
 type WithSettings = (command: Command, which: 'all' | readonly string[]) => Command;
@@ -149,7 +154,10 @@ type WithSettings = (command: Command, which: 'all' | readonly string[]) => Comm
 /** Gives a command its flags. Their schema is slow to load, so only a command that was named gets them. */
 async function settingsOf(argv: readonly string[]): Promise<WithSettings> {
   const all = argv.includes('completion');
-  if (!all && !['run', 'plan', 'lookup', 'verify', 'worker', 'doctor'].some(name => argv.includes(name)))
+  if (
+    !all &&
+    !['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init'].some(name => argv.includes(name))
+  )
     return command => command;
   const {addSettings} = await import('./flags.ts');
   return (command, which) => (all || argv.includes(command.name()) ? addSettings(command, which) : command);

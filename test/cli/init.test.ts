@@ -22,6 +22,19 @@ it('init writes a job file that plan and run take', async () => {
   expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
 });
 
+it('init reads a list as it is told to, and the job does too', async () => {
+  using sandbox = createSandbox();
+  const list = Buffer.from('Straße;9;Herr Müller;192.0.2.1\n'.repeat(9), 'latin1');
+  sandbox.write(`lists/kunden-${new Date().toISOString().slice(0, 10)}.csv`, list);
+  const args = ['lists/kunden-{date}.csv', '--encoding', 'windows-1252', '--no-header'];
+  expect(await sandbox.run(['init', ...args])).toMatchObject({code: 0});
+  expect(sandbox.read('kunden.yaml')).toMatch(/^output: lists\/kunden-\{date\}\.enriched\.csv$/m);
+  expect(await sandbox.run(['run', '--job', 'kunden.yaml'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('9 rows written'),
+  });
+});
+
 it('init leaves an existing file alone, and says what to do', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);

@@ -5,7 +5,14 @@ import {jobFile} from '../../src/cli/init/job-file.ts';
 import type {Ask} from '../../src/cli/init/prompt.ts';
 import {csvRows} from '../lookup/rows.ts';
 
-const FACTS = {name: 'list', path: 'list.yaml', input: 'list.csv', output: 'out.csv', directory: '/srv/a b'};
+const FACTS = {
+  name: 'list',
+  path: 'list.yaml',
+  input: 'list.csv',
+  output: 'out.csv',
+  directory: '/srv/a b',
+  reading: {maxRecordSize: '4096'},
+};
 
 /** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */
 function person(...answers: readonly string[]) {
@@ -58,6 +65,14 @@ describe('a person is asked only what the list does not tell', () => {
     expect(answers).toMatchObject({columns: {phone: ['tel'], country: ['land']}, defaultCountry: undefined});
   });
 
+  test('the country, where the column that has it is empty in some rows', async () => {
+    const rows = csvRows(['030 23125 001', 'DE'], ['030 23125 002', '']);
+    const {ask, asked} = person('de');
+    const seen = {columns: ['tel', 'land'], rows, live: true, interactive: true};
+    expect((await interview(seen, ask, () => {})).defaultCountry).toBe('DE');
+    expect(asked[0]).toContain('some without a country in "land"');
+  });
+
   test('whether a column is what its name says', async () => {
     const list = {ip: 'yes', email: 'jo@example.com'};
     expect((await interviewed(list, ['perhaps', 'y'])).answers.columns.ip).toEqual(['ip']);
@@ -89,6 +104,7 @@ describe('the job file', () => {
     expect(parse(text)).toEqual({
       name: 'list',
       input: 'list.csv',
+      max_record_size: '4096',
       output: 'out.csv',
       force: true,
       endpoint: 'live',

@@ -159,7 +159,7 @@ test('cache purge leaves nothing readable in the file or its log', async () => {
   expect(content().includes('purge77.example')).toBe(true);
   const again = await sandbox.run(['cache', 'purge', 'person77@PURGE77.example']);
   expect(again).toMatchObject({code: 0});
-  expect(again.stdout).toContain('1 answers removed');
+  expect(again.stdout).toContain('1 answer removed');
   expect(content().includes('purge77.example')).toBe(false);
   expect(content().includes('purge78.example')).toBe(true);
 });

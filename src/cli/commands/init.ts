@@ -4,34 +4,37 @@ import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {defaultOutput} from '../../job/job.ts';
+import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {dated, utcDate} from '../../job/paths.ts';
+import type {JobSettings} from '../../job/settings.ts';
 import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {shellWord} from '../terminal/format.ts';
+import {cleaned} from './settings.ts';
 
-interface InitFlags {
-  readonly output?: string;
-  readonly force?: boolean;
-}
+type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
 /** `bulk-enrich init LIST`: looks at a list and writes a job file for it, asking only what it can't see. */
-export async function initCommand(input: string, flags: InitFlags): Promise<number> {
+export async function initCommand(input: string, given: InitFlags): Promise<number> {
+  const {output, force = false, ...flags} = given;
+  const reading = cleaned(flags);
   if (input === '-')
     throw new UsageError('no_input', 'init looks at a file, as the job will read it; not stdin.');
   const name = jobName(input);
-  const path = flags.output ?? `${name}.yaml`;
-  if (existsSync(path) && flags.force !== true) {
+  const path = output ?? `${name}.yaml`;
+  if (existsSync(path) && !force) {
     throw new UsageError(
       'output_exists',
       `${path} exists. Replace it with --force, or name another file with -o.`,
     );
   }
-  const {columns, rows} = await lookAt(input);
+  const {columns, rows} = await lookAt(dated(input, utcDate(Date.now())), checkSettings(undefined, reading));
   const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
   const answers = await withPrompt((ask, interactive) =>
     interview({columns, rows, live, interactive}, ask, say),
   );
-  const facts = {name, path, input, output: defaultOutput([input], {}), directory: process.cwd()};
+  const facts = {name, path, input, reading, output: defaultOutput([input], {}), directory: process.cwd()};
   try {
     writeFileSync(path, jobFile(facts, answers));
   } catch (error) {
@@ -44,11 +47,12 @@ export async function initCommand(input: string, flags: InitFlags): Promise<numb
   return 0;
 }
 
-/** `my list.csv.gz` → `my-list`. */
+/** `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {
   const stem = basename(input)
     .replace(/\.(gz|zst|zstd)$/i, '')
-    .replace(/\.[^.]+$/, '');
+    .replace(/\.[^.]+$/, '')
+    .replace(/[-_.]?\{date\}/g, '');
   return (
     stem
       .replace(/[^\w.-]/g, '-')
@@ -57,12 +61,17 @@ function jobName(input: string): string {
   );
 }
 
-async function lookAt(input: string): Promise<{columns: readonly string[]; rows: Row[]}> {
+async function lookAt(
+  path: string,
+  {header, inputFormat, delimiter, encoding, maxRecordSize}: JobSettings,
+): Promise<{columns: readonly string[]; rows: Row[]}> {
   const source = await openSource({
-    paths: [input],
-    noHeader: false,
-    encoding: 'auto',
-    maxRecordBytes: 1_048_576,
+    paths: [path],
+    noHeader: !header,
+    inputFormat,
+    delimiter,
+    encoding,
+    maxRecordBytes: maxRecordSize,
   });
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {columns} = source.format;

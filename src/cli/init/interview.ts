@@ -51,14 +51,13 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? NAME_IT : ''}`});
   }
   const columns = await namedColumns(chosen, seen, ask);
-  const country =
-    columns.country.length === 0 && hasNationalNumbers(columns.phone, seen)
-      ? await ask(
-          `Phone numbers in "${columns.phone.join('", "')}" are in national form. Two-letter code of their country, or none:`,
-          NONE,
-          isCountry,
-        )
-      : NONE;
+  const country = hasNationalNumbers(columns, seen)
+    ? await ask(
+        `Phone numbers in "${columns.phone.join('", "')}" are in national form${columns.country.length === 0 ? '' : `, some without a country in "${columns.country[0]}"`}. Two-letter code of their country, or none:`,
+        NONE,
+        isCountry,
+      )
+    : NONE;
   return {
     columns,
     leftOut,
@@ -108,11 +107,13 @@ function noColumn(name: string, columns: readonly string[]): string {
   return `There is no column "${name}". ${near === undefined ? `Columns: ${columns.join(', ')}.` : `Did you mean "${near}"?`}`;
 }
 
-function hasNationalNumbers(names: readonly string[], {columns, rows}: Seen): boolean {
-  const cells = names.map(name => cellReader(name, columns));
+/** Whether there are phone numbers in national form whose row does not say their country. */
+function hasNationalNumbers({phone, country: [name]}: Answers['columns'], {columns, rows}: Seen): boolean {
+  const cells = phone.map(column => cellReader(column, columns));
+  const country = name === undefined ? undefined : cellReader(name, columns);
   return cells.some(cell =>
     rows.some(row => {
-      const read = canonicalPhone(cell(row) ?? '', undefined);
+      const read = canonicalPhone(cell(row) ?? '', country?.(row));
       return read.state === 'invalid' && read.code === 'country_unknown';
     }),
   );

@@ -1,4 +1,6 @@
 import {stringify} from 'yaml';
+import type {RawSettings} from '../../job/parse.ts';
+import {spelled} from '../../job/settings.ts';
 import {shellWord} from '../terminal/format.ts';
 import type {Answers} from './interview.ts';
 
@@ -9,11 +11,18 @@ export interface JobFacts {
   readonly input: string;
   readonly output: string;
   readonly directory: string;
+  /** The flags that say how the list is read. */
+  readonly reading: RawSettings;
+}
+
+/** Settings as a job file spells them. */
+function settingsOf(raw: RawSettings): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [spelled(name, '_'), value]));
 }
 
 /** The job file: what was found, with what else a nightly job may want beside it as comments. */
 export function jobFile(
-  {name, path, input, output, directory}: JobFacts,
+  {name, path, input, output, directory, reading}: JobFacts,
   {columns, leftOut, defaultCountry, endpoint, maxCredits}: Answers,
 ): string {
   const file = shellWord(path);
@@ -24,7 +33,7 @@ export function jobFile(
 # Go:                          bulk-enrich run --job ${file}
 # Every night, from cron:      15 2 * * *  cd ${shellWord(directory)} && bulk-enrich run --job ${file} --quiet
 # Paths start from the directory that the command runs in. All settings: bulk-enrich run --help, here with _ for -.
-${stringify({name, input, output})}# The last output is replaced once the new one is complete.
+${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
 force: true
 
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
