@@ -7,11 +7,15 @@ import type {Check} from '../../src/cli/doctor/check.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 const KEY = 'canary-key-5c91d07e33';
 
 async function doctor(sandbox: Sandbox, flags: readonly string[], env: Record<string, string> = {}) {
-  const {code, stdout, stderr} = await sandbox.run(['doctor', '--json', ...flags], {env});
+  const args = ['doctor', '--json', ...flags];
+  // Node reads which certificates to trust as it starts.
+  const starts = env.NODE_EXTRA_CA_CERTS !== undefined;
+  const {code, stdout, stderr} = await (starts ? sandbox.run(args, {env}) : runHere(sandbox, args, {env}));
   expect(stdout + stderr).not.toContain('canary-key');
   const {checks} = JSON.parse(stdout) as {checks: Check[]};
   return {code, stderr, of: (name: string) => checks.find(check => check.name === name)};

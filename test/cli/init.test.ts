@@ -1,5 +1,6 @@
 import {expect, it} from 'vitest';
 import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 const LIST =
   'email,mobile,signup_ip\na@example.com,+12025550100,192.0.2.1\nb@example.org,(202) 555-0101,192.0.2.2\n';
@@ -7,18 +8,18 @@ const LIST =
 it('init writes a job file that plan and run take', async () => {
   using sandbox = createSandbox();
   sandbox.write('my list.csv', LIST);
-  const init = await sandbox.run(['init', 'my list.csv']);
+  const init = await runHere(sandbox, ['init', 'my list.csv']);
   expect(init).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('bulk-enrich plan --job my-list.yaml'),
   });
   expect(sandbox.read('my-list.yaml')).toMatch(/^ip: signup_ip\nphone: mobile\nemail: email$/m);
-  const plan = await sandbox.run(['plan', '--job', 'my-list.yaml']);
+  const plan = await runHere(sandbox, ['plan', '--job', 'my-list.yaml']);
   expect(plan).toMatchObject({code: 0, stdout: expect.stringContaining('2 rows')});
-  const run = await sandbox.run(['run', '--job', 'my-list.yaml']);
+  const run = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
   expect(run.code).toBe(0);
   expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
-  const nextNight = await sandbox.run(['run', '--job', 'my-list.yaml']);
+  const nextNight = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
   expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
 });
 
@@ -39,17 +40,17 @@ it('init leaves an existing file alone, and says what to do', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);
   sandbox.write('list.yaml', 'mine');
-  const refused = await sandbox.run(['init', 'list.csv']);
+  const refused = await runHere(sandbox, ['init', 'list.csv']);
   expect(refused).toMatchObject({code: 2, stderr: expect.stringContaining('--force')});
   expect(sandbox.read('list.yaml')).toBe('mine');
-  expect((await sandbox.run(['init', 'list.csv', '--force'])).code).toBe(0);
+  expect((await runHere(sandbox, ['init', 'list.csv', '--force'])).code).toBe(0);
 });
 
 it('init writes a job for the live service where one is configured', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);
   const env = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
-  expect((await sandbox.run(['init', 'list.csv'], {env})).code).toBe(0);
+  expect((await runHere(sandbox, ['init', 'list.csv'], {env})).code).toBe(0);
   expect(sandbox.read('list.yaml')).toMatch(/^endpoint: live$/m);
   expect(sandbox.read('list.yaml')).not.toContain('init-key');
 });
@@ -57,7 +58,7 @@ it('init writes a job for the live service where one is configured', async () =>
 it('init says what is missing in a list without anything to look up', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'id,note\n1,a\n2,b\n');
-  expect(await sandbox.run(['init', 'list.csv'])).toMatchObject({
+  expect(await runHere(sandbox, ['init', 'list.csv'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('columns: id, note'),
   });

@@ -2,6 +2,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, it} from 'vitest';
 import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 /** Starts `serve` and waits for its first lines. */
 async function serve(
@@ -37,7 +38,7 @@ it('what serve says to put into another terminal is all that a lookup there need
   const {running, printed} = await serve(sandbox, []);
   const [, exported = ''] = /^In another terminal: export (.*)$/m.exec(printed) ?? [];
   const env = Object.fromEntries(exported.split(' ').map(pair => pair.split('=') as [string, string]));
-  expect(await sandbox.run(['lookup', 'ip', '192.0.2.1'], {env})).toMatchObject({code: 0});
+  expect(await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env})).toMatchObject({code: 0});
   running.kill('SIGTERM');
   await running.outcome;
 });
@@ -46,7 +47,7 @@ it('serve takes the key from the environment, and never prints it', async () => 
   using sandbox = createSandbox();
   const {running, url, printed} = await serve(sandbox, [], {BULK_ENRICH_API_KEY: 'serve-key-canary'});
   const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: 'serve-key-canary'};
-  expect((await sandbox.run(['lookup', 'ip', '192.0.2.1'], {env})).code).toBe(0);
+  expect((await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env})).code).toBe(0);
   running.kill('SIGINT');
   const {stdout, stderr} = await running.outcome;
   expect(printed + stdout + stderr).not.toContain('serve-key-canary');
@@ -61,7 +62,7 @@ it.each([
   using sandbox = createSandbox();
   sandbox.write('broken.yaml', 'rules: [{when: nonsense(}]');
   sandbox.write('a-file', '');
-  const {code, stderr} = await sandbox.run(['serve', '--port', '0', ...args]);
+  const {code, stderr} = await runHere(sandbox, ['serve', '--port', '0', ...args]);
   expect({code, lines: stderr.trim().split('\n').length}).toEqual({code: 2, lines: 1});
   expect(stderr).toMatch(sentence);
 });
@@ -71,7 +72,7 @@ it('serve on a port that is taken says so', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => taken.once('listening', resolve));
   const {port} = taken.address() as AddressInfo;
-  const {code, stderr} = await sandbox.run(['serve', '--port', String(port)]);
+  const {code, stderr} = await runHere(sandbox, ['serve', '--port', String(port)]);
   taken.close();
   expect(code).toBe(2);
   expect(stderr).toMatch(

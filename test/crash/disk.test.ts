@@ -3,11 +3,12 @@ import {mkdirSync, readdirSync} from 'node:fs';
 import {afterEach, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {canTrace, tracedNode} from '../support/strace.ts';
 
 const KEY = 'disk-key-44cd';
-const ROWS = 400;
+const ROWS = 200;
 const args = ['run', 'list.csv', '-o', 'disk/out.csv', '--ip', 'ip', '--rate', 'unlimited'];
 
 const mounts: string[] = [];
@@ -40,7 +41,8 @@ afterEach(unmountAll);
 interface Scene {
   readonly sandbox: Sandbox;
   readonly api: ApiServer;
-  run(more?: {node?: string; env?: Record<string, string>}): ReturnType<Sandbox['run']>;
+  /** In this process, or in one of its own with what runs in node's place. */
+  run(node?: string): ReturnType<Sandbox['run']>;
 }
 
 async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
@@ -48,7 +50,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', ips(ROWS));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  const run: Scene['run'] = (more = {}) => sandbox.run(args, {...more, env: {...env, ...more.env}});
+  const run: Scene['run'] = node =>
+    node === undefined ? runHere(sandbox, args, {env}) : sandbox.run(args, {env, node});
   try {
     await work({sandbox, api, run});
   } finally {
@@ -77,7 +80,7 @@ test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on
   withScene(async scene => {
     const {sandbox, api, run} = scene;
     mount(sandbox.path('disk'), '-o', 'size=160k');
-    const full = await run();
+    const full = await run(process.execPath);
     expect(full.code).toBe(9);
     expect(full.stderr).toMatch(
       /Stopped: .*can't be written \((ENOSPC, no space left|SQLITE_FULL|SQLITE_IOERR\w*)\)/,
@@ -129,7 +132,7 @@ test.runIf(canTrace()).each([
     mkdirSync(sandbox.path('disk'));
     const [call = ''] = inject.split(':');
     const {node} = tracedNode(sandbox, call, inject);
-    const failed = await run({node});
+    const failed = await run(node);
     expect([failed.code, failed.stderr]).toEqual([9, expect.stringMatching(sentence)]);
     expect(failed.stderr).not.toContain('    at ');
     expect(readdirSync(sandbox.path('disk'))).not.toContain('out.csv');
@@ -140,7 +143,7 @@ test.runIf(canTrace()).each([
 test('an output device that is full is exit 9 in a sentence', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(3));
-  const outcome = await sandbox.run([
+  const outcome = await runHere(sandbox, [
     'run',
     'list.csv',
     '-o',
@@ -160,7 +163,7 @@ test('a pipe as the output is streamed to, and never replaced', async () => {
   sandbox.write('list.csv', ips(3));
   const pipe = sandbox.path('pipe');
   execFileSync('mkfifo', [pipe]);
-  const run = sandbox.run([
+  const run = runHere(sandbox, [
     'run',
     'list.csv',
     '-o',

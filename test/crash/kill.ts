@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
 import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {runHere} from '../support/main.ts';
 
 export interface KillTest {
   readonly rows: number;
@@ -25,7 +26,7 @@ export async function killAndCompare(test: KillTest): Promise<{kills: number; ex
   const list = listOf(test.rows, test.distinct, test.seed);
   await using calm = await openArena();
   calm.sandbox.write('list.csv', list);
-  expect(await calm.sandbox.run(args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
+  expect(await runHere(calm.sandbox, args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
   const distinct = (await calm.api.ledger()).distinct;
 
   await using arena = await openArena({latency: 15, seed: test.seed});

@@ -9,7 +9,7 @@ test.runIf(canTrace())(
     const calm = await uninterrupted();
     const rare = calm.points.filter(({call}) => call === 'rename');
     const others = calm.points.filter(({call}) => call !== 'rename');
-    const step = Math.ceil(others.length / 4);
+    const step = Math.ceil(others.length / 3);
     let kills = 0;
     for (const point of [...rare, ...others.filter((_, i) => i % step === step - 1)])
       if ((await killAt(point, calm)).killed) kills += 1;

@@ -1,6 +1,7 @@
 import {expect} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
 
@@ -24,6 +25,7 @@ export interface Point {
 
 interface Trial {
   readonly sandbox: Sandbox;
+  /** With what runs in node's place: a process of its own. */
   run(node?: string): ReturnType<Sandbox['run']>;
   readonly calls: () => number;
 }
@@ -33,7 +35,8 @@ async function withTrial<T>(work: (trial: Trial) => Promise<T>): Promise<T> {
   await using api = await startApiServer({key: KEY});
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   sandbox.write('list.csv', list);
-  const run = (node?: string) => sandbox.run(args, node === undefined ? {env} : {env, node});
+  const run = (node?: string) =>
+    node === undefined ? runHere(sandbox, args, {env}) : sandbox.run(args, {env, node});
   return await work({sandbox, run, calls: () => api.ledger.calls});
 }
 

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';
 import {FAST, KEY, startService} from './service.ts';
 
@@ -13,7 +14,7 @@ test('a 401 on the first call: exit 6, one sentence, at most the calls in flight
   using sandbox = createSandbox();
   service.setKey('another-key-entirely');
   sandbox.write('list.csv', listOf(200));
-  const outcome = await sandbox.run(['run', 'list.csv', ...FAST], {env: service.env});
+  const outcome = await runHere(sandbox, ['run', 'list.csv', ...FAST], {env: service.env});
   expect(outcome).toMatchObject({code: 6, stdout: ''});
   const sentences = outcome.stderr.split('\n').filter(line => line.startsWith('Stopped: '));
   expect(sentences).toEqual([
@@ -37,7 +38,7 @@ test('a 401 on the first call: exit 6, one sentence, at most the calls in flight
   expectAccounts(summary);
 
   service.setKey(KEY);
-  const again = await sandbox.run(['run', 'list.csv', ...FAST], {env: service.env});
+  const again = await runHere(sandbox, ['run', 'list.csv', ...FAST], {env: service.env});
   expect(again, again.stderr).toMatchObject({code: 0});
   expect(sandbox.summary('list.enriched.summary.json').resumed.times).toBe(1);
 });
@@ -134,7 +135,9 @@ test.each(Object.entries(fatal))('the key is nowhere after %s', async (_, [code,
   await using service = await startService({script: fault});
   using sandbox = createSandbox();
   sandbox.write('list.csv', listOf(3));
-  const outcome = await sandbox.run(['run', 'list.csv', '--log-level', 'trace', ...FAST], {env: service.env});
+  const outcome = await runHere(sandbox, ['run', 'list.csv', '--log-level', 'trace', ...FAST], {
+    env: service.env,
+  });
   expect(outcome.code, outcome.stderr).toBe(code);
   expectNoKey(sandbox, outcome.stdout + outcome.stderr);
 });

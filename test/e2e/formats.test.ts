@@ -3,6 +3,7 @@ import {parse} from 'csv-parse/sync';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {FAST, type Service, startService} from './service.ts';
 
 let service: Service;
@@ -25,14 +26,10 @@ const berlin = () =>
     reply.json({success: true, data: {city: '=Berlin', latitude: -122.4, phone: call.value}}),
   );
 
-/** Runs, expects a good end, and returns what was written. */
-async function enrich(args: readonly string[], stdin?: string | Uint8Array): Promise<string> {
-  const outcome = await sandbox.run(['run', ...args], {
-    env: service.env,
-    ...(stdin === undefined ? {} : {stdin}),
-  });
-  expect(outcome, outcome.stderr).toMatchObject({code: 0});
-  return outcome.stdout;
+/** Runs, and expects a good end. */
+async function enrich(args: readonly string[]): Promise<void> {
+  const outcome = await runHere(sandbox, ['run', ...args], {env: service.env});
+  expect(outcome, outcome.stderr).toMatchObject({code: 0, stdout: ''});
 }
 
 test('a semicolon file with mark, sep line and CRLF comes out as it came in', async () => {
@@ -97,7 +94,8 @@ test('TSV in, TSV out; CSV to TSV where asked', async () => {
 
 test('stdin to stdout: nothing but the rows on stdout', async () => {
   berlin();
-  const stdout = await enrich(['-', '-o', '-', '--ip', 'ip', ...CITY], 'ip\n192.0.2.1\n');
+  const args = ['run', '-', '-o', '-', '--ip', 'ip', ...CITY];
+  const {stdout} = await sandbox.run(args, {env: service.env, stdin: 'ip\n192.0.2.1\n'});
   expect(stdout).toBe("ip,ip_status,ip_error,ip_city\n192.0.2.1,ok,,'=Berlin\n");
   expect(sandbox.files()).toEqual([]);
 });
@@ -187,7 +185,7 @@ test('verdicts: what goes with the token is sent with it, and the test actions a
 
 test('rows that can not be read are set aside, the others go on; exit 3', async () => {
   sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,3\n');
-  const outcome = await sandbox.run(['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
+  const outcome = await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
   expect(outcome.code).toBe(3);
   expect(JSON.parse(sandbox.read('list.enriched.rejects.ndjson'))).toMatchObject({
     line: 3,
@@ -216,7 +214,9 @@ test.each([
 
 test('an output that would be compressed by its name is refused, with what to do', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
-  const outcome = await sandbox.run(['run', 'list.csv', '-o', 'out.csv.gz', ...CITY], {env: service.env});
+  const outcome = await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv.gz', ...CITY], {
+    env: service.env,
+  });
   expect(outcome).toMatchObject({code: 2, stderr: expect.stringContaining('-o - | gzip > out.csv.gz')});
 });
 
@@ -247,7 +247,7 @@ test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
 
 test('a field that no NDJSON row has is a warning with the name that is near', async () => {
   sandbox.write('list.ndjson', '{"ip":"192.0.2.1","email":null}\n');
-  const outcome = await sandbox.run(['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST], {
+  const outcome = await runHere(sandbox, ['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST], {
     env: service.env,
   });
   expect(outcome.code).toBe(0);

@@ -3,6 +3,7 @@ import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import type {PlanReport} from '../../src/run/plan.ts';
 import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';
 import {FAST, startService} from './service.ts';
 
@@ -11,9 +12,12 @@ const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 test('plan sends nothing, keeps nothing, and its numbers are the run’s', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
-  sandbox.write('signups.csv', readFileSync(`${samples}signups.csv`));
+  const lines = readFileSync(`${samples}signups.csv`, 'utf8').split('\n');
+  sandbox.write('signups.csv', lines.slice(0, 150).join('\n'));
   const plan = async () => {
-    const {code, stdout} = await sandbox.run(['plan', 'signups.csv', '--json', ...FAST], {env: service.env});
+    const {code, stdout} = await runHere(sandbox, ['plan', 'signups.csv', '--json', ...FAST], {
+      env: service.env,
+    });
     expect(code).toBe(0);
     return JSON.parse(stdout) as PlanReport;
   };
@@ -22,7 +26,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   expect(service.ledger.requests).toBe(0);
   expect(sandbox.files()).toEqual(['signups.csv']);
 
-  const outcome = await sandbox.run(['run', 'signups.csv', ...FAST], {env: service.env});
+  const outcome = await runHere(sandbox, ['run', 'signups.csv', ...FAST], {env: service.env});
   expect(outcome.code, outcome.stderr).toBe(0);
   const summary = sandbox.summary('signups.enriched.summary.json');
   expectAccounts(summary);
@@ -54,9 +58,13 @@ test('without a place for temporary files it says what to set', async () => {
 test('for a person: columns with how they were found, counts, credits and time', async () => {
   using sandbox = createSandbox();
   const stdin = `signup_ip,last_ip,e-mail,note,cc\n${'192.0.2.1,198.51.100.7,jo@example.com,x,US\n'.repeat(8)}`;
-  const {code, stdout, stderr} = await sandbox.run(['plan', '-', '--endpoint', 'embedded', '--rate', '2/s'], {
-    stdin,
-  });
+  const {code, stdout, stderr} = await runHere(
+    sandbox,
+    ['plan', '-', '--endpoint', 'embedded', '--rate', '2/s'],
+    {
+      stdin,
+    },
+  );
   expect({code, stderr}).toEqual({code: 0, stderr: ''});
   expect(stdout).toMatch(
     /^Columns \(csv\):\n {2}ip +"signup_ip" +sure: by its header, 100% of its values fit$/m,
@@ -73,7 +81,7 @@ test('for a person: columns with how they were found, counts, credits and time',
 test('for a person: what can not be asked about, by code and row, and what to do', async () => {
   using sandbox = createSandbox();
   const stdin = 'phone;ip\n030 23125 001;192.0.2.1:80\n+49 30 23125 002;192.0.2.1\ntoo short\n';
-  const {stdout} = await sandbox.run(['plan', '-', '--endpoint', 'embedded'], {stdin});
+  const {stdout} = await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded'], {stdin});
   expect(stdout).toMatch(/^2 rows, 1 that can't be read$/m);
   expect(stdout).toMatch(
     /^What a run would not ask about:\n {2}1 × ip\.ip_with_port: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3$/m,
@@ -90,7 +98,7 @@ test('for a person: what conditions may save', async () => {
     'phone: {column: tel, when: risk.score >= 30}',
   ];
   sandbox.write('job.yaml', job.join('\n'));
-  const {stdout} = await sandbox.run(['plan', '--job', 'job.yaml']);
+  const {stdout} = await runHere(sandbox, ['plan', '--job', 'job.yaml']);
   expect(stdout).toMatch(
     /^ {9}values {2}empty {2}invalid {2}distinct {2}known {2}calls {2}conditional {2}filtered$/m,
   );

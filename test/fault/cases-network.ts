@@ -8,7 +8,7 @@ import {describeMoney, describeRun, World} from './world.ts';
 async function thirdRequest(faults: Faults, calls: number): Promise<string> {
   await using world = await World.open();
   const proxy = await world.proxy({onRequest: ({request}) => (request === 3 ? faults : undefined)});
-  const ran = await world.run({url: proxy.url, command: true});
+  const ran = await world.run({url: proxy.url});
   world.expectSound(ran);
   expect(world.server.ledger.calls).toBe(calls);
   return `${describeRun(ran)}; ${describeMoney(ran)}`;
@@ -64,7 +64,7 @@ export const networkCases: readonly FaultCase[] = [
     expected: 'exit 2 at once, nothing sent',
     async see() {
       await using world = await World.open({tls: true});
-      const ran = await world.run({command: true});
+      const ran = await world.run();
       world.expectSound(ran);
       expect(world.server.ledger.requests).toBe(0);
       expect(ran.stderr).toContain('NODE_EXTRA_CA_CERTS');
@@ -114,7 +114,7 @@ export const networkCases: readonly FaultCase[] = [
   {
     fault: 'cut body',
     expected: 'sent again; maybe charged once more',
-    see: () => withVictim(reply.cut(), {attempts: 1, command: true}),
+    see: () => withVictim(reply.cut(), {attempts: 1}),
   },
   {
     fault: 'no HTTP at all',

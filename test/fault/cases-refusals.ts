@@ -9,15 +9,17 @@ async function midRun(
   mend: (world: World) => void,
   key?: string,
 ): Promise<string> {
+  // A key that is wrong and then right is what one meets at the command line.
+  const command = key !== undefined;
   await using world = await World.open();
   world.server.setScript(({call}) => {
     if (call === 6) spoil(world);
     return undefined;
   });
-  const first = await world.run({flags: ['--concurrency', '2'], command: true});
+  const first = await world.run({flags: ['--concurrency', '2'], command});
   world.expectSound(first);
   mend(world);
-  const second = await world.run({command: true, ...(key === undefined ? {} : {key})});
+  const second = await world.run({command, ...(key === undefined ? {} : {key})});
   world.expectSound(second);
   // Whatever was answered before is not asked for again: those that were refused are, and nobody else.
   expect(world.server.ledger.charged).toBe(12);

@@ -4,6 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
 const KEY = 'key-that-must-not-leak-0123456789';
@@ -31,7 +32,7 @@ const env = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const run = (sandbox: Sandbox, args: readonly string[], more: Record<string, string> = {}) =>
-  sandbox.run(['run', 'in.csv', '--rate', 'unlimited', ...args], {env: env(more)});
+  runHere(sandbox, ['run', 'in.csv', '--rate', 'unlimited', ...args], {env: env(more)});
 
 const historyOf = (sandbox: Sandbox, job: string) =>
   join(sandbox.home, 'state', 'bulk-enrich', 'jobs', job, 'history.ndjson');
@@ -48,7 +49,7 @@ force: true
 ${more}`;
 
 const runJob = (sandbox: Sandbox, more: Record<string, string> = {}) =>
-  sandbox.run(['run', '--job', 'job.yaml'], {env: env(more)});
+  runHere(sandbox, ['run', '--job', 'job.yaml'], {env: env(more)});
 
 describe('--report and --metrics', () => {
   test('one HTML page, or Markdown, and Prometheus text, with nobody and no key in them', async () => {

@@ -2,6 +2,7 @@ import {afterEach, beforeEach, expect, test} from 'vitest';
 import {FAST, KEY, type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 let service: Service;
 let sandbox: Sandbox;
@@ -21,7 +22,7 @@ afterEach(async () => {
 /** The log of a run at this level, as objects; everything else on stderr is for people. */
 async function logOf(level: string): Promise<Record<string, unknown>[]> {
   const args = ['run', 'list.csv', '--log-level', level, ...FAST];
-  const {code, stderr} = await sandbox.run(args, {env: service.env});
+  const {code, stderr} = await runHere(sandbox, args, {env: service.env});
   expect(code, stderr).toBe(3);
   expect(stderr).not.toContain(KEY);
   const lines = stderr.split('\n').filter(line => line.startsWith('{"level"'));

@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
@@ -26,98 +27,101 @@ async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () =
   await work(run, letGo);
   api.setScript(undefined);
   const {calls} = api.ledger;
-  const again = await sandbox.run(args, {env});
+  const again = await runHere(sandbox, args, {env});
   expect(again.code).toBe(0);
   return {api, calls, again};
 }
 
-test.each([
-  ['SIGTERM', 143],
-  ['SIGINT', 130],
-] as const)(
-  '%s: nothing new is sent, calls in flight finish, all is saved, and the command that goes on is named',
-  async (signal, code) => {
-    using sandbox = createSandbox();
-    let safe = Number.NaN;
-    const {api, calls, again} = await hanging(sandbox, async (run, letGo) => {
-      run.kill(signal);
-      await until(() => run.stderr.includes('Stopping'));
-      letGo();
-      const outcome = await run.outcome;
-      expect(outcome).toMatchObject({code, signal: undefined});
-      safe = Number(/^Safe: (\d+) rows? and every answer paid for/m.exec(outcome.stderr)?.[1]);
-      expect(outcome.stderr).toContain(`To go on: bulk-enrich ${args.join(' ')}`);
-      expect(sandbox.summary('out.summary.json')).toMatchObject({
-        status: 'interrupted',
-        reason: 'signal',
-        exit_code: code,
-        credits: {spent: 14, maybe_spent: 0},
+// They mostly wait for processes and time limits.
+describe.concurrent('a run that is told to end', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    '%s: nothing new is sent, calls in flight finish, all is saved, and the command that goes on is named',
+    async (signal, code) => {
+      using sandbox = createSandbox();
+      let safe = Number.NaN;
+      const {api, calls, again} = await hanging(sandbox, async (run, letGo) => {
+        run.kill(signal);
+        await until(() => run.stderr.includes('Stopping'));
+        letGo();
+        const outcome = await run.outcome;
+        expect(outcome).toMatchObject({code, signal: undefined});
+        safe = Number(/^Safe: (\d+) rows? and every answer paid for/m.exec(outcome.stderr)?.[1]);
+        expect(outcome.stderr).toContain(`To go on: bulk-enrich ${args.join(' ')}`);
+        expect(sandbox.summary('out.summary.json')).toMatchObject({
+          status: 'interrupted',
+          reason: 'signal',
+          exit_code: code,
+          credits: {spent: 14, maybe_spent: 0},
+        });
+        expect(existsSync(sandbox.path('out.csv'))).toBe(false);
       });
-      expect(existsSync(sandbox.path('out.csv'))).toBe(false);
+      expect(calls).toBe(14);
+      expect(again.stderr).toContain(
+        `Going on from row ${safe + 1}: 14 calls were made before and are not made again`,
+      );
+      expect(api.ledger.repeated()).toEqual([]);
+    },
+  );
+
+  test('a second signal exits now; what was in flight counts as maybe spent, and is asked again', async () => {
+    using sandbox = createSandbox();
+    const {api} = await hanging(sandbox, async run => {
+      run.kill('SIGINT');
+      await until(() => run.stderr.includes('Stopping'));
+      run.kill('SIGINT');
+      expect(await run.outcome).toMatchObject({code: 130, signal: undefined});
     });
-    expect(calls).toBe(14);
-    expect(again.stderr).toContain(
-      `Going on from row ${safe + 1}: 14 calls were made before and are not made again`,
-    );
-    expect(api.ledger.repeated()).toEqual([]);
-  },
-);
-
-test('a second signal exits now; what was in flight counts as maybe spent, and is asked again', async () => {
-  using sandbox = createSandbox();
-  const {api} = await hanging(sandbox, async run => {
-    run.kill('SIGINT');
-    await until(() => run.stderr.includes('Stopping'));
-    run.kill('SIGINT');
-    expect(await run.outcome).toMatchObject({code: 130, signal: undefined});
+    expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 40, maybe_spent: 4});
+    expect(api.ledger.calls).toBe(44);
   });
-  expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 40, maybe_spent: 4});
-  expect(api.ledger.calls).toBe(44);
-});
 
-test('a call that hangs gets five seconds: then the run ends, and its books say that it may have been charged', async () => {
-  using sandbox = createSandbox();
-  await hanging(sandbox, async run => {
-    run.kill('SIGTERM');
-    expect(await run.outcome).toMatchObject({code: 143});
-    expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 10, maybe_spent: 4});
-  });
-});
-
-test('--resend never: what was in flight at a kill is unknown, and not asked again', async () => {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  api.setScript(call => (call.call > 10 ? new Promise(() => {}) : undefined));
-  sandbox.write('list.csv', ips(40));
-  const run = sandbox.start([...args, '--resend', 'never'], {env});
-  await until(() => api.ledger.calls >= 14);
-  run.kill('SIGKILL');
-  await run.outcome;
-  api.setScript(undefined);
-  expect((await sandbox.run([...args, '--resend', 'never'], {env})).code).toBe(3);
-  expect(sandbox.summary('out.summary.json')).toMatchObject({
-    lookups: {ip: {answered: 36, unknown: 4}},
-    credits: {spent: 36, maybe_spent: 4},
-  });
-  expect(api.ledger.calls).toBe(40);
-  expect(sandbox.read('out.csv').match(/,unknown,interrupted,/g)).toHaveLength(4);
-});
-
-test('one run per output: a second exits 11 with zero calls, naming the holder, and a dead holder blocks nobody', async () => {
-  using sandbox = createSandbox();
-  const {api} = await hanging(sandbox, async (run, letGo) => {
-    const calls = 14;
-    const second = await sandbox.run(args, {
-      env: {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY},
+  test('a call that hangs gets five seconds: then the run ends, and its books say that it may have been charged', async () => {
+    using sandbox = createSandbox();
+    await hanging(sandbox, async run => {
+      run.kill('SIGTERM');
+      expect(await run.outcome).toMatchObject({code: 143});
+      expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 10, maybe_spent: 4});
     });
-    expect(second.code).toBe(11);
-    expect(second.stderr).toContain(`process ${run.pid} on `);
-    expect(existsSync(sandbox.path('out.summary.json'))).toBe(false);
-    expect(calls).toBe(14);
+  });
+
+  test('--resend never: what was in flight at a kill is unknown, and not asked again', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY});
+    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+    api.setScript(call => (call.call > 10 ? new Promise(() => {}) : undefined));
+    sandbox.write('list.csv', ips(40));
+    const run = sandbox.start([...args, '--resend', 'never'], {env});
+    await until(() => api.ledger.calls >= 14);
     run.kill('SIGKILL');
     await run.outcome;
-    letGo();
+    api.setScript(undefined);
+    expect((await runHere(sandbox, [...args, '--resend', 'never'], {env})).code).toBe(3);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({
+      lookups: {ip: {answered: 36, unknown: 4}},
+      credits: {spent: 36, maybe_spent: 4},
+    });
+    expect(api.ledger.calls).toBe(40);
+    expect(sandbox.read('out.csv').match(/,unknown,interrupted,/g)).toHaveLength(4);
   });
-  expect(api.ledger.distinct()).toBe(40);
+
+  test('one run per output: a second exits 11 with zero calls, naming the holder, and a dead holder blocks nobody', async () => {
+    using sandbox = createSandbox();
+    const {api} = await hanging(sandbox, async (run, letGo) => {
+      const calls = 14;
+      const second = await runHere(sandbox, args, {
+        env: {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY},
+      });
+      expect(second.code).toBe(11);
+      expect(second.stderr).toContain(`process ${run.pid} on `);
+      expect(existsSync(sandbox.path('out.summary.json'))).toBe(false);
+      expect(calls).toBe(14);
+      run.kill('SIGKILL');
+      await run.outcome;
+      letGo();
+    });
+    expect(api.ledger.distinct()).toBe(40);
+  });
 });

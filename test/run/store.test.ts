@@ -2,9 +2,10 @@ import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} f
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
+import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
-import {openArena} from '../support/crash.ts';
+import {runHere} from '../support/main.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip', force: true, concurrency: 8};
@@ -104,7 +105,8 @@ test('a home directory that does not exist is a warning, and is not made', async
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(5));
   const env = {HOME: sandbox.path('nobody'), XDG_CACHE_HOME: ''};
-  const outcome = await sandbox.run(
+  const outcome = await runHere(
+    sandbox,
     ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded'],
     {env},
   );
@@ -145,19 +147,19 @@ test('the store is for nobody else to read', async () => {
 });
 
 test('cache purge leaves nothing readable in the file or its log', async () => {
-  await using arena = await openArena();
-  const {sandbox, env} = arena;
+  await using service = await startService();
+  using sandbox = createSandbox();
   const emails = Array.from({length: 200}, (_, i) => `person${i}@purge${i}.example`);
   sandbox.write('list.csv', `email\n${emails.join('\n')}\n`);
   const args = ['run', 'list.csv', '-o', 'out.csv', '--email', 'email', '--rate', 'unlimited'];
-  expect((await sandbox.run(args, {env})).code).toBe(0);
+  expect((await runHere(sandbox, args, {env: service.env})).code).toBe(0);
   const store = join(sandbox.home, 'cache', 'bulk-enrich');
   const content = () =>
     readdirSync(store)
       .map(name => readFileSync(join(store, name), 'latin1'))
       .join();
   expect(content().includes('purge77.example')).toBe(true);
-  const again = await sandbox.run(['cache', 'purge', 'person77@PURGE77.example']);
+  const again = await runHere(sandbox, ['cache', 'purge', 'person77@PURGE77.example']);
   expect(again).toMatchObject({code: 0});
   expect(again.stdout).toContain('1 answer removed');
   expect(content().includes('purge77.example')).toBe(false);

@@ -89,6 +89,17 @@ export function filesUnder(directory: string): string[] {
     .sort();
 }
 
+/** All that a command's environment has, unless more is given. */
+export function environmentOf(home: string): Record<string, string | undefined> {
+  return {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_CACHE_HOME: join(home, 'cache'),
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+  };
+}
+
 function startCommand(
   args: readonly string[],
   {env, stdin = '', node = process.execPath}: CommandOptions,
@@ -97,14 +108,7 @@ function startCommand(
 ): RunningCommand {
   const child = spawn(node, [bin, ...args], {
     cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      XDG_CACHE_HOME: join(home, 'cache'),
-      XDG_STATE_HOME: join(home, 'state'),
-      XDG_CONFIG_HOME: join(home, 'config'),
-      ...env,
-    },
+    env: {...environmentOf(home), ...env},
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const out: Buffer[] = [];

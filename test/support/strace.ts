@@ -5,7 +5,10 @@ import type {Sandbox} from './command.ts';
 /** Whether processes can be traced here: strace is installed, and allowed to. */
 export function canTrace(): boolean {
   try {
-    execFileSync('strace', ['-qq', '-o', '/dev/null', 'true'], {stdio: 'ignore', timeout: 10_000});
+    execFileSync('strace', ['-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true'], {
+      stdio: 'ignore',
+      timeout: 10_000,
+    });
     return true;
   } catch {
     return false;
@@ -24,7 +27,9 @@ export function tracedNode(sandbox: Sandbox, calls: string, inject?: string): Tr
   const node = sandbox.path('../traced-node');
   const log = `${node}.log`;
   const injected = inject === undefined ? '' : `-e inject=${inject}`;
-  const command = `strace -f -qq -o '${log}' -e trace=${calls} ${injected} '${process.execPath}' "$@"`;
+  // Stopping at the traced calls only is twice as fast, but no signal can be injected then.
+  const filter = inject?.includes('signal=') ? '' : '--seccomp-bpf';
+  const command = `strace -f ${filter} -qq -o '${log}' -e trace=${calls} ${injected} '${process.execPath}' "$@"`;
   writeFileSync(node, `#!/bin/sh\nexec ${command}\n`);
   chmodSync(node, 0o755);
   return {node, log: () => readFileSync(log, 'utf8').trimEnd().split('\n')};
