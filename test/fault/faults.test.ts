@@ -30,11 +30,11 @@ async function check(each: FaultCase): Promise<void> {
 }
 
 describe.concurrent('a fault', () => {
-  for (const each of quick) test(each.fault, {timeout: 60_000}, () => check(each));
+  for (const each of quick) test(each.fault, {timeout: 150_000}, () => check(each));
 });
 
 describe('a fault that lasts', () => {
-  for (const each of timeCases) test(each.fault, {timeout: 60_000}, () => check(each));
+  for (const each of timeCases) test(each.fault, {timeout: 150_000}, () => check(each));
 });
 
 test('the table names these faults and no others', () => {
