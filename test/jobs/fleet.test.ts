@@ -1,0 +1,147 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, it} from 'vitest';
+import {parse, parseAllDocuments} from 'yaml';
+import {exitCodes} from '../../src/job/errors.ts';
+import {settingsSchema} from '../../src/job/settings.ts';
+import {redisInstalled, startRedis} from '../support/redis.ts';
+import {createSite, type Site} from './site.ts';
+
+const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
+
+/** What is of interest of a container, or of a service in a Compose file. */
+interface Container {
+  readonly image: string;
+  readonly command: readonly string[];
+  /** What stands in the file itself, not in a Secret. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly graceSeconds: number;
+}
+
+interface PodSpec {
+  readonly terminationGracePeriodSeconds?: number;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly env?: readonly {readonly name: string; readonly value?: string}[];
+  }[];
+}
+
+interface ComposeService {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stop_grace_period?: string;
+}
+
+const compose = parse(read('compose.yaml'), {merge: true}) as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+};
+const manifests = parseAllDocuments(read('kubernetes.yaml')).map(document => {
+  expect(document.errors).toEqual([]);
+  return document.toJS();
+});
+
+/** Compose's `${NAME:-default}`, where nothing is set. */
+const interpolated = (text: string) => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+
+const composed: Container[] = Object.values(compose.services).map(service => ({
+  image: service.image,
+  command: service.command.map(interpolated),
+  env: service.environment ?? {},
+  graceSeconds: Number.parseInt(service.stop_grace_period ?? '10', 10),
+}));
+
+const deployed: Container[] = manifests
+  .map(({spec}): PodSpec | undefined => (spec.jobTemplate?.spec ?? spec).template?.spec)
+  .filter(spec => spec !== undefined)
+  .flatMap(({containers, terminationGracePeriodSeconds = 30}) =>
+    containers.map(({image, args, env = []}) => ({
+      image,
+      command: args,
+      env: Object.fromEntries(env.flatMap(({name, value}) => (value === undefined ? [] : [[name, value]]))),
+      graceSeconds: terminationGracePeriodSeconds,
+    })),
+  );
+
+const containers = [...composed, ...deployed];
+const own = containers.filter(({command}) => command[0] === 'bulk-enrich');
+
+const LIVE = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'no-key'};
+
+/** Starts one of the files' commands where the lists and jobs are; a live endpoint is one that is never reached. */
+function start(site: Site, command: readonly string[], redisUrl: string) {
+  const env = {BULK_ENRICH_REDIS_URL: redisUrl, ...(command.includes('live') ? LIVE : {})};
+  return site.start(command.slice(1), {env});
+}
+
+function createFleetSite(): Site {
+  const site = createSite();
+  site.write('nightly-signups.yaml', site.read('jobs/nightly-signups.yaml'));
+  site.write('signups.csv', site.read('samples/signups.csv'));
+  return site;
+}
+
+it('each file has workers and a run', () => {
+  expect(composed.map(({command}) => command.slice(0, 2).join(' '))).toEqual([
+    'redis-server --maxmemory',
+    'bulk-enrich worker',
+    'bulk-enrich run',
+  ]);
+  expect(deployed.map(({command}) => command.slice(0, 2).join(' '))).toEqual([
+    'redis-server /secrets/redis.conf',
+    'bulk-enrich worker',
+    'bulk-enrich run',
+  ]);
+});
+
+it.each(own.map(({command}) => [command.join(' '), command] as const))(
+  '%s gets as far as asking for its Redis',
+  async (_, command) => {
+    using site = createFleetSite();
+    const {code, stderr} = await start(site, command, 'redis://127.0.0.1:1').outcome;
+    expect([code, stderr]).toEqual([exitCodes.temporary, expect.stringContaining("can't be reached")]);
+  },
+);
+
+describe.skipIf(!redisInstalled)('with a Redis (skipped where redis-server is not installed)', () => {
+  it("the Compose file's worker makes the calls of its run", async () => {
+    await using redis = await startRedis();
+    using site = createFleetSite();
+    const [worker, run] = composed.filter(({command}) => command[0] === 'bulk-enrich');
+    const anyPort = (worker?.command ?? []).map(word => word.replace('0.0.0.0:9464', '127.0.0.1:0'));
+    const working = start(site, anyPort, redis.url);
+    const running = start(site, run?.command ?? [], redis.url);
+    try {
+      const {code, stderr} = await Promise.race([running.outcome, working.outcome]);
+      expect([code, stderr]).toEqual([exitCodes.ok, expect.stringContaining('20 rows written')]);
+      working.kill('SIGTERM');
+      expect((await working.outcome).code).toBe(exitCodes.ok);
+    } finally {
+      for (const command of [working, running]) command.kill('SIGKILL');
+    }
+  });
+});
+
+it('Redis evicts nothing', () => {
+  const commands = containers
+    .filter(({image}) => image.startsWith('redis'))
+    .map(({command}) => command.join(' '));
+  expect(commands).toEqual(Array(2).fill(expect.stringContaining('--maxmemory-policy noeviction')));
+});
+
+it('workers have longer to stop than a call may take', () => {
+  const workers = own.filter(({command}) => command[1] === 'worker');
+  expect(workers.map(({graceSeconds}) => graceSeconds * 1_000 > settingsSchema.parse({}).timeout)).toEqual([
+    true,
+    true,
+  ]);
+});
+
+it('no secret stands in an argument or in the files: they come from a Secret or an env file', () => {
+  expect(containers.flatMap(({command}) => command).filter(word => /:\/\/|pass|key/i.test(word))).toEqual([]);
+  for (const {env} of containers) {
+    expect(env).not.toHaveProperty('BULK_ENRICH_API_KEY');
+    for (const value of Object.values(env)) expect(value).not.toMatch(/:\/\/.*@/);
+  }
+  expect(manifests.map(({kind}) => kind)).not.toContain('Secret');
+});
