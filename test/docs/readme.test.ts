@@ -70,14 +70,14 @@ it('the first command enriches the sample, as the README shows it', async () => 
     expect(stderr).toContain(line);
 });
 
-it('the first row has what the README shows of it', async () => {
+it('the seventh row has what the README shows of it', async () => {
   using sandbox = createSandbox();
   await sandbox.run(['run', `${root}samples/signups.csv`, '-o', 'out.csv', '--endpoint', 'embedded']);
-  const [first] = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
+  const row = (parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[])[6];
   const shown = [...readFileSync(path, 'utf8').matchAll(/^\| `(\w+)` \| (.+?) \| `(\w+)` \| (.+?) \|$/gm)];
   const pairs = shown.flatMap(([, a = '', b, c = '', d]) => [[a, b] as const, [c, d] as const]);
   expect(pairs.length).toBeGreaterThan(6);
-  for (const [name, value] of pairs) expect([name, first?.[name]]).toEqual([name, value]);
+  for (const [name, value] of pairs) expect([name, row?.[name]]).toEqual([name, value]);
 });
 
 it('the job file in the README is one', () => {
