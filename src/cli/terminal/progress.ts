@@ -6,6 +6,7 @@ import {count, duration} from './format.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
+const HINT_EVERY_MS = 500;
 /** How long the bar may be: what there is room for. */
 const CELLS = [20, 10, 5];
 /** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
@@ -17,8 +18,9 @@ const IDLE_BELOW = 0.5;
 /** Shows how the run goes: a line that is redrawn on a terminal, a line now and then elsewhere. Returns its end. */
 export function startProgress(session: Session, console: Console): () => void {
   for (const sentence of opening(session)) console.say(sentence);
+  const stopHinting = hintOfAddress(session, console);
   const style = styleFor(session.job.settings.progress, console);
-  if (style === 'none') return () => {};
+  if (style === 'none') return stopHinting;
   const bar = style === 'bar';
   const speed = new Speedometer();
   const draw = () => {
@@ -30,9 +32,26 @@ export function startProgress(session: Session, console: Console): () => void {
   const timer = setInterval(draw, bar ? BAR_EVERY_MS : LINE_EVERY_MS);
   timer.unref();
   return () => {
+    stopHinting();
     clearInterval(timer);
     console.draw('');
   };
+}
+
+/** A service that was never reached in this run may not be down: its address may be wrong. Said once. */
+function hintOfAddress({executor, ledger, job}: Session, console: Console): () => void {
+  const timer = setInterval(() => {
+    const {pause} = executor.pace();
+    if (callsMade(ledger) > 0) clearInterval(timer);
+    else if (pause?.reason === 'outage') {
+      clearInterval(timer);
+      console.warn(
+        `The service can't be reached (${pause.detail}). The run waits for it, ${duration(job.settings.maxOutage)} at most; if the address may be wrong, stop, and see bulk-enrich doctor.`,
+      );
+    }
+  }, HINT_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** What is looked up where, how fast, and what was done before. */

@@ -1,0 +1,21 @@
+import {expect, test} from 'vitest';
+import {createSandbox} from '../support/command.ts';
+import {until} from '../support/until.ts';
+import {KEY} from './service.ts';
+
+const HINT =
+  "Warning: The service can't be reached (econnrefused). The run waits for it, 15 min 00 s at most; ";
+
+test('a service that was never reached: what is waited for is said at once, and that the address may be wrong', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`);
+  // Nobody listens on the discard port.
+  const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY};
+  const run = sandbox.start(['run', 'list.csv', '--ip', 'ip', '--rate', 'unlimited'], {env});
+  await until(() => run.stderr.includes(HINT));
+  run.kill('SIGTERM');
+  const {code, stderr} = await run.outcome;
+  expect(code).toBe(143);
+  expect(stderr.split(HINT)).toHaveLength(2);
+  expect(stderr).toMatch(/if the address may be wrong, stop, and see bulk-enrich doctor\.$/m);
+});
