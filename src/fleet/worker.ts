@@ -5,7 +5,7 @@ import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {Limiters} from './pacer.ts';
-import {CHUNK_VALUES, type Chunk, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
+import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
 import {closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
@@ -127,7 +127,9 @@ export class FleetWorker {
     await this.#disconnect();
   }
 
-  async #work({data}: Job<SealedChunk, string>): Promise<string> {
+  async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
+    // A coordinator that was killed as it added the chunk has not said when it expires.
+    this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
     const chunk = this.#seal.open(data.sealed) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();

@@ -1,7 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ApiProcessOptions} from '../support/api-process.ts';
-import type {RunningCommand} from '../support/command.ts';
+import type {CommandOutcome, RunningCommand} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
+import {runHere} from '../support/main.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
 /** A server, a Redis, and workers as processes of their own. */
@@ -11,11 +12,16 @@ export interface FleetArena extends Arena {
   readonly env: Readonly<Record<string, string>>;
   worker(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<RunningCommand>;
   run(args?: readonly string[], env?: Readonly<Record<string, string>>): RunningCommand;
+  /** Runs a command in this process, to its end. */
+  here(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandOutcome>;
 }
 
 export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
   readonly redis?: Parameters<typeof startRedis>[0];
 }
+
+/** The run that the list is for. */
+export const RUN = ['run', 'list.csv', '-o', 'out.csv', '--no-cache', '--rate', 'unlimited'];
 
 export async function openFleetArena({
   redis: redisOptions,
@@ -44,8 +50,8 @@ export async function openFleetArena({
       while (!worker.stderr.includes('Making calls')) await Promise.race([sleep(20), over]);
       return worker;
     },
-    run: (args = [], own = {}) =>
-      start(['run', 'list.csv', '-o', 'out.csv', '--no-cache', '--rate', 'unlimited', ...args], own),
+    run: (args = [], own = {}) => start([...RUN, ...args], own),
+    here: (args, own = {}) => runHere(arena.sandbox, args, {env: {...env, ...own}}),
     async [Symbol.asyncDispose]() {
       const outcomes = [...running].map(({outcome}) => outcome);
       for (const command of running) command.kill('SIGKILL');
@@ -59,10 +65,8 @@ export async function openFleetArena({
 /** The list's output from a local run, without the fleet. */
 export async function localOutput({sandbox, env}: Arena): Promise<string> {
   const {BULK_ENRICH_REDIS_URL: _, ...local} = env;
-  const {code, stderr} = await sandbox.run(
-    ['run', 'list.csv', '-o', 'local.csv', '--no-cache', '--rate', 'unlimited', '--concurrency', '32'],
-    {env: local},
-  );
+  const args = ['run', 'list.csv', '-o', 'local.csv', '--no-cache', '--rate', 'unlimited'];
+  const {code, stderr} = await runHere(sandbox, [...args, '--concurrency', '32', '--force'], {env: local});
   if (code !== 0) throw new Error(stderr);
   return sandbox.read('local.csv');
 }

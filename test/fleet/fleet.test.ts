@@ -1,17 +1,27 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {describe, expect, test} from 'vitest';
+import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {packageVersion} from '../../src/job/version.ts';
+import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
-import {type FleetArena, localOutput, openFleetArena} from './fleet-arena.ts';
+import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
-const DAY_S = 86_400;
+const DAY_MS = 86_400_000;
 
-describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
-  test('two workers write what a local run writes, and ask for each value once', async () => {
-    await using arena = await openFleetArena({latency: 5});
-    arena.sandbox.write('list.csv', listOf(2_000, 600));
+describe.skipIf(!redisInstalled)('two workers on a real Redis', () => {
+  let arena: FleetArena;
+  beforeAll(async () => {
+    arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
+    arena.sandbox.write('list.csv', listOf(1_000, 300));
     await Promise.all([arena.worker(), arena.worker()]);
+    return () => arena[Symbol.asyncDispose]();
+  });
+  afterEach(async () => {
+    await arena.api.set({latency: 5, error: 0});
+    await arena.api.reset();
+  });
+
+  test('write what a local run writes, and ask for each value once', async () => {
     const {code, stderr} = await arena.run(['--quiet']).outcome;
     expect([code, stderr]).toEqual([0, '']);
     const books = await arena.api.ledger();
@@ -20,35 +30,31 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
-  test('faults of the service are dealt with as in a local run', async () => {
-    await using arena = await openFleetArena({error: 0.2, faults: ['500', 'reset', 'cut']});
-    arena.sandbox.write('list.csv', listOf(400, 150));
-    await Promise.all([arena.worker(), arena.worker()]);
-    const {code, stderr} = await arena.run(['--max-resends', '4']).outcome;
+  test('deal with faults of the service as a local run does', async () => {
+    await arena.api.set({error: 0.2});
+    const {code, stderr} = await arena.here([...RUN, '--force', '--max-resends', '4']);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
-    const {credits} = await arena.api.ledger();
+    const {credits, by_status: byStatus} = await arena.api.ledger();
+    for (const fault of ['500', 'reset', 'cut'] as const)
+      expect([fault, byStatus[fault]]).not.toEqual([fault, undefined]);
     const {spent, maybe} = booksOf(arena.sandbox, 'out.summary.json');
     expect([spent <= credits, credits <= spent + maybe]).toEqual([true, true]);
     await arena.api.set({error: 0});
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
-  test('a credit limit holds for all workers together', async () => {
-    await using arena = await openFleetArena({latency: 5});
-    arena.sandbox.write('list.csv', listOf(400, 200));
-    await Promise.all([arena.worker(), arena.worker()]);
-    expect(await arena.run(['--max-credits', '100']).outcome).toMatchObject({code: 7});
+  test('keep to a credit limit together', async () => {
+    const limited = await arena.here([...RUN, '--force', '--max-credits', '100']);
+    expect(limited.code).toBe(7);
     expect((await arena.api.ledger()).credits).toBe(100);
   });
 
-  test('nothing readable is in Redis, the key never; and all of it expires', async () => {
-    await using arena = await openFleetArena({latency: 30});
-    arena.sandbox.write('list.csv', listOf(400, 200));
+  test('leave nothing readable in Redis, the key never; and all of it expires', async () => {
+    await arena.api.set({latency: 30});
     const seen: string[] = [];
     const monitor = await arena.redis.client.monitor();
     monitor.on('monitor', (_, args: string[]) => seen.push(args.join(' ')));
-    await arena.worker();
-    const run = arena.run();
+    const run = arena.run(['--force', '--restart']);
     while ((await arena.api.ledger()).calls < 50) await sleep(20);
     run.kill('SIGKILL');
     await run.outcome;
@@ -61,29 +67,28 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     const keys = await arena.redis.client.keys('bulk-enrich:chunks:*.*');
     expect(keys.length).toBeGreaterThan(0);
     for (const key of [...keys, 'bulk-enrich:chunks:events']) {
-      const ttl = await arena.redis.client.ttl(key);
-      expect([key, ttl > 0 && ttl <= DAY_S]).toEqual([key, true]);
+      // A key without an end would be -1; one that is gone meanwhile, -2.
+      const ttl = await arena.redis.client.pttl(key);
+      expect([key, ttl !== -1 && ttl <= DAY_MS]).toEqual([key, true]);
     }
   });
+});
 
+describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
   test('fleet status says who is there; a worker tells Prometheus what it did', async () => {
     await using arena = await openFleetArena({latency: 30});
-    arena.sandbox.write('list.csv', listOf(1_200, 500));
-    const empty = await arena.sandbox.run(['fleet', 'status'], {env: arena.env});
+    arena.sandbox.write('list.csv', listOf(800, 400));
+    const empty = await arena.here(['fleet', 'status']);
     expect(empty).toMatchObject({code: 0, stdout: 'Nobody is on this Redis: neither a worker nor a run.\n'});
     const doctor = async () =>
-      (await arena.sandbox.run(['doctor'], {env: arena.env})).stdout
-        .split('\n')
-        .find(line => line.startsWith('fleet'));
+      (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there/);
     const port = 20_000 + (process.pid % 20_000);
     const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
-    while ((await arena.api.ledger()).calls < 100) await sleep(20);
-    await sleep(2_500);
-    const status = await arena.sandbox.run(['fleet', 'status', '--json'], {env: arena.env});
-    expect(JSON.parse(status.stdout)).toMatchObject({
+    const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
+    await expect.poll(status, {timeout: 20_000, interval: 200}).toMatchObject({
       identity: `bulk-enrich ${packageVersion()} asking ${arena.api.url}`,
       workers: [{pid: worker.pid, concurrency: 16, calls: {answered: expect.any(Number)}}],
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
@@ -97,7 +102,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
 });
 
 describe.skipIf(!redisInstalled)('a fleet refuses', () => {
-  const told = async (outcome: ReturnType<FleetArena['run']>['outcome']) => {
+  const told = async (outcome: Promise<CommandOutcome>) => {
     const {code, stderr} = await outcome;
     return [code, stderr.split('\n')[0]];
   };
@@ -107,7 +112,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
     await client.set('bulk-enrich:identity', 'bulk-enrich 0.0.1 asking https://other.example');
-    const worker = (env = {}) => told(arena.sandbox.start(['worker'], {env: {...arena.env, ...env}}).outcome);
+    const worker = (env = {}) => told(arena.here(['worker'], env));
     expect(await worker()).toEqual([
       2,
       `Error: This is bulk-enrich ${packageVersion()} asking ${arena.api.url}, but the fleet on this Redis is bulk-enrich 0.0.1 asking https://other.example. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
@@ -124,11 +129,8 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     ]);
     const run = arena.run(['--rate', '100/s']);
     while ((await arena.api.ledger()).calls < 20) await sleep(20);
-    const other = arena.sandbox.start(
-      ['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url],
-      {env: arena.env},
-    );
-    expect(await told(other.outcome)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
+    const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
+    expect(await told(other)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
     run.kill('SIGTERM');
     await run.outcome;
     expect(await client.get('bulk-enrich:rate')).toBeNull();
@@ -137,7 +139,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
   test('to begin without Redis, with a wrong password, or on a Redis that drops keys; a password in an argument is not taken', async () => {
     await using arena = await openFleetArena({redis: {password: 'right-password'}});
     arena.sandbox.write('list.csv', listOf(10, 5));
-    const run = (url: string) => told(arena.run([], {BULK_ENRICH_REDIS_URL: url}).outcome);
+    const run = (url: string) => told(arena.here(RUN, {BULK_ENRICH_REDIS_URL: url}));
     const {port} = arena.redis;
     expect(await run(`redis://:wrong-password@127.0.0.1:${port}`)).toEqual([
       2,
@@ -149,7 +151,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
         /^Error: The fleet's Redis at redis:\/\/127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED/,
       ),
     ]);
-    expect(await told(arena.run(['--fleet', `redis://:secret@127.0.0.1:${port}`]).outcome)).toEqual([
+    expect(await told(arena.here([...RUN, '--fleet', `redis://:secret@127.0.0.1:${port}`]))).toEqual([
       2,
       expect.stringContaining('Put the whole URL into BULK_ENRICH_REDIS_URL'),
     ]);

@@ -7,10 +7,12 @@ import {type FleetArena, type FleetArenaOptions, localOutput, openFleetArena} fr
 export const IN_HAND = 24;
 /** Values that are out at most with two such workers. */
 export const OUT = 64;
+/** How long each answer takes, in milliseconds: time to kill somebody meanwhile. */
+export const LATENCY = 60;
 const NAMES = ['list.csv', 'local.csv', 'local.summary.json', 'out.csv', 'out.summary.json'];
 
 export async function openWithList(options: FleetArenaOptions = {}): Promise<FleetArena> {
-  const arena = await openFleetArena({latency: 60, ...options});
+  const arena = await openFleetArena({latency: LATENCY, ...options});
   arena.sandbox.write('list.csv', listOf(800, 300));
   return arena;
 }

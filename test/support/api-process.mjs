@@ -4,7 +4,8 @@
 //   node api-process.mjs --key K [--port 0] [--latency MS] [--limit PER_SECOND] [--counters-only]
 //                        [--error RATE] [--seed N] [--faults 500,503,429,reset,cut] [--faults-per-value 2]
 //
-// GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error.
+// GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error;
+// POST /_reset begins new books, in which nothing was asked for.
 import {createServer} from 'node:http';
 import {parseArgs} from 'node:util';
 import {answer, hash, isCharged, operations, price, refusal, SlidingCount} from './api-server-core.mjs';
@@ -33,7 +34,7 @@ const faults = flags.faults.split(',');
 const seed = Number(flags.seed);
 const faultsPerValue = Number(flags['faults-per-value']);
 
-const books = {
+const newBooks = () => ({
   requests: 0,
   calls: 0,
   charged: 0,
@@ -45,11 +46,18 @@ const books = {
   wrong_key: 0,
   key_elsewhere: 0,
   violations: 0,
-};
-const calls = new Map();
-const arrivals = new SlidingCount();
+});
+let books = newBooks();
+let calls = new Map();
+let arrivals = new SlidingCount();
 const passed = new SlidingCount();
 let inFlight = 0;
+
+function reset() {
+  books = newBooks();
+  calls = new Map();
+  arrivals = new SlidingCount();
+}
 
 function ledger() {
   let repeated = 0;
@@ -142,6 +150,9 @@ function onControl(req, res, text) {
   else if (req.url === '/_set') {
     Object.assign(settings, JSON.parse(text));
     sendJson(res, 200, JSON.stringify(settings));
+  } else if (req.url === '/_reset') {
+    reset();
+    sendJson(res, 200, '{}');
   } else {
     books.violations++;
     refuse(res, 404, 'not_found');

@@ -54,6 +54,10 @@ test('answers as the server in the test process does, and keeps books', async ()
     peak_in_flight: 1,
   });
   expect((await server.values()).get('ip 203.0.113.7')).toBe(2);
+
+  await server.reset();
+  await ask(server, '203.0.113.7');
+  expect(await server.ledger()).toMatchObject({calls: 1, distinct: 1, repeated: 0, max_per_second: 1});
 });
 
 test('test action ids are free', async () => {

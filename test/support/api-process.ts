@@ -52,6 +52,8 @@ export interface ApiProcess extends AsyncDisposable {
   /** `<operation> <value>` → calls. */
   values(): Promise<ReadonlyMap<string, number>>;
   set(changes: Partial<ProcessSettings>): Promise<void>;
+  /** Begins new books, in which nothing was asked for: faults too begin anew. */
+  reset(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,9 @@ export async function startApiProcess(options: ApiProcessOptions): Promise<ApiPr
     values: async () => new Map(Object.entries((await (await fetch(`${url}/_values`)).json()) as object)),
     async set(changes) {
       await fetch(`${url}/_set`, {method: 'POST', body: JSON.stringify(changes)});
+    },
+    async reset() {
+      await fetch(`${url}/_reset`, {method: 'POST'});
     },
     close,
     [Symbol.asyncDispose]: close,
