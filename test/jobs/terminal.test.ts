@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
+import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {canOpenTerminal, openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
-import {runIn} from './confinement.ts';
 import {createSite, type Site} from './site.ts';
 
 const ESCAPE = '\u001B';
@@ -46,7 +46,7 @@ const untimed = (text: string) => text.trimEnd().replace(/ in \d+(\.\d+)? m?s\.$
 
 /** What the command writes where there is no terminal. */
 async function plain({site, env}: Scene, command: string): Promise<string> {
-  const {code, stdout, stderr} = await runIn(site, command, {env});
+  const {code, stdout, stderr} = await runHere(site, command.split(' ').slice(1), {env});
   expect([code, stdout]).toEqual([0, '']);
   expect(stderr).not.toContain(ESCAPE);
   return untimed(stderr);

@@ -1,0 +1,3 @@
+import {describeJobRuns} from './job-runs.ts';
+
+describeJobRuns(jobs => jobs);
