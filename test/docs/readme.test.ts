@@ -2,10 +2,10 @@ import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {parse} from 'csv-parse/sync';
-import {expect, it} from 'vitest';
+import {beforeAll, expect, it} from 'vitest';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
-import {createSandbox} from '../support/command.ts';
+import {type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 
 const path = new URL('../../README.md', import.meta.url).pathname;
 const BEGIN = '<!-- settings: begin -->';
@@ -54,26 +54,30 @@ function blocks(language: string): string[] {
   return [...found].map(match => match[1] ?? '');
 }
 
-it('the first command enriches the sample, as the README shows it', async () => {
-  const [first = ''] = blocks('sh');
-  const words = first.trim().split(' ');
-  expect(words.slice(0, 5).join(' ')).toBe('npm ci && npx bulk-enrich');
-  using sandbox = createSandbox();
+const [firstCommand = ''] = blocks('sh');
+const words = firstCommand.trim().split(' ');
+let sandbox: Sandbox;
+let outcome: CommandOutcome;
+beforeAll(async () => {
+  sandbox = createSandbox();
   symlinkSync(`${root}samples/signups.csv`, sandbox.path('signups.csv'));
-  const {code, stderr} = await sandbox.run(words.slice(5).map(word => word.replace('samples/', '')));
-  expect(code).toBe(0);
+  outcome = await sandbox.run(words.slice(5).map(word => word.replace('samples/', '')));
+  return () => sandbox[Symbol.dispose]();
+});
+
+it('the first command enriches the sample, as the README shows it', () => {
+  expect(words.slice(0, 5).join(' ')).toBe('npm ci && npx bulk-enrich');
+  expect(outcome.code).toBe(0);
   const [shown = ''] = blocks('text');
   for (const line of shown
     .trim()
     .split('\n')
     .filter(text => !/ in \d+ ms|…|written to/.test(text)))
-    expect(stderr).toContain(line);
+    expect(outcome.stderr).toContain(line);
 });
 
-it('the seventh row has what the README shows of it', async () => {
-  using sandbox = createSandbox();
-  await sandbox.run(['run', `${root}samples/signups.csv`, '-o', 'out.csv', '--endpoint', 'embedded']);
-  const row = (parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[])[6];
+it('the seventh row has what the README shows of it', () => {
+  const row = (parse(sandbox.read('signups.enriched.csv'), {columns: true}) as Record<string, string>[])[6];
   const shown = [...readFileSync(path, 'utf8').matchAll(/^\| `(\w+)` \| (.+?) \| `(\w+)` \| (.+?) \|$/gm)];
   const pairs = shown.flatMap(([, a = '', b, c = '', d]) => [[a, b] as const, [c, d] as const]);
   expect(pairs.length).toBeGreaterThan(6);

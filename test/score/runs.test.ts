@@ -5,6 +5,7 @@ import {runJob} from '../../src/run/run-job.ts';
 import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 const KEY = 'key-of-the-scoring-tests';
 const TOR = '192.0.2.66';
@@ -293,12 +294,12 @@ describe('a lookup with a condition', () => {
         `input: in.csv\nendpoint: live\nip: ip\nemail: email\nphone: {column: phone, when: ${when}}\n`,
       );
     file('risk.score >= 40');
-    const {stdout} = await box.run(['plan', '--job', 'job.yaml', '--json'], {env: environment()});
+    const {stdout} = await runHere(box, ['plan', '--job', 'job.yaml', '--json'], {env: environment()});
     const plan = JSON.parse(stdout) as {lookups: {phone: object}; credits: object};
     expect(plan.lookups.phone).toMatchObject({distinct: 3, calls: 3, conditional: 3});
     expect(plan.credits).toEqual({at_least: 6, all_sent_once: 9, at_most: 27});
     file('phone.is_valid');
-    const {code, stderr} = await box.run(['run', '--job', 'job.yaml'], {env: environment()});
+    const {code, stderr} = await runHere(box, ['run', '--job', 'job.yaml'], {env: environment()});
     expect([code, calls()]).toEqual([2, {}]);
     expect(stderr).toContain('job.yaml:5: phone.when: there is no "phone" to read');
   });
@@ -416,7 +417,7 @@ describe('fail_if', () => {
 
 describe('--sample', () => {
   const sample = (input: string, n: number, ...more: string[]) =>
-    box.run(['run', input, '--ip', 'ip', '--sample', String(n), '--rate', 'unlimited', ...more], {
+    runHere(box, ['run', input, '--ip', 'ip', '--sample', String(n), '--rate', 'unlimited', ...more], {
       env: environment(),
     });
 
