@@ -5,6 +5,7 @@ export {ClientError} from './client/errors.ts';
 export type {EmailData, IpData, Operation, PhoneData, VerifyData} from './client/wire.ts';
 export {BulkEnrichError, exitCodes} from './job/errors.ts';
 export type {JobInput} from './job/settings.ts';
+export type {Summary} from './report/summary.ts';
 export {
   type Enriched,
   type Enrichment,
@@ -15,6 +16,5 @@ export {
 } from './run/enrich.ts';
 export type {RunOutcome} from './run/finish.ts';
 export {type RunJobOptions, runJob} from './run/run-job.ts';
-export type {Summary} from './run/summary.ts';
 export type {Risk, RiskLevel} from './score/risk.ts';
 export {type Service, type ServiceOptions, startService} from './service/start.ts';

@@ -1,5 +1,4 @@
 import {driftSection} from './drift-section.ts';
-import type {ReportSummary} from './facts.ts';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {moneySection} from './money.ts';
@@ -8,9 +7,10 @@ import {placesSection} from './places.ts';
 import {fieldsSection, riskSection} from './risk.ts';
 import {rowsSection, troubleSection} from './rows.ts';
 import {runSection} from './run-details.ts';
+import type {Summary} from './summary.ts';
 
 /** A run's summary as a report. Pure: it says nothing that the summary doesn't hold. */
-export function buildReport(summary: ReportSummary): Report {
+export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),
     moneySection(summary),
@@ -31,7 +31,7 @@ export function buildReport(summary: ReportSummary): Report {
   };
 }
 
-function statusOf({status, exit_code}: ReportSummary): {tone: Tone; text: string} {
+function statusOf({status, exit_code}: Summary): {tone: Tone; text: string} {
   if (exit_code === 0) return {tone: 'good', text: 'Complete'};
   switch (status) {
     case 'completed':
@@ -47,8 +47,8 @@ function statusOf({status, exit_code}: ReportSummary): {tone: Tone; text: string
   }
 }
 
-function leadOf(summary: ReportSummary): string {
-  const {rows, status, reason, exit_code, come_back_at, started_at, failed_if = []} = summary;
+function leadOf(summary: Summary): string {
+  const {rows, status, reason, exit_code, come_back_at, started_at, failed_if} = summary;
   const written = `${many(rows.written, 'row')} written`;
   const when = `Started ${moment(started_at)}, ran for ${duration(summary.duration_ms)}.`;
   if (status === 'completed' || status === 'partial') {
@@ -62,7 +62,7 @@ function leadOf(summary: ReportSummary): string {
   return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
 }
 
-function factsOf({rows, lookups, credits, risk}: ReportSummary): Fact[] {
+function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
   const all = Object.values(lookups);
   const answered = all.reduce((sum, {answered: some}) => sum + some, 0);
   const asked = all.reduce((sum, {failed, unknown}) => sum + failed + unknown, answered);
@@ -84,7 +84,7 @@ function factsOf({rows, lookups, credits, risk}: ReportSummary): Fact[] {
       value: percent(answered, asked),
       note: `${count(answered)} of ${count(asked)}`,
     },
-    ...(risk === undefined || risk === null || risk.scored === 0
+    ...(risk === null || risk.scored === 0
       ? []
       : [
           {
@@ -96,7 +96,7 @@ function factsOf({rows, lookups, credits, risk}: ReportSummary): Fact[] {
   ];
 }
 
-function spentNote({maybe_spent, limit}: ReportSummary['credits']): string | undefined {
+function spentNote({maybe_spent, limit}: Summary['credits']): string | undefined {
   const notes = [
     ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
     ...(limit === null ? [] : [`limit ${count(limit)}`]),

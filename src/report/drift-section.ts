@@ -1,9 +1,9 @@
-import type {Drift, ReportSummary} from './facts.ts';
 import {count, many, percent} from './format.ts';
 import type {Section} from './model.ts';
+import type {Drift, Summary} from './summary.ts';
 
 /** What jumped since the job's last runs; undefined where nothing did. */
-export function driftSection({drift = []}: ReportSummary): Section | undefined {
+export function driftSection({drift}: Summary): Section | undefined {
   if (drift.length === 0) return undefined;
   return {
     title: 'Unlike the last runs',

@@ -1,4 +1,4 @@
-import type {Drift, ReportSummary} from './facts.ts';
+import type {Drift, Summary} from './summary.ts';
 
 /** What of a run is compared with later ones: shares, a mean and a number of rows; no values. */
 export interface RunProfile {
@@ -19,8 +19,8 @@ const DEVIATIONS = 3;
 /** Rows vary more than shares do: they may move by so many times the threshold, relatively. */
 const ROWS_FACTOR = 5;
 
-export function profileOf(summary: ReportSummary): RunProfile {
-  const {rows, lookups, risk, fields = {}} = summary;
+export function profileOf(summary: Summary): RunProfile {
+  const {rows, lookups, risk, fields} = summary;
   const shares: Record<string, RunProfile['shares'][string]> = {};
   const add = (name: string, part: number, of: number) => {
     if (of > 0) shares[name] = {share: part / of, of};

@@ -1,5 +1,5 @@
-import type {ReportSummary} from './facts.ts';
 import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
+import type {Summary} from './summary.ts';
 
 const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
 
@@ -7,7 +7,7 @@ const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
  * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
  * samples: when it was is a gauge. `before` is the file's last content: the time of the last success is kept from it.
  */
-export function renderMetrics(summary: ReportSummary, before = ''): string {
+export function renderMetrics(summary: Summary, before = ''): string {
   // `job` is a label that Prometheus sets itself.
   const own = {job_name: summary.job ?? ''};
   return [...runFamilies(summary, before), ...workFamilies(summary), ...resultFamilies(summary)]
@@ -16,7 +16,7 @@ export function renderMetrics(summary: ReportSummary, before = ''): string {
     .join('');
 }
 
-function runFamilies(summary: ReportSummary, before: string): Family[] {
+function runFamilies(summary: Summary, before: string): Family[] {
   const finished = Date.parse(summary.finished_at) / 1_000;
   const success = summary.exit_code === 0;
   const lastSuccess = success ? finished : lastSuccessIn(before, summary.job ?? '');
@@ -37,7 +37,7 @@ function runFamilies(summary: ReportSummary, before: string): Family[] {
   ];
 }
 
-function workFamilies({rows, lookups, calls, credits}: ReportSummary): Family[] {
+function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
   const {dedupe, cache, prefilter} = credits.saved;
   const {p50, p95, p99, max} = calls.latency_ms;
   const latency = Object.entries({'0.5': p50, '0.95': p95, '0.99': p99, '1': max});
@@ -90,7 +90,7 @@ function workFamilies({rows, lookups, calls, credits}: ReportSummary): Family[] 
   ];
 }
 
-function resultFamilies({risk, drift}: ReportSummary): Family[] {
+function resultFamilies({risk, drift}: Summary): Family[] {
   return [
     {
       name: 'bulk_enrich_last_run_risk_rows',
@@ -107,7 +107,7 @@ function resultFamilies({risk, drift}: ReportSummary): Family[] {
     {
       name: 'bulk_enrich_last_run_drifts',
       help: "Figures of the last run that jumped against the job's earlier ones.",
-      samples: drift === undefined ? [] : [[{}, drift.length]],
+      samples: [[{}, drift.length]],
     },
   ];
 }

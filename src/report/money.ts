@@ -1,10 +1,10 @@
-import type {ReportSummary} from './facts.ts';
 import {count} from './format.ts';
 import type {Section} from './model.ts';
 import {operationName} from './names.ts';
+import type {Summary} from './summary.ts';
 
 /** What the run cost, and what it did not cost. */
-export function moneySection({credits, lookups}: ReportSummary): Section | undefined {
+export function moneySection({credits, lookups}: Summary): Section | undefined {
   if (Object.keys(lookups).length === 0) return undefined;
   const {spent, maybe_spent: maybe, saved} = credits;
   const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;

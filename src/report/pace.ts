@@ -1,9 +1,9 @@
-import type {ReportSummary, TimelineFacts} from './facts.ts';
 import {count, duration, many} from './format.ts';
 import type {LinesBlock, Section} from './model.ts';
+import type {Summary, Timeline} from './summary.ts';
 
 /** How fast the calls went out, and how fast the answers came; undefined where nothing was called. */
-export function paceSection({calls, pace, timeline}: ReportSummary): Section | undefined {
+export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
   if (calls.total === 0) return undefined;
   const {p50, p95, p99, max} = calls.latency_ms;
   const limit = pace.rate_limit === null ? '' : `, of ${count(pace.rate_limit)} allowed`;
@@ -14,7 +14,7 @@ export function paceSection({calls, pace, timeline}: ReportSummary): Section | u
     title: 'Pace and latency',
     note: `${count(Math.round(pace.achieved * 10) / 10)} calls a second over the whole time${limit}.${pauses}`,
     blocks: [
-      ...(timeline === undefined ? [] : lines(timeline)),
+      ...lines(timeline),
       {
         kind: 'table',
         caption: 'Latency of all calls',
@@ -34,7 +34,7 @@ export function paceSection({calls, pace, timeline}: ReportSummary): Section | u
 /** One point is no line. */
 const FEWEST_POINTS = 2;
 
-function lines(timeline: TimelineFacts): LinesBlock[] {
+function lines(timeline: Timeline): LinesBlock[] {
   const {ms} = timeline;
   if (ms.length < FEWEST_POINTS) return [];
   let end = 0;

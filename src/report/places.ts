@@ -1,8 +1,8 @@
-import type {ReportSummary, TopFacts} from './facts.ts';
 import type {RankingBlock, Section} from './model.ts';
 import {countryName} from './names.ts';
+import type {Summary, TopNames} from './summary.ts';
 
-type Kind = keyof NonNullable<ReportSummary['top']>;
+type Kind = keyof Summary['top'];
 
 const kinds: readonly (readonly [Kind, string, string])[] = [
   ['countries', 'Countries of IP addresses', 'Country'],
@@ -12,14 +12,14 @@ const kinds: readonly (readonly [Kind, string, string])[] = [
 ];
 
 /** Where the values come from: counts, never people. */
-export function placesSection({top = {}}: ReportSummary): Section | undefined {
+export function placesSection({top}: Summary): Section | undefined {
   const blocks = kinds.flatMap(([kind, caption, what]) => ranking(top[kind], caption, what));
   return blocks.length === 0
     ? undefined
     : {title: 'Where they come from', note: 'The ten most common of each, by rows.', blocks};
 }
 
-function ranking(facts: TopFacts | undefined, caption: string, what: string): RankingBlock[] {
+function ranking(facts: TopNames | undefined, caption: string, what: string): RankingBlock[] {
   if (facts === undefined || facts.names.length === 0) return [];
   const named = what === 'Country' ? countryName : (name: string) => name;
   return [

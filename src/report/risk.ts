@@ -1,12 +1,12 @@
-import type {ReportSummary, RiskFacts} from './facts.ts';
 import {count, many, percent} from './format.ts';
 import type {HistogramBlock, RankingBlock, Section, StacksBlock} from './model.ts';
+import type {RiskCounts, Summary} from './summary.ts';
 
 const MOST_REASONS = 12;
 
 /** How risky the rows are, and why. */
-export function riskSection({risk}: ReportSummary): Section | undefined {
-  if (risk === undefined || risk === null || risk.scored + risk.unknown === 0) return undefined;
+export function riskSection({risk}: Summary): Section | undefined {
+  if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, mean} = risk;
   const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
   const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
@@ -22,7 +22,7 @@ export function riskSection({risk}: ReportSummary): Section | undefined {
   };
 }
 
-function levels({low, medium, high, unknown}: RiskFacts): StacksBlock {
+function levels({low, medium, high, unknown}: RiskCounts): StacksBlock {
   return {
     kind: 'stacks',
     caption: 'Rows by level',
@@ -37,7 +37,7 @@ function levels({low, medium, high, unknown}: RiskFacts): StacksBlock {
   };
 }
 
-function scores({histogram}: RiskFacts): HistogramBlock {
+function scores({histogram}: RiskCounts): HistogramBlock {
   const last = histogram.length - 1;
   const bins = histogram.map((rows, index) => ({
     name: `${index * 10}–${index === last ? 100 : index * 10 + 9}`,
@@ -61,7 +61,7 @@ function ranking(
 }
 
 /** How often each answer field was there, and how often it said yes. */
-export function fieldsSection({fields = {}, lookups}: ReportSummary): Section | undefined {
+export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0
       ? []

@@ -1,9 +1,9 @@
-import type {LookupFacts, ReportSummary} from './facts.ts';
 import {count, many} from './format.ts';
 import type {Section, TableBlock, Tone} from './model.ts';
 import {operationName} from './names.ts';
+import type {LookupCounts, Summary} from './summary.ts';
 
-const outcomes: readonly (readonly [keyof LookupFacts, Tone])[] = [
+const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['answered', 'good'],
   ['skipped', 'known'],
   ['empty', 'quiet'],
@@ -13,7 +13,7 @@ const outcomes: readonly (readonly [keyof LookupFacts, Tone])[] = [
 ];
 
 /** What became of the rows and of each lookup in them. */
-export function rowsSection({rows, lookups}: ReportSummary): Section | undefined {
+export function rowsSection({rows, lookups}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
   const trouble =
     rows.with_errors === 0 ? '' : `, ${count(rows.with_errors)} with a lookup that failed or was not made`;
@@ -38,7 +38,7 @@ export function rowsSection({rows, lookups}: ReportSummary): Section | undefined
 const MOST_CODES = 20;
 
 /** What went wrong, and where; undefined where nothing did. */
-export function troubleSection({errors, calls}: ReportSummary): Section | undefined {
+export function troubleSection({errors, calls}: Summary): Section | undefined {
   const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const broken = [...strange, ...Object.entries(calls.by_error)];
   const blocks: TableBlock[] = [];

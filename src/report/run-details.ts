@@ -1,9 +1,9 @@
-import type {ReportSummary} from './facts.ts';
 import {bytes, count, moment} from './format.ts';
 import type {Section} from './model.ts';
+import type {Summary} from './summary.ts';
 
 /** What to quote when asking about this run. */
-export function runSection(summary: ReportSummary): Section {
+export function runSection(summary: Summary): Section {
   const {endpoint, input, output, resumed} = summary;
   const details: [string, string][] = [
     ['Run', summary.run_id],

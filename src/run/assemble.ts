@@ -11,6 +11,7 @@ import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import {
   addedNames,
+  fieldsOf,
   planColumns,
   refuseClashes,
   refuseKeyClashes,
@@ -24,6 +25,7 @@ import {
   ownNames,
 } from '../output/encoder.ts';
 import {flatColumns} from '../output/flat.ts';
+import {summaryOf} from '../report/summary.ts';
 import {type AskWhich, createConditions} from '../score/conditions.ts';
 import {loadRules, type RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
@@ -31,7 +33,6 @@ import {createThresholds, type Threshold} from '../score/thresholds.ts';
 import type {ReadyEntry} from './in-order.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import type {RunIdentity} from './state.ts';
-import {summaryLike} from './summary.ts';
 
 /** How rows become output: all of it is known before the first call. */
 export interface Layout {
@@ -61,8 +62,8 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Lay
   const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
   const askWhich = createConditions(mapping.targets, source.format, scorer, job.placeOf);
   const encoder = createEncoder(input, columns, format);
-  const like = summaryLike(job, operationsOf(mapping.targets));
-  const thresholds = createThresholds(job.settings.failIf ?? [], like, job.placeOf);
+  const summary = summaryOf(operationsOf(mapping.targets), fieldsOf);
+  const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
   return {mapping, columns, format, encoder, rules, scorer, askWhich, thresholds};
 }
 

@@ -2,6 +2,7 @@ import type {ExitCode} from '../job/errors.ts';
 import {StateError, UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {many} from '../report/format.ts';
+import type {Summary} from '../report/summary.ts';
 import {outputExists} from './assemble.ts';
 import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
@@ -15,7 +16,6 @@ import {
 import type {RunIo} from './run.ts';
 import type {Beginning} from './session.ts';
 import {closeState, openLedger, type RunState, restartsWhenStale} from './state.ts';
-import type {Summary} from './summary.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to

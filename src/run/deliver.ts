@@ -6,10 +6,10 @@ import {buildReport} from '../report/build.ts';
 import {renderHtml} from '../report/html.ts';
 import {renderMarkdown} from '../report/markdown.ts';
 import {renderMetrics} from '../report/metrics.ts';
+import type {Summary} from '../report/summary.ts';
 import {rememberRun} from './history.ts';
 import {writeAtomically} from './publish.ts';
 import type {RunIo} from './run.ts';
-import type {Summary} from './summary.ts';
 
 /**
  * Checks, before anything is paid for, that what goes beside the output has a directory to go to.

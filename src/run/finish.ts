@@ -6,6 +6,7 @@ import type {Job} from '../job/job.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {emptyTally} from '../ledger/tally.ts';
 import {count, many} from '../report/format.ts';
+import type {Summary} from '../report/summary.ts';
 import {operationsOf} from './assemble.ts';
 import {emptyCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
@@ -17,7 +18,7 @@ import type {RunIo} from './run.ts';
 import {closeStages, type Session} from './session.ts';
 import {type Checkpoint, closeState, ledgerPath, type RunIdentity, type RunState} from './state.ts';
 import {type Stop, stopFor} from './stop.ts';
-import {buildSummary, type Summary, type SummaryFacts, summaryText} from './summary.ts';
+import {buildSummary, type SummaryFacts, summaryText} from './summary.ts';
 
 /** How a run ended. */
 export interface RunOutcome {

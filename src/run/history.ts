@@ -7,7 +7,7 @@ import {makeDirectory} from '../ledger/directory.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
 import {compareRuns, profileOf, type RunProfile} from '../report/drift.ts';
 import {driftSentence} from '../report/drift-section.ts';
-import type {Drift, ReportSummary} from '../report/facts.ts';
+import type {Drift, Summary} from '../report/summary.ts';
 import {writeAtomically} from './publish.ts';
 
 /** So many runs of a job are remembered. */
@@ -24,7 +24,7 @@ export function hasHistory({name, settings}: Job): boolean {
 }
 
 /** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
-export function findDrift(job: Job, summary: ReportSummary, {env, warn}: Io): Drift[] {
+export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] {
   if (!hasHistory(job)) return [];
   const drift = compareRuns(
     profileOf(summary),
@@ -37,7 +37,7 @@ export function findDrift(job: Job, summary: ReportSummary, {env, warn}: Io): Dr
 }
 
 /** Keeps this run for those to come. */
-export function rememberRun(job: Job, summary: ReportSummary, {env, warn}: Io): void {
+export function rememberRun(job: Job, summary: Summary, {env, warn}: Io): void {
   if (!hasHistory(job)) return;
   try {
     const runs = [...readHistory(job, env), profileOf(summary)];
@@ -56,7 +56,7 @@ export function rememberRun(job: Job, summary: ReportSummary, {env, warn}: Io): 
   }
 }
 
-function earlierRuns(job: Job, summary: ReportSummary, env: Env, warn: Io['warn']): RunProfile[] {
+function earlierRuns(job: Job, summary: Summary, env: Env, warn: Io['warn']): RunProfile[] {
   try {
     return readHistory(job, env).filter(run => run.run_id !== summary.run_id);
   } catch (error) {

@@ -1,8 +1,8 @@
 import type {Logger} from 'pino';
 import type {Client} from '../client/client.ts';
+import type {Summary} from '../report/summary.ts';
 import type {ReadyEntry} from './in-order.ts';
 import type {Session} from './session.ts';
-import type {Summary} from './summary.ts';
 
 /** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
 

@@ -4,6 +4,7 @@ import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from './finish.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
@@ -12,7 +13,6 @@ import {makePlan, type PlanReport} from './plan.ts';
 import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
 import type {Stopper} from './stop.ts';
-import type {Summary} from './summary.ts';
 import {temporaryDirectory} from './temporary.ts';
 
 /** What a sample of rows came to, and what all rows would. */

@@ -1,10 +1,10 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
-import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
-import type {Drift} from '../report/facts.ts';
-import {type Counters, emptyCounters, listErrors} from './counters.ts';
+import type {Summary} from '../report/summary.ts';
+import {type Counters, listErrors} from './counters.ts';
 import type {FileDigest} from './publish.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
@@ -15,7 +15,7 @@ export interface SummaryFacts {
   /** Undefined where the embedded service was not started. */
   readonly baseUrl: string | undefined;
   readonly runId: string;
-  readonly status: 'completed' | 'partial' | 'interrupted' | 'failed';
+  readonly status: Summary['status'];
   readonly reason: string;
   readonly exitCode: number;
   readonly startedAt: number;
@@ -37,10 +37,8 @@ export interface SummaryFacts {
   readonly operations: readonly (typeof operationNames)[number][];
 }
 
-export type Summary = ReturnType<typeof buildSummary>;
-
 /** The summary as the contract has it; `schema_version` changes when a name does. */
-export function buildSummary(facts: SummaryFacts) {
+export function buildSummary(facts: SummaryFacts): Summary {
   const {job, tally, counters} = facts;
   const durationMs = facts.finishedAt - facts.startedAt;
   const lookups = Object.fromEntries(mapped(facts).map(name => [name, lookupSummary(facts, name)]));
@@ -60,7 +58,7 @@ export function buildSummary(facts: SummaryFacts) {
       kind: job.endpoint.kind,
       base_url: facts.baseUrl === undefined ? null : withoutUserinfo(facts.baseUrl),
     },
-    input: {paths: job.inputs, ...facts.input},
+    input: {paths: [...job.inputs], ...facts.input},
     output: {
       path: job.paths.output ?? '-',
       bytes: facts.output?.bytes ?? null,
@@ -102,9 +100,8 @@ export function buildSummary(facts: SummaryFacts) {
     risk: job.settings.score === 'none' ? null : riskSummary(counters),
     fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
-    drift: [] as readonly Drift[],
-    /** The `fail_if` expressions that held. */
-    failed_if: [] as readonly string[],
+    drift: [],
+    failed_if: [],
     resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
   };
 }
@@ -125,32 +122,6 @@ function mapped({counters, tally, operations}: SummaryFacts): Name[] {
       tally.operations[name].calls > 0 ||
       Object.values(counters.lookups[name]).some(count => count > 0),
   );
-}
-
-/** A summary of nothing, with all that a real one of this job will have. */
-export function summaryLike(job: Job, operations: SummaryFacts['operations']): Summary {
-  return buildSummary({
-    status: 'completed',
-    reason: 'done',
-    exitCode: 0,
-    job,
-    baseUrl: undefined,
-    runId: '',
-    startedAt: 0,
-    finishedAt: 0,
-    input: {bytes: 0, sha256: ''},
-    output: undefined,
-    rowsRead: 0,
-    blankLines: 0,
-    counters: emptyCounters(),
-    tally: emptyTally(),
-    pace: undefined,
-    timeline: {everyMs: 0, points: []},
-    resumed: {times: 0, fromRow: null},
-    daily: undefined,
-    costOf: () => 0,
-    operations,
-  });
 }
 
 function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
@@ -221,7 +192,6 @@ function creditSummary(facts: SummaryFacts) {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
       prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
-      /** Of `prefilter`: what the conditions of lookups (`when`) left out. */
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },
     by_operation: Object.fromEntries(

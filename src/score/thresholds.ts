@@ -1,7 +1,8 @@
+import type {z} from 'zod';
 import type {PlaceOf} from '../job/parse.ts';
-import {type Condition, compile} from './condition.ts';
+import {compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
-import type {Type, Vocabulary} from './vocabulary.ts';
+import {typeAt, typeOf, type Vocabulary} from './vocabulary.ts';
 
 /** An expression over the summary that fails the run where it holds. */
 export interface Threshold {
@@ -10,56 +11,38 @@ export interface Threshold {
   exceeded(summary: object): boolean | undefined;
 }
 
-/** Counts by names that only the run brings: one that is not there is a count of 0. */
-const COUNTS: ReadonlySet<string> = new Set([
-  'calls.by_status',
-  'calls.by_error',
-  'calls.unknown_fields',
-  'calls.wrong_types',
-  'risk.reasons',
-  'risk.missing',
-]);
-
 /**
- * Checks thresholds against a summary like the one that will come.
+ * Checks thresholds against the schema of the summary that will come.
  *
  * @throws {UsageError} when one is no condition, or reads what a summary does not have.
  */
-export function createThresholds(texts: readonly string[], like: object, placeOf: PlaceOf): Threshold[] {
+export function createThresholds(
+  texts: readonly string[],
+  summary: z.ZodObject,
+  placeOf: PlaceOf,
+): Threshold[] {
   if (texts.length === 0) return [];
-  const check = conditionChecker(vocabularyOf(like));
+  const vocabulary = vocabularyOf(summary);
+  const check = conditionChecker(vocabulary);
   return texts.map((text, index) => {
     const condition = compile(check(text, placeOf(['failIf', index])));
-    return {text, exceeded: summary => condition.decide(withCounts(summary, condition))};
+    const counts = condition.references.filter(
+      ({path}) => typeAt(vocabulary, path.slice(0, -1))?.kind === 'counts',
+    );
+    return {text, exceeded: found => condition.decide(withCounts(found, counts))};
   });
 }
 
-function vocabularyOf(like: object): Vocabulary {
-  const type = typeOf(like, []);
+function vocabularyOf(schema: z.ZodObject): Vocabulary {
+  const type = typeOf(schema);
   return type.kind === 'object' ? type.fields : {};
 }
 
-/** What is null before there are rows is a number, or a text that nobody compares. */
-function typeOf(value: unknown, path: readonly string[]): Type {
-  if (typeof value === 'boolean') return {kind: 'bool'};
-  if (typeof value === 'string') return {kind: 'string'};
-  if (typeof value === 'number' || value === null) return {kind: 'double'};
-  if (typeof value !== 'object') return {kind: 'dyn'};
-  if (Array.isArray(value)) return {kind: 'list', of: {kind: 'dyn'}};
-  if (COUNTS.has(path.join('.'))) return {kind: 'counts'};
-  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return {
-    kind: 'object',
-    fields: Object.fromEntries(fields.map(([name, inner]) => [name, typeOf(inner, [...path, name])])),
-  };
-}
-
-/** The summary, with a 0 for each count that the condition reads and the run did not have. */
-function withCounts(summary: object, {references}: Condition): Readonly<Record<string, unknown>> {
-  const missing = references.filter(({path}) => COUNTS.has(path.slice(0, -1).join('.')));
-  if (missing.length === 0) return summary as Record<string, unknown>;
+/** The summary, with a 0 for each of these counts by names that only the run brings. */
+function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
+  if (counts.length === 0) return summary as Record<string, unknown>;
   const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;
-  for (const {path} of missing) setDefault(copy, path);
+  for (const {path} of counts) setDefault(copy, path);
   return copy;
 }
 

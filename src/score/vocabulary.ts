@@ -22,10 +22,14 @@ function answerType(operation: Operation): Type {
   return typeOf(wire[operation].data);
 }
 
-function typeOf(schema: z.ZodType): Type {
-  if (schema instanceof z.ZodOptional) return typeOf(schema.unwrap() as z.ZodType);
+/** What stands in data of this schema; every number is a double. */
+export function typeOf(schema: z.ZodType): Type {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return typeOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBoolean) return {kind: 'bool'};
   if (schema instanceof z.ZodNumber) return {kind: 'double'};
+  if (schema instanceof z.ZodRecord)
+    return schema.valueType instanceof z.ZodNumber ? {kind: 'counts'} : {kind: 'dyn'};
   if (schema instanceof z.ZodArray) return {kind: 'list', of: typeOf(schema.element as z.ZodType)};
   if (!(schema instanceof z.ZodObject)) return text;
   const fields = Object.entries(schema.shape as Record<string, z.ZodType>);

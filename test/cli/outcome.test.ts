@@ -2,8 +2,8 @@ import {expect, test, vi} from 'vitest';
 import type {Console} from '../../src/cli/console.ts';
 import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
 import type {Job} from '../../src/job/job.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import type {RunOutcome} from '../../src/run/finish.ts';
-import type {Summary} from '../../src/run/summary.ts';
 import {fullSummary} from '../report/summaries.ts';
 
 const summary = fullSummary() as unknown as Summary;

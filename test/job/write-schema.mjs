@@ -1,6 +1,10 @@
-// Writes jobs/job.schema.json from the schema in the code: npm run schema
+// Writes jobs/job.schema.json and docs/summary.schema.json from the schemas in the code: npm run schema
 import {writeFileSync} from 'node:fs';
 import {jobJsonSchema} from '../../dist/job/json-schema.js';
+import {summaryJsonSchema} from '../../dist/report/summary.js';
 
-const path = new URL('../../jobs/job.schema.json', import.meta.url);
-writeFileSync(path, `${JSON.stringify(jobJsonSchema(), null, 2)}\n`);
+for (const [path, schema] of [
+  ['jobs/job.schema.json', jobJsonSchema()],
+  ['docs/summary.schema.json', summaryJsonSchema()],
+])
+  writeFileSync(new URL(`../../${path}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);

@@ -6,8 +6,8 @@ import axe from 'axe-core';
 import {type Browser, chromium, type Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
-import type {ReportSummary} from '../../src/report/facts.ts';
 import {renderHtml} from '../../src/report/html.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -17,7 +17,7 @@ const pictures = process.env.SCREENSHOTS;
 
 const HOSTILE = '<img src="https://example.com/a.png" onerror="alert(1)"><script>alert(1)</script>';
 
-const reports: Readonly<Record<string, ReportSummary>> = {
+const reports: Readonly<Record<string, Summary>> = {
   full: fullSummary(),
   bare: bareSummary(),
   hostile: fullSummary({

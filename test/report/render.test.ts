@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
 import {lines, roundUp} from '../../src/report/charts.ts';
-import type {ReportSummary} from '../../src/report/facts.ts';
 import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
 import {renderHtml} from '../../src/report/html.ts';
 import {renderMarkdown} from '../../src/report/markdown.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** All texts of a report that come from outside: none may become markup. */
@@ -17,19 +17,19 @@ const hostile = fullSummary({
   input: {paths: [EVIL], bytes: 1, sha256: EVIL},
   output: {path: EVIL, bytes: 1, sha256: EVIL},
   errors: [{code: EVIL, count: 3, rows: [1]}],
-  lookups: {[EVIL]: fullSummary().lookups.ip as ReportSummary['lookups'][string]},
+  lookups: {[EVIL]: fullSummary().lookups.ip as Summary['lookups'][string]},
   fields: {[EVIL]: {[EVIL]: {present: 1, true: 1}}},
   top: {networks: {counted: 5, missed_at_most: 1, names: [{name: EVIL, count: 5}]}},
   drift: [{what: EVIL, now: 1, usual: 0, runs: 3}],
   risk: {
-    ...(fullSummary().risk as NonNullable<ReportSummary['risk']>),
+    ...(fullSummary().risk as NonNullable<Summary['risk']>),
     reasons: {[EVIL]: 1},
     missing: {[EVIL]: 1},
   },
 });
 
-const html = (summary: ReportSummary) => renderHtml(buildReport(summary));
-const markdown = (summary: ReportSummary) => renderMarkdown(buildReport(summary));
+const html = (summary: Summary) => renderHtml(buildReport(summary));
+const markdown = (summary: Summary) => renderMarkdown(buildReport(summary));
 
 describe('the HTML page', () => {
   test('needs nothing but itself, and its own policy refuses the rest', () => {
@@ -94,7 +94,7 @@ describe('the HTML page', () => {
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
-  test.each<[Partial<ReportSummary>, string]>([
+  test.each<[Partial<Summary>, string]>([
     [{status: 'completed', reason: 'done', exit_code: 0}, 'good">Complete<'],
     [{status: 'completed', reason: 'drift', exit_code: 4}, 'warn">Complete, limit passed<'],
     [{status: 'partial', exit_code: 3}, 'warn">Complete, with gaps<'],

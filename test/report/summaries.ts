@@ -1,8 +1,9 @@
-import type {ReportSummary} from '../../src/report/facts.ts';
+import type {Summary} from '../../src/report/summary.ts';
 
 /** A night of forty thousand sign-ups with something of everything: a limit, repeats, trouble, an outage, a jump. */
-export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
+export function fullSummary(changes: Partial<Summary> = {}): Summary {
   return {
+    schema_version: 1,
     run_id: '00000000-0000-4000-8000-000000000001',
     job: 'nightly-signups',
     status: 'partial',
@@ -41,6 +42,8 @@ export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       by_error: {timeout: 12, econnrefused: 31},
       retries: 271,
       latency_ms: {p50: 84, p95: 311, p99: 902, max: 30_004},
+      unknown_fields: {},
+      wrong_types: {},
     },
     credits: {
       spent: 53_130,
@@ -100,15 +103,20 @@ export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       {what: 'rows', now: 40_000, usual: 22_410, runs: 10},
       {what: 'ip.is_vpn', now: 0.1802, usual: 0.0488, runs: 10},
     ],
+    failed_if: [],
     ...changes,
   };
 }
 
 /** The least that a summary holds: one that was stopped before its first row. */
-export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
-  const {risk: _r, fields: _f, top: _t, timeline: _l, drift: _d, ...rest} = fullSummary();
+export function bareSummary(changes: Partial<Summary> = {}): Summary {
   return {
-    ...rest,
+    ...fullSummary(),
+    risk: null,
+    fields: {},
+    top: {},
+    timeline: {ms: [], calls: [], rows: [], latency_p50_ms: [], latency_p95_ms: [], in_flight: []},
+    drift: [],
     job: null,
     status: 'interrupted',
     reason: 'outage',
@@ -124,6 +132,8 @@ export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       by_error: {},
       retries: 0,
       latency_ms: {p50: null, p95: null, p99: null, max: null},
+      unknown_fields: {},
+      wrong_types: {},
     },
     credits: {
       spent: 0,
@@ -139,7 +149,7 @@ export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary
   };
 }
 
-type Lookups = ReportSummary['lookups'][string];
+type Lookups = Summary['lookups'][string];
 
 function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
   const zero = {values: 0, empty: 0, invalid: 0, distinct: 0, answered: 0, failed: 0, unknown: 0, skipped: 0};
@@ -158,7 +168,7 @@ function top(counted: number, text: string) {
 }
 
 /** Twenty-five minutes, steady but for an outage after two thirds, in which no call ended. */
-function timeline(points: number): NonNullable<ReportSummary['timeline']> {
+function timeline(points: number): NonNullable<Summary['timeline']> {
   const index = Array.from({length: points}, (_, n) => n);
   const down = (n: number) => n > 0.65 * points && n < 0.77 * points;
   const wave = (n: number) => Math.sin(n / 5) + Math.sin(n / 1.7);

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join, relative} from 'node:path';
 import {Readable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
-import type {Summary} from '../../src/run/summary.ts';
+import type {Summary} from '../../src/report/summary.ts';
 
 /** The built command. */
 export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));

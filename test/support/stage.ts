@@ -6,10 +6,10 @@ import {pino} from 'pino';
 import {BulkEnrichError, exitCodes} from '../../src/job/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {run} from '../../src/run/run.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
-import type {Summary} from '../../src/run/summary.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
 
 /** A directory, a home and a server, in which runs are made from this process: many of them in little time. */

@@ -1,5 +1,5 @@
 import {expect} from 'vitest';
-import type {Summary} from '../../src/run/summary.ts';
+import type {Summary} from '../../src/report/summary.ts';
 
 /** The accounts inside a summary: whatever happened, these hold. */
 export function expectAccounts(summary: Summary): void {

@@ -1,5 +1,5 @@
 import {count} from '../../report/format.ts';
-import type {Summary} from '../../run/summary.ts';
+import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment} from '../../report/format.ts';
 

@@ -1,7 +1,7 @@
 import {type ExitCode, exitCodes} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
+import type {Summary} from '../../report/summary.ts';
 import type {RunOutcome} from '../../run/finish.ts';
-import type {Summary} from '../../run/summary.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './format.ts';
 import {troubleLines} from './trouble.ts';

@@ -1,0 +1,169 @@
+import {z} from 'zod';
+import {type Operation, operationNames} from '../client/wire.ts';
+
+/**
+ * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
+ * (`npm run schema`), the names that `fail_if` may use, and what reports read. `schema_version` 1 only gains fields.
+ */
+
+const whole = z.int().min(0);
+const credits = z.number().min(0);
+const share = z.number().min(0).max(1);
+const time = z.iso.datetime();
+const counts = z.record(z.string(), whole);
+
+const lookup = z
+  .object({
+    values: whole,
+    empty: whole,
+    invalid: whole,
+    distinct: whole.describe('Values, where the others count cells.'),
+    answered: whole,
+    failed: whole,
+    unknown: whole,
+    skipped: whole,
+    from_cache: whole.describe('Values that the answer store knew.'),
+    deduplicated: whole.describe('Cells that another cell had already paid for.'),
+    calls: whole,
+    retries: whole,
+  })
+  .describe('values = empty + invalid + answered + failed + unknown + skipped');
+
+const risk = z.object({
+  scored: whole,
+  unknown: whole.describe('Rows that could not be scored, as too much was missing.'),
+  low: whole,
+  medium: whole,
+  high: whole,
+  mean: z.number().nullable(),
+  histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
+  reasons: counts,
+  missing: counts.describe('Rows by signal that was not there.'),
+});
+
+const top = z.object({
+  counted: whole,
+  missed_at_most: whole.describe('At most so many occurrences of one name may be missing from its count.'),
+  names: z.array(z.object({name: z.string(), count: whole})),
+});
+
+const timeline = z
+  .object({
+    ms: z.array(z.number()),
+    calls: z.array(whole),
+    rows: z.array(whole),
+    latency_p50_ms: z.array(z.number().nullable()),
+    latency_p95_ms: z.array(z.number().nullable()),
+    in_flight: z.array(whole),
+  })
+  .describe('One list for each thing measured; the n-th entries belong together.');
+
+const fieldShares = z.object({
+  present: share.describe('The share of answers that had it.'),
+  true: share.optional().describe('Of a flag: the share of those in which it was true.'),
+});
+
+const anyFields = z.record(z.string(), fieldShares);
+
+const drift = z.object({
+  what: z.string().describe('What jumped, such as risk.mean, risk.high, rows or ip.is_vpn.'),
+  now: z.number(),
+  usual: z.number().describe('The median of the runs that it was compared with.'),
+  runs: whole,
+});
+
+/** The answer fields of an operation that shares are counted of. */
+type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
+
+/** The summary of a run that looks at these operations; without `fieldsOf`, fields of any name may be there. */
+export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf) {
+  const byOperation = <T extends z.ZodType>(schemaOf: (operation: Operation) => T) =>
+    z.object(Object.fromEntries(operations.map(name => [name, schemaOf(name).optional()]))) as z.ZodType<
+      Readonly<Record<string, z.output<T>>>
+    >;
+  const shares = (operation: Operation) =>
+    fieldsOf === undefined
+      ? anyFields
+      : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
+  return z.object({
+    schema_version: z.literal(1),
+    run_id: z.string(),
+    job: z.string().nullable(),
+    status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
+    reason: z.string(),
+    exit_code: whole,
+    started_at: time,
+    finished_at: time,
+    duration_ms: z.number(),
+    come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
+    endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
+    input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
+    output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+    rows: z.object({
+      read: whole,
+      written: whole,
+      rejected: whole,
+      ok: whole,
+      with_errors: whole,
+      blank_lines: whole,
+    }),
+    lookups: byOperation(() => lookup),
+    calls: z.object({
+      total: whole.describe('What the service was sent.'),
+      unsent: whole.describe('Attempts that provably never reached it.'),
+      by_status: counts,
+      by_error: counts,
+      retries: whole,
+      latency_ms: z.object({
+        p50: z.number().nullable(),
+        p95: z.number().nullable(),
+        p99: z.number().nullable(),
+        max: z.number().nullable(),
+      }),
+      unknown_fields: counts,
+      wrong_types: counts,
+    }),
+    credits: z.object({
+      spent: credits,
+      maybe_spent: credits.describe('What may have been charged without a usable answer.'),
+      limit: credits.nullable(),
+      per_day: z.object({limit: credits, used: credits}).optional(),
+      saved: z.object({
+        dedupe: credits,
+        cache: credits,
+        prefilter: credits,
+        by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
+      }),
+      by_operation: byOperation(() => z.object({spent: credits, maybe_spent: credits})),
+    }),
+    pace: z.object({
+      rate_limit: z.number().nullable(),
+      achieved: z.number(),
+      pauses: whole,
+      paused_ms: z.number(),
+    }),
+    top: z.partialRecord(z.enum(['countries', 'networks', 'domains', 'phone_countries']), top),
+    timeline,
+    risk: risk.nullable(),
+    fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
+    errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+    drift: z.array(drift),
+    failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
+    resumed: z.object({times: whole, from_row: whole.nullable()}),
+  });
+}
+
+export const summarySchema = summaryOf(operationNames);
+
+export type Summary = z.output<typeof summarySchema>;
+export type LookupCounts = z.output<typeof lookup>;
+export type RiskCounts = z.output<typeof risk>;
+export type TopNames = z.output<typeof top>;
+export type Timeline = z.output<typeof timeline>;
+export type Drift = z.output<typeof drift>;
+
+/** The JSON Schema of summaries, for programs that read them. */
+export function summaryJsonSchema(): Readonly<Record<string, unknown>> {
+  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
+  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
+}
