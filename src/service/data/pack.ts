@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
@@ -28,9 +28,9 @@ function fingerprint(): string {
   return hash.digest('hex');
 }
 
-function isUpToDate(current: string): boolean {
-  if (!Object.values(files).every(file => existsSync(join(out, file)))) return false;
-  return readManifest(out).fingerprint === current;
+function isUpToDate(directory: string, current: string): boolean {
+  if (!Object.values(files).every(file => existsSync(join(directory, file)))) return false;
+  return readManifest(directory).fingerprint === current;
 }
 
 /** A reader never meets half a file, and a build that was cut short is no build. */
@@ -53,6 +53,9 @@ function pack(current: string): void {
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
 }
 
+/** Where the build before this one is: what it packed is taken over, if it still is what would be packed now. */
+const [, , before = ''] = process.argv;
 const current = fingerprint();
-if (!isUpToDate(current)) pack(current);
+if (!isUpToDate(before, current)) pack(current);
+else for (const file of Object.values(files)) copyFileSync(join(before, file), join(out, file));
 writeWhole(join(out, '../openapi.json'), `${JSON.stringify(buildOpenApi(), null, 2)}\n`);
