@@ -76,7 +76,7 @@ export class FleetLane {
 
   #chunk(values: readonly Leaving[]): Chunk {
     const {settings, share, timeoutMs} = this.#options;
-    const asks = values.map(({operation, params}) => ({operation, params}));
+    const asks = values.map(({dispatch, operation, params}) => ({dispatch, operation, params}));
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
   }
 

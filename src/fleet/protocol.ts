@@ -14,6 +14,8 @@ export const KEEP_MS = 86_400_000;
 
 /** One value to ask about. */
 export interface ChunkAsk {
+  /** What the ledger has reserved for it: what comes back is the outcome of this sending of the value, and of no other. */
+  readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
 }

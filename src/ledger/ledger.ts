@@ -73,7 +73,7 @@ export class Ledger {
     for (const key of keys) {
       const data = this.#adopted.get(key)?.data;
       if (data !== undefined)
-        found.set(key, {ambiguous: false, interrupted: false, settled: {status: 'ok', data}});
+        found.set(key, {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data}});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
@@ -277,7 +277,8 @@ export class Ledger {
       this.#db.transaction(() => {
         for (const [key, {operation, data}] of adopted) this.#sql.adopt.run(key, operation, data);
         for (const outcome of outcomes) this.#writeOutcome(outcome, now);
-        for (const {key, operation, cost} of reservations) this.#sql.reserve.run(key, operation, cost);
+        for (const {key, operation, cost, dispatch} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch);
         if (outcomes.length + adopted.size + reservations.length > 0) this.#writeTally();
         more?.();
       }),

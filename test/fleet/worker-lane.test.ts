@@ -25,7 +25,11 @@ const throttled = (retryAfter: string): Attempt => ({
 });
 
 function chunkOf(values: number, pace: Chunk['pace']): Chunk {
-  const asks = Array.from({length: values}, (_, n) => ({operation: 'ip' as const, params: {ip: `v${n}`}}));
+  const asks = Array.from({length: values}, (_, n) => ({
+    dispatch: n,
+    operation: 'ip' as const,
+    params: {ip: `v${n}`},
+  }));
   return {lane: 'all', share: 1, pace, timeoutMs: 1_000, asks};
 }
 
