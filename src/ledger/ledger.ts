@@ -142,8 +142,8 @@ export class Ledger {
   /** Books what became of a call after all that was given up for lost when its session ended. */
   found(outcome: Outcome): Promise<void> {
     const books = this.tally.operations[outcome.operation];
-    books.calls -= 1;
     books.maybeSpent -= outcome.cost;
+    this.tally.unconfirmed -= 1;
     countUp(this.tally.byError, INTERRUPTED, -1);
     this.#inFlight += 1;
     this.#reserved += outcome.cost;
@@ -300,8 +300,7 @@ export class Ledger {
 
   #book({operation, attempt, charge, cost, retry}: Outcome): void {
     const books = this.tally.operations[operation];
-    countAttempt(this.tally, attempt);
-    if (attempt.kind !== 'not_sent') {
+    if (countAttempt(this.tally, attempt)) {
       books.calls += 1;
       if (retry) books.retries += 1;
     }
@@ -315,11 +314,11 @@ export class Ledger {
     let count = 0;
     for (const row of lost) {
       const books = this.tally.operations[row.operation as Operation];
-      books.calls += Number(row.n);
       books.maybeSpent += Number(row.cost);
       count += Number(row.n);
     }
     if (count === 0) return 0;
+    this.tally.unconfirmed += count;
     countUp(this.tally.byError, INTERRUPTED, count);
     const never = this.#options.resend === 'never';
     this.#db.transaction(() => {

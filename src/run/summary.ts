@@ -78,6 +78,7 @@ export function buildSummary(facts: SummaryFacts) {
     calls: {
       total: calls,
       unsent: tally.unsent,
+      unconfirmed: tally.unconfirmed,
       by_status: tally.byStatus,
       by_error: tally.byError,
       retries: sum(name => tally.operations[name].retries),

@@ -29,5 +29,10 @@ test.skipIf(!redisInstalled)(
     expect([code, stderr]).toEqual([7, expect.any(String)]);
     expect((await arena.api.ledger()).credits).toBe(VALUES);
     expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: 0, maybe: VALUES});
+    // The four that were throttled came back; whether the next four were sent, nobody has told.
+    expect(arena.sandbox.summary('out.summary.json').calls).toMatchObject({
+      total: VALUES,
+      unconfirmed: VALUES,
+    });
   },
 );

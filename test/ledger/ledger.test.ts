@@ -48,10 +48,11 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
   ledger.close();
-  expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 1, spent: 1, maybeSpent: 3});
+  expect(ledger.tally.unconfirmed).toBe(2);
   await expect(ledger.record(answered('b'))).rejects.toThrow('closed');
   const next = open();
-  expect(next.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
       ['a', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"of":"a"}'}}],
