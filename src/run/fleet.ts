@@ -16,12 +16,12 @@ export async function joinFleet(
   now: () => number,
 ): Promise<Fleet> {
   const {Fleet} = await import('../fleet/fleet.ts');
-  const {sealingSecret} = await import('../fleet/protocol.ts');
+  const {sealingSecret} = await import('../fleet/seal.ts');
   return Fleet.join({
     redisUrl,
     runId: identity.runId,
     scope: connection.scope,
-    secret: sealingSecret(job.endpoint),
+    secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job),
     timeoutMs: job.settings.timeout,
