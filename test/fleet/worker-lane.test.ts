@@ -106,6 +106,23 @@ describe.skipIf(!redisInstalled)('the lanes of two workers', () => {
     },
   );
 
+  test.each([
+    [
+      'is restarted empty',
+      async () => {
+        await server.stop();
+        await server.start();
+      },
+    ],
+    ['has forgotten a client', () => server.client.del('b_bulk-enrich:forgotten_client_last_seen')],
+  ])('go on when Redis %s', async (_, forget) => {
+    const forgetful = lane('forgotten');
+    const ask = () => forgetful.ask(chunkOf(3, {permits: 1, minTimeMs: 10}), {send: async () => answered});
+    expect(await ask()).toEqual(Array(3).fill(answered));
+    await forget();
+    expect(await ask()).toEqual(Array(3).fill(answered));
+  });
+
   test('one that is drained gives back what waits', async () => {
     const draining = lane('draining');
     const asked = draining.ask(chunkOf(10, {permits: 1, minTimeMs: 500}), {send: async () => answered});
