@@ -1,7 +1,9 @@
+import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
-import {type Chunk, type ChunkAsk, KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
+import {ChunkAdds} from './chunk-adds.ts';
+import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {closing, type FleetPackages} from './redis.ts';
 import type {Seal} from './seal.ts';
 
@@ -9,6 +11,8 @@ import type {Seal} from './seal.ts';
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly Attempt[]) => void;
+  /** Redis has it, or had it: before that, that it is not there says nothing. */
+  there: boolean;
   /** Redis knew nothing of it when it was last looked for. */
   missing: boolean;
 }
@@ -21,14 +25,13 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
-const ADD_AGAIN_MS = 1_000;
 /** A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for sure. */
 const REMOVE_AFTER_MS = 1_000;
 /** News may be missed while Redis is away: chunks that are out are looked up this often, in milliseconds. */
 const SWEEP_MS = 5_000;
 /** The stream of BullMQ's events is cut to about so many; each run reads them as they come. */
 const EVENTS_KEPT = 2_000;
+const SESSION_BYTES = 6;
 
 const lost: Attempt = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true};
 const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, heldMs: 0};
@@ -38,18 +41,20 @@ export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
   readonly #queue: Queue<SealedChunk, string>;
+  readonly #adds: ChunkAdds;
   readonly #events: QueueEvents;
   readonly #runId: string;
-  readonly #session = Date.now().toString(36);
+  /** Not by the clock, which may be set back: no two chunks of a run may have one identifier. */
+  readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
   /** Chunks that came back and are still in Redis: since a moment ago, and since before that. */
   #back: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
-  #trouble: string | undefined;
-  #closed = false;
+  #withdrawing = false;
 
-  constructor(redis: Redis, {bullmq}: FleetPackages, runId: string, seal: Seal) {
+  constructor(redis: Redis, packages: FleetPackages, runId: string, seal: Seal, sweepMs = SWEEP_MS) {
+    const {bullmq} = packages;
     this.#redis = redis;
     this.#seal = seal;
     this.#runId = runId;
@@ -58,12 +63,8 @@ export class ChunkQueue {
       ...options,
       skipVersionCheck: true,
       streams: {events: {maxLen: EVENTS_KEPT}},
-      defaultJobOptions: {
-        attempts: 1,
-        removeOnComplete: {age: KEEP_MS / 1_000},
-        removeOnFail: {age: KEEP_MS / 1_000},
-      },
     });
+    this.#adds = new ChunkAdds(redis, packages);
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
@@ -71,26 +72,22 @@ export class ChunkQueue {
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
-      setInterval(() => void this.#sweep().catch(() => {}), SWEEP_MS),
+      setInterval(() => void this.#sweep().catch(() => {}), sweepMs),
       setInterval(() => this.#removeOlder(), REMOVE_AFTER_MS),
     ];
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady()]);
+    await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adds.ready()]);
   }
 
   /** Sends chunks out; each comes back with one attempt for each of its values. */
   ask(chunks: readonly Chunk[]): Promise<readonly Attempt[]>[] {
-    const entries = chunks.map(chunk => ({id: this.#newId(), chunk}));
-    const answers = entries.map(
-      ({id, chunk}) =>
-        new Promise<readonly Attempt[]>(resolve => {
-          this.#out.set(id, {chunk, resolve, missing: false});
-        }),
-    );
-    void this.#add(entries.map(({id, chunk}) => ({id, data: {sealed: this.#seal.close(chunk)}})));
-    return answers;
+    return chunks.map(chunk => {
+      const id = this.#newId();
+      void this.#add(id, {sealed: this.#seal.close(chunk, sealedAs.asks(id))});
+      return this.#awaited(id, chunk, false);
+    });
   }
 
   /** Values that are out. */
@@ -102,11 +99,13 @@ export class ChunkQueue {
 
   /** Why Redis does not take chunks; undefined while it does. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.#adds.trouble;
   }
 
   /** Takes back all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
+    this.#withdrawing = true;
+    this.#adds.stop();
     await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
@@ -119,10 +118,9 @@ export class ChunkQueue {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#redis.status === 'ready') await closing(this.#remove(this.#back.flat()));
-    await closing(Promise.allSettled([this.#events.close(), this.#queue.close()]));
+    await closing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
   }
 
   #newId(): string {
@@ -130,28 +128,23 @@ export class ChunkQueue {
     return `${this.#runId}.${this.#session}.${this.#next}`;
   }
 
-  /** The same identifier is never added twice, so a try whose outcome is not known may be made again. */
-  async #add(entries: readonly {id: string; data: SealedChunk}[]): Promise<void> {
-    const jobs = entries.map(({id, data}) => ({name: 'chunk', data, opts: {jobId: id}}));
-    for (;;) {
-      try {
-        await this.#queue.addBulk(jobs);
-        this.#trouble = undefined;
-        const expiring = this.#redis.pipeline();
-        for (const {id} of entries) expiring.pexpire(this.#queue.toKey(id), KEEP_MS);
-        await expiring.pexpire(this.#queue.toKey('events'), KEEP_MS).exec();
-        return;
-      } catch (error) {
-        if (this.#closed) return;
-        this.#trouble = error instanceof Error ? error.message : String(error);
-        await new Promise(resolve => setTimeout(resolve, ADD_AGAIN_MS));
-      }
-    }
+  #awaited(id: string, chunk: Chunk, there: boolean): Promise<readonly Attempt[]> {
+    return new Promise(resolve => {
+      this.#out.set(id, {chunk, resolve, there, missing: false});
+    });
+  }
+
+  async #add(id: string, data: SealedChunk): Promise<void> {
+    const added = await this.#adds.add(id, data);
+    if (added !== 'there') return this.#end(id, added === 'kept' ? withdrawn : lost);
+    const out = this.#out.get(id);
+    if (out !== undefined) out.there = true;
+    if (this.#withdrawing) await this.#withdraw(id).catch(() => {});
   }
 
   #completed(id: string, sealed: string): void {
     const out = this.#out.get(id);
-    if (out !== undefined) this.#end(id, this.#opened(out.chunk, sealed) ?? lost);
+    if (out !== undefined) this.#end(id, this.#opened(id, out.chunk, sealed) ?? lost);
   }
 
   /** A chunk has come back: with an attempt for each value, or with the same for all. */
@@ -173,9 +166,9 @@ export class ChunkQueue {
     await Promise.allSettled(ids.map(id => this.#queue.remove(id)));
   }
 
-  #opened({asks}: Chunk, sealed: string): readonly Attempt[] | undefined {
+  #opened(id: string, {asks}: Chunk, sealed: string): readonly Attempt[] | undefined {
     try {
-      const attempts = this.#seal.open(sealed) as readonly Attempt[];
+      const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly Attempt[];
       return attempts.length === asks.length ? attempts : undefined;
     } catch {
       return undefined;
@@ -192,6 +185,7 @@ export class ChunkQueue {
   async #sweep(): Promise<void> {
     if (this.#redis.status !== 'ready') return;
     for (const [id, out] of this.#out) {
+      if (!out.there) continue;
       const state = await this.#queue.getJobState(id);
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
@@ -204,11 +198,19 @@ export class ChunkQueue {
 
   async #collect(job: ChunkJob): Promise<AskedOf[]> {
     const id = job.id as string;
-    const chunk = this.#seal.open(job.data.sealed) as Chunk;
-    const attempts = new Promise<readonly Attempt[]>(resolve => {
-      this.#out.set(id, {chunk, resolve, missing: false});
-    });
+    const chunk = this.#asked(id, job.data);
+    if (chunk === undefined) return [];
+    const attempts = this.#awaited(id, chunk, true);
     if (!(await this.#withdraw(id))) await this.#sweep();
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
+  }
+
+  /** What a chunk asks; undefined where it is none of this run's, whatever it is called. */
+  #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
+    try {
+      return this.#seal.open(sealed, sealedAs.asks(id)) as Chunk;
+    } catch {
+      return undefined;
+    }
   }
 }

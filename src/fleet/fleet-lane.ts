@@ -13,6 +13,8 @@ const LEASE_SECONDS = 0.01;
 const UNLIMITED_LEASE = 5;
 /** A change of the rate smaller than this is not worth telling the fleet. */
 const NOTICEABLE = 0.02;
+/** A Redis that was restarted empty has the pace that the first worker remembers: it is told again so often, in milliseconds. */
+const TELL_AGAIN_MS = 5_000;
 /** Values that do not fill a chunk wait so many milliseconds for others. */
 const GATHER_MS = 5;
 
@@ -41,6 +43,7 @@ export class FleetLane {
   #limiter: Bottleneck | undefined;
   /** The rate that the limiter has been told, in calls a second. */
   #told = Number.NaN;
+  #toldAt = 0;
   #gathered: Leaving[] = [];
   #timer: NodeJS.Timeout | undefined;
   #full: NodeJS.Immediate | undefined;
@@ -76,19 +79,22 @@ export class FleetLane {
 
   #chunk(values: readonly Leaving[]): Chunk {
     const {settings, share, timeoutMs} = this.#options;
-    const asks = values.map(({operation, params}) => ({operation, params}));
+    const asks = values.map(({dispatch, operation, params}) => ({dispatch, operation, params}));
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
   }
 
   /** The pace for now; a change of it is told to the limiter that all workers share. */
   #pace(): ChunkPace | undefined {
     const {settings, limiters, now} = this.#options;
-    const rate = this.#controller.perSecond(now());
+    const at = now();
+    const rate = this.#controller.perSecond(at);
     if (!Number.isFinite(rate)) return undefined;
     const minTimeMs = (this.#permits * 1_000) / (USE * rate);
     this.#limiter ??= limiters.open(settings.name, minTimeMs);
-    if (!(Math.abs(rate - this.#told) <= NOTICEABLE * rate)) {
+    const known = Math.abs(rate - this.#told) <= NOTICEABLE * rate && at - this.#toldAt < TELL_AGAIN_MS;
+    if (!known) {
       this.#told = rate;
+      this.#toldAt = at;
       Promise.resolve(this.#limiter.updateSettings({minTime: minTimeMs})).catch(() => {
         this.#told = Number.NaN;
       });

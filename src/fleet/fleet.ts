@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
-import type {Client, Params} from '../client/client.ts';
+import type {Params} from '../client/client.ts';
 import type {Operation} from '../client/wire.ts';
 import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
 import type {RateController} from '../lookup/rate-controller.ts';
@@ -61,7 +61,6 @@ const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
 /** A run's fleet: values that may leave go out in chunks, and workers on other machines ask about them. */
 export class Fleet implements Outlet {
-  readonly client: Pick<Client, 'send'>;
   readonly #options: FleetOptions;
   readonly #redis: Redis;
   readonly #queue: ChunkQueue;
@@ -76,7 +75,6 @@ export class Fleet implements Outlet {
     this.#redis = redis;
     this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret));
     this.#limiters = new Limiters(redis, packages.ioredis.Redis);
-    this.client = {send: (operation, params) => this.#send(operation, params)};
   }
 
   /**
@@ -124,6 +122,13 @@ export class Fleet implements Outlet {
   /** Takes back what no worker has begun: nothing new is sent. */
   async withdraw(): Promise<void> {
     await this.#queue.withdraw();
+  }
+
+  /** Gathers values into chunks, and resolves with what became of this one. */
+  send(operation: Operation, params: Params, dispatch: number): Promise<Attempt> {
+    const lane = this.#lanes.get(operation);
+    if (lane === undefined) throw new Error(`no lane for ${operation}`);
+    return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
   }
 
   /** The pace is kept where the calls are sent; here values leave as soon as they may. */
@@ -177,12 +182,6 @@ export class Fleet implements Outlet {
       () => ({...report(), runId, out: this.#queue.values, rate}),
       error => this.#events?.refused(error),
     );
-  }
-
-  #send(operation: Operation, params: Params): Promise<Attempt> {
-    const lane = this.#lanes.get(operation);
-    if (lane === undefined) throw new Error(`no lane for ${operation}`);
-    return new Promise(resolve => lane.add({operation, params, resolve}));
   }
 
   #sendOut(chunks: readonly (readonly [Chunk, readonly Leaving[]])[]): void {

@@ -17,7 +17,7 @@ export class Limiters {
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
       // bottleneck waits for connections that it does not open.
-      client: redis.duplicate({lazyConnect: false}),
+      client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
     // Redis being away is seen from the connection itself; its commands wait meanwhile.
@@ -37,6 +37,23 @@ export class Limiters {
   async close(): Promise<void> {
     await this.#connection.disconnect(false);
   }
+}
+
+/** What bottleneck 2.19 answers by setting up anew what Redis has forgotten: a limiter, or one of its clients. */
+const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
+
+/** bottleneck goes by the whole text of these errors, and Redis 7 adds to it: `ERR` before, the script's name after. */
+function recognizable(client: Redis): Redis {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    const {reject} = command;
+    command.reject = error => {
+      error.message = FORGOTTEN.exec(error.message)?.[0] ?? error.message;
+      reject(error);
+    };
+    return send(command, stream);
+  };
+  return client;
 }
 
 /** Hands out permits to send, in leases that all workers of a fleet take from one limiter. */

@@ -1,6 +1,5 @@
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../client/wire.ts';
-import type {Endpoint} from '../job/endpoint.ts';
 
 /** What lies in Redis, by name. Everything begins with the prefix. */
 export const PREFIX = 'bulk-enrich';
@@ -14,6 +13,8 @@ export const KEEP_MS = 86_400_000;
 
 /** One value to ask about. */
 export interface ChunkAsk {
+  /** What the ledger has reserved for it: what comes back is the outcome of this sending of the value, and of no other. */
+  readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
 }
@@ -36,12 +37,16 @@ export interface Chunk {
   readonly asks: readonly ChunkAsk[];
 }
 
-/** A chunk as it lies in Redis: what is in it can be read by holders of the API key alone. */
+/** A chunk as it lies in Redis: what is in it can be read by holders of the sealing secret alone. */
 export interface SealedChunk {
   readonly sealed: string;
 }
 
-/** What the sealing key is made of: the embedded service has no key, and nothing to hide. */
-export function sealingSecret(endpoint: Endpoint): string {
-  return endpoint.kind === 'live' ? endpoint.apiKey : 'embedded';
-}
+/**
+ * What is sealed belongs to one chunk, whose identifier begins with its run's, and to one direction: it does not open in
+ * another's place. A chunk's answers are sealed as one list, so that none of them can change its place in there either.
+ */
+export const sealedAs = {
+  asks: (chunkId: string) => `asks of ${chunkId}`,
+  answers: (chunkId: string) => `answers of ${chunkId}`,
+} as const;

@@ -1,18 +1,21 @@
 import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:crypto';
+import {type Endpoint, type Env, readKey} from '../job/endpoint.ts';
+import {UsageError} from '../job/errors.ts';
 
 /** Seals what a fleet's members tell each other of rows, so that Redis holds nothing readable. */
 export interface Seal {
-  close(value: unknown): string;
-  /** @throws {UnsealError} when it was sealed with another key. */
-  open(sealed: string): unknown;
+  /** `as` says what it is; it opens as nothing else. */
+  close(value: unknown, as: string): string;
+  /** @throws {UnsealError} when it was sealed with another key, or as something else. */
+  open(sealed: string, as: string): unknown;
   /** The same for all who have the same key; says nothing of it. */
   readonly fingerprint: string;
 }
 
-/** Something was sealed with another API key. */
+/** Something was sealed with another secret, or as something else. */
 class UnsealError extends Error {
   constructor(options?: ErrorOptions) {
-    super('sealed with another API key', options);
+    super('sealed with another secret, or as something else', options);
   }
 }
 
@@ -23,24 +26,45 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FINGERPRINT_BYTES = 8;
 
-/** The sealing key comes from the API key, which every member has from its own environment, and never travels. */
-export function sealWith(apiKey: string): Seal {
+/** So many characters keep a secret that a person thought of from being guessed. */
+const SHORTEST_SECRET = 16;
+
+/**
+ * What the sealing key is made of, which every member has from its own environment: the API key. The embedded service
+ * has none, and what is asked of it is just as private.
+ *
+ * @throws {UsageError} when there is no secret.
+ */
+export function sealingSecret(endpoint: Endpoint, env: Env): string {
+  if (endpoint.kind === 'live') return endpoint.apiKey;
+  const secret = readKey(env);
+  if (secret !== undefined && secret.length >= SHORTEST_SECRET) return secret;
+  throw new UsageError(
+    'fleet_secret',
+    `A fleet seals what lies in Redis with the API key, and the embedded service has none: set BULK_ENRICH_API_KEY to a secret of at least ${SHORTEST_SECRET} characters, the same for the run and its workers (openssl rand -hex 32 makes one).`,
+  );
+}
+
+/** The secret never travels: all members make the same key of it. */
+export function sealWith(secret: string): Seal {
   const derive = (purpose: string, bytes: number) =>
-    Buffer.from(hkdfSync('sha256', apiKey, '', `bulk-enrich fleet ${purpose}`, bytes));
+    Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));
   const key = derive('seal', KEY_BYTES);
   return {
     fingerprint: derive('fingerprint', FINGERPRINT_BYTES).toString('hex'),
-    close(value) {
+    close(value, as) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(as));
       const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
     },
-    open(sealed) {
+    open(sealed, as) {
       const bytes = Buffer.from(sealed, 'base64');
       try {
-        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES));
-        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAAD(Buffer.from(as)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
         return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'));
       } catch (error) {

@@ -5,7 +5,7 @@ import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {Limiters} from './pacer.ts';
-import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
+import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
@@ -130,7 +130,7 @@ export class FleetWorker {
   async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
     // A coordinator that was killed as it added the chunk has not said when it expires.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    const chunk = this.#seal.open(data.sealed) as Chunk;
+    const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
     const attempts = await this.#lane(chunk).ask(
@@ -138,7 +138,7 @@ export class FleetWorker {
       this.#counted(this.#options.clientFor(chunk.timeoutMs)),
     );
     this.#chunks += 1;
-    return this.#seal.close(attempts);
+    return this.#seal.close(attempts, sealedAs.answers(id));
   }
 
   #chunksAtOnce(): number {

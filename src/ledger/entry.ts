@@ -9,14 +9,16 @@ export interface Entry {
   readonly settled: Settled | undefined;
   /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
-  /** Whether the last one is such, as its session ended before it was heard of. */
-  readonly interrupted: boolean;
+  /** The dispatch whose session ended before it was heard of; undefined where the last one's outcome is known. */
+  readonly interrupted: number | undefined;
 }
 
 /** One value that is about to be sent. */
 export interface Reservation extends Booking {
   /** Whether the ledger knows the value already. */
   readonly known: boolean;
+  /** This one sending of the value, by a number that no other sending in the run's sessions has. */
+  readonly dispatch: number;
 }
 
 interface Booking {
@@ -51,8 +53,9 @@ export function answerOf({operation, key, data, at}: SqlRow): Answer {
 
 /** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): Entry {
-  const interrupted = row.error === INTERRUPTED;
-  return {ambiguous: interrupted || Boolean(row.ambiguous), interrupted, settled: settledOf(row)};
+  const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
+  const ambiguous = interrupted !== undefined || Boolean(row.ambiguous);
+  return {ambiguous, interrupted, settled: settledOf(row)};
 }
 
 function settledOf(row: SqlRow): Settled | undefined {

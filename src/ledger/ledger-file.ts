@@ -2,7 +2,7 @@ import {OutputError, StateError} from '../job/errors.ts';
 import {Sqlite, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally or the checkpoint change their shape. */
-const VERSION = 3;
+const VERSION = 4;
 
 const SCHEMA = `
   CREATE TABLE lookup (
@@ -11,6 +11,7 @@ const SCHEMA = `
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
     cost REAL NOT NULL,
+    dispatch INTEGER NOT NULL DEFAULT 0,
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
@@ -71,13 +72,13 @@ function ofVersion(version: number): StateError {
 
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
-  const columns = 'key, state, ambiguous, error, data';
+  const columns = 'key, state, dispatch, ambiguous, error, data';
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
     find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
     findMany: db.prepare(`SELECT ${columns} FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost) VALUES (?, ?, ${SENT}, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',

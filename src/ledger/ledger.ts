@@ -73,7 +73,7 @@ export class Ledger {
     for (const key of keys) {
       const data = this.#adopted.get(key)?.data;
       if (data !== undefined)
-        found.set(key, {ambiguous: false, interrupted: false, settled: {status: 'ok', data}});
+        found.set(key, {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data}});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
@@ -142,8 +142,8 @@ export class Ledger {
   /** Books what became of a call after all that was given up for lost when its session ended. */
   found(outcome: Outcome): Promise<void> {
     const books = this.tally.operations[outcome.operation];
-    books.calls -= 1;
     books.maybeSpent -= outcome.cost;
+    this.tally.unconfirmed -= 1;
     countUp(this.tally.byError, INTERRUPTED, -1);
     this.#inFlight += 1;
     this.#reserved += outcome.cost;
@@ -277,7 +277,8 @@ export class Ledger {
       this.#db.transaction(() => {
         for (const [key, {operation, data}] of adopted) this.#sql.adopt.run(key, operation, data);
         for (const outcome of outcomes) this.#writeOutcome(outcome, now);
-        for (const {key, operation, cost} of reservations) this.#sql.reserve.run(key, operation, cost);
+        for (const {key, operation, cost, dispatch} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch);
         if (outcomes.length + adopted.size + reservations.length > 0) this.#writeTally();
         more?.();
       }),
@@ -299,8 +300,7 @@ export class Ledger {
 
   #book({operation, attempt, charge, cost, retry}: Outcome): void {
     const books = this.tally.operations[operation];
-    countAttempt(this.tally, attempt);
-    if (attempt.kind !== 'not_sent') {
+    if (countAttempt(this.tally, attempt)) {
       books.calls += 1;
       if (retry) books.retries += 1;
     }
@@ -314,11 +314,11 @@ export class Ledger {
     let count = 0;
     for (const row of lost) {
       const books = this.tally.operations[row.operation as Operation];
-      books.calls += Number(row.n);
       books.maybeSpent += Number(row.cost);
       count += Number(row.n);
     }
     if (count === 0) return 0;
+    this.tally.unconfirmed += count;
     countUp(this.tally.byError, INTERRUPTED, count);
     const never = this.#options.resend === 'never';
     this.#db.transaction(() => {

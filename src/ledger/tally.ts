@@ -7,7 +7,7 @@ export interface OperationTally {
   distinct: number;
   /** Distinct values answered by the store. */
   fromCache: number;
-  /** Calls that reached, or may have reached, the service. */
+  /** Calls that were sent to the service. */
   calls: number;
   /** Calls beyond a value's first. */
   retries: number;
@@ -23,6 +23,8 @@ export interface Tally {
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
   unsent: number;
+  /** Attempts of which nobody knows whether they were sent: a session or a fleet's worker ended before it told. */
+  unconfirmed: number;
   /** Calls by latency: a histogram over {@link latencyBucket}s. */
   readonly latency: Record<string, number>;
   latencyMaxMs: number;
@@ -47,6 +49,7 @@ export function emptyTally(): Tally {
     byStatus: {},
     byError: {},
     unsent: 0,
+    unconfirmed: 0,
     latency: {},
     latencyMaxMs: 0,
     unknownFields: {},
@@ -84,19 +87,26 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. */
-export function countAttempt(tally: Tally, attempt: Attempt): void {
+/**
+ * Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. Returns whether it was a
+ * call: something that was sent for sure.
+ */
+export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
   else countUp(tally.byStatus, String(status));
   if (attempt.kind === 'not_sent') {
     tally.unsent += 1;
-    return;
+    return false;
   }
-  if (attempt.kind === 'ambiguous' && attempt.lost === true) return;
+  if (attempt.kind === 'ambiguous' && attempt.lost === true) {
+    tally.unconfirmed += 1;
+    return false;
+  }
   countUp(tally.latency, String(latencyBucket(attempt.latencyMs)));
   tally.latencyMaxMs = Math.max(tally.latencyMaxMs, attempt.latencyMs);
-  if (attempt.kind !== 'answered') return;
+  if (attempt.kind !== 'answered') return true;
   for (const field of attempt.unknownFields) countUp(tally.unknownFields, field);
   for (const field of attempt.wrongTypes) countUp(tally.wrongTypes, field);
+  return true;
 }

@@ -1,4 +1,5 @@
-import type {Client} from '../client/client.ts';
+import type {Attempt} from '../client/attempt.ts';
+import type {Client, Params} from '../client/client.ts';
 import type {Operation} from '../client/wire.ts';
 import type {Rate} from '../job/values.ts';
 import {Pacer} from './pacer.ts';
@@ -17,7 +18,8 @@ export interface LaneSettings {
 
 /** How values leave: as calls of this process, or by way of a fleet. */
 export interface Outlet {
-  readonly client: Pick<Client, 'send'>;
+  /** Sends one value; `dispatch` is the number under which that is reserved in the ledger. */
+  send(operation: Operation, params: Params, dispatch: number): Promise<Attempt>;
   /** `lease` is called with the number of values that may leave now. */
   pacer(lane: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer;
   /** Why nothing comes of it at the moment, for reasons of its own. */
@@ -36,5 +38,8 @@ export interface LanePacer {
 
 /** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
 export function localOutlet(client: Pick<Client, 'send'>, now: () => number): Outlet {
-  return {client, pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now)};
+  return {
+    send: (operation, params) => client.send(operation, params),
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now),
+  };
 }

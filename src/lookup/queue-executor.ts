@@ -1,6 +1,8 @@
+import {randomInt} from 'node:crypto';
 import PQueue from 'p-queue';
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
+import type {Reservation} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Settled} from '../ledger/lookup.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
@@ -35,6 +37,8 @@ interface Task {
   /** Those of them that reached, or may have reached, the service. */
   calls: number;
   ambiguous: boolean;
+  /** What its last sending is reserved under. */
+  dispatch: number;
   permit: (granted: boolean) => void;
 }
 
@@ -51,6 +55,8 @@ interface Lane {
 
 /** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
 const QUEUED_PER_SLOT = 4;
+/** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
+const MOST_FIRST_DISPATCH = 2 ** 47;
 
 /** `queue → pace → send`: p-queue holds the slots, the outlet paces and sends; what follows from an answer is decided here. */
 export class QueueExecutor implements Executor {
@@ -58,6 +64,7 @@ export class QueueExecutor implements Executor {
   readonly #traffic: Traffic;
   readonly #lanes = new Map<Operation, Lane>();
   readonly #backoffs = new Set<NodeJS.Timeout>();
+  #dispatched = randomInt(MOST_FIRST_DISPATCH);
   /** Values taken and not settled yet. */
   #unsettled = 0;
   /** Callers that wait until more values may be taken. */
@@ -86,7 +93,8 @@ export class QueueExecutor implements Executor {
   async submit(ask: Ask): Promise<void> {
     const {operation, key} = ask.lookup;
     const {ambiguous} = ask;
-    const task: Task = {operation, key, ask, attempts: 0, sends: 0, calls: 0, ambiguous, permit: () => {}};
+    const counts = {attempts: 0, sends: 0, calls: 0, dispatch: 0};
+    const task: Task = {operation, key, ask, ...counts, ambiguous, permit: () => {}};
     const lane = this.#laneOf(task);
     this.#unsettled += 1;
     this.#enqueue(task);
@@ -190,7 +198,8 @@ export class QueueExecutor implements Executor {
   #lease(lane: Lane, permits: number): void {
     try {
       const chosen = this.#stillOpen(lane, this.#traffic.admit(lane.waiting, permits));
-      const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(chosen.map(reservation));
+      const granted =
+        chosen.length === 0 ? 0 : this.#options.ledger.reserve(chosen.map(task => this.#reservation(task)));
       for (const task of chosen.slice(0, granted)) {
         lane.waiting.splice(lane.waiting.indexOf(task), 1);
         this.#traffic.sent(task);
@@ -201,6 +210,13 @@ export class QueueExecutor implements Executor {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #reservation(task: Task): Reservation {
+    const {key, operation, ask, sends} = task;
+    this.#dispatched += 1;
+    task.dispatch = this.#dispatched;
+    return {key, operation, cost: ask.cost, known: ask.known || sends > 0, dispatch: task.dispatch};
   }
 
   /** Whether this value can't be afforded, and no call is under way that may turn out free and give credits back. */
@@ -249,7 +265,7 @@ export class QueueExecutor implements Executor {
     const sentAt = this.#options.now();
     this.#noteSend(lane, sentAt);
     task.sends += 1;
-    const answer = outlet.client.send(task.operation, task.ask.lookup.params);
+    const answer = outlet.send(task.operation, task.ask.lookup.params, task.dispatch);
     // Noted after it has left, never before: so no window is ever too short, not by a fraction of a millisecond.
     lane.pacer.sent();
     const attempt = await answer;
@@ -265,7 +281,8 @@ export class QueueExecutor implements Executor {
     const retry = task.calls > 0 || task.ask.ambiguous;
     if (attempt.kind !== 'not_sent') task.calls += 1;
     const charge = task.ask.cost === 0 ? 'free' : chargeOf(attempt, policy);
-    await ledger.record({...reservation(task), attempt, charge, retry, settled});
+    const {operation, key, ask} = task;
+    await ledger.record({operation, key, cost: ask.cost, attempt, charge, retry, settled});
     if (settled !== undefined) this.#settle(task, settled);
     else if (step.next === 'retry') this.#retry(task, this.#delayOf(task, attempt));
     this.#pump();
@@ -310,8 +327,4 @@ export class QueueExecutor implements Executor {
   #pump(): void {
     for (const lane of this.#lanes.values()) if (lane.waiting.length > 0) lane.pacer.request();
   }
-}
-
-function reservation({key, operation, ask, sends}: Task) {
-  return {key, operation, cost: ask.cost, known: ask.known || sends > 0};
 }

@@ -16,12 +16,12 @@ export async function joinFleet(
   now: () => number,
 ): Promise<Fleet> {
   const {Fleet} = await import('../fleet/fleet.ts');
-  const {sealingSecret} = await import('../fleet/protocol.ts');
+  const {sealingSecret} = await import('../fleet/seal.ts');
   return Fleet.join({
     redisUrl,
     runId: identity.runId,
     scope: connection.scope,
-    secret: sealingSecret(job.endpoint),
+    secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job),
     timeoutMs: job.settings.timeout,
@@ -59,7 +59,9 @@ export async function bookCollected(
   for (const {ask, attempt} of await fleet.collect()) {
     const lookup = lookupOf(ask);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    if (known?.interrupted !== true || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
+    // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
+    if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
+      continue;
     const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
     await ledger.found({
       key: lookup.key,

@@ -76,6 +76,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     calls: {
       total: calls,
       unsent: tally.unsent,
+      unconfirmed: tally.unconfirmed,
       by_status: tally.byStatus,
       by_error: tally.byError,
       retries: sum(name => tally.operations[name].retries),

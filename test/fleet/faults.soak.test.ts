@@ -74,7 +74,7 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   ])('Redis is restarted, %s', async (_, persistent, extra) => {
     await using arena = await openWithList({redis: {persistent}});
     await Promise.all([arena.worker(), arena.worker()]);
-    const run = arena.run();
+    const run = arena.run(['--rate', '300/s']);
     await calls(arena, 150);
     await arena.redis.stop();
     await sleep(500);
@@ -100,18 +100,22 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     await expectWhole(arena, 0);
   });
 
-  test('Redis is out of memory for a while', async () => {
+  test.each([
+    ['is out of memory', 'OOM', 'maxmemory', '1'],
+    ['has lost its replica', 'NOREPLICAS', 'min-replicas-to-write', '1'],
+  ])('Redis %s, and takes no writes for longer than workers are waited for', async (_, says, name, value) => {
     await using arena = await openWithList();
     await arena.worker();
     const run = arena.run();
     await calls(arena, 150);
-    await arena.redis.client.config('SET', 'maxmemory', '1');
+    await arena.redis.client.config('SET', name, value);
     while (!run.stderr.includes('Warning:')) await sleep(50);
-    await arena.redis.client.config('SET', 'maxmemory', '0');
+    await sleep(15_000);
+    await arena.redis.client.config('SET', name, '0');
     const {code, stderr} = await run.outcome;
     expect(code).toBe(0);
-    expect(stderr).toMatch(/Warning: The fleet's Redis .* fails \(OOM/);
-    await expectWhole(arena, OUT);
+    expect(stderr).toMatch(new RegExp(`Warning: The fleet's Redis .* fails \\(${says}`));
+    await expectWhole(arena, IN_HAND);
   });
 
   test('no worker is there: it says so, waits, and goes on with the first', async () => {

@@ -1,25 +1,50 @@
 import {expect, test} from 'vitest';
-import {sealWith} from '../../src/fleet/seal.ts';
+import {sealedAs} from '../../src/fleet/protocol.ts';
+import {sealingSecret, sealWith} from '../../src/fleet/seal.ts';
 
 const value = {asks: [{operation: 'email', params: {email: 'someone@example.com'}}]};
+const AS = sealedAs.asks('run.session.1');
 
-test('what is sealed opens with the same API key, and never reads the same twice', () => {
-  const [first, second] = [sealWith('key-one').close(value), sealWith('key-one').close(value)];
-  expect(sealWith('key-one').open(first)).toEqual(value);
+test('what is sealed opens with the same secret, and never reads the same twice', () => {
+  const [first, second] = [sealWith('key-one').close(value, AS), sealWith('key-one').close(value, AS)];
+  expect(sealWith('key-one').open(first, AS)).toEqual(value);
   expect(second).not.toBe(first);
   expect(Buffer.from(first, 'base64').toString('latin1')).not.toContain('example');
 });
 
-test('another key opens nothing, and neither does the right one what was changed on the way', () => {
-  const sealed = sealWith('key-one').close(value);
-  expect(() => sealWith('key-two').open(sealed)).toThrow('another API key');
+test('another key opens nothing, and neither does the right one what was changed on the way, or cut short', () => {
+  const sealed = sealWith('key-one').close(value, AS);
+  expect(() => sealWith('key-two').open(sealed, AS)).toThrow('another secret');
   const bytes = Buffer.from(sealed, 'base64');
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40);
-  expect(() => sealWith('key-one').open(bytes.toString('base64'))).toThrow('another API key');
+  expect(() => sealWith('key-one').open(bytes.toString('base64'), AS)).toThrow('another secret');
+  for (const length of [0, 11, 20, 28]) {
+    const short = bytes.subarray(0, length).toString('base64');
+    expect(() => sealWith('key-one').open(short, AS)).toThrow('another secret');
+  }
+});
+
+test.each([
+  ['of another run', sealedAs.asks('other.session.1')],
+  ['of another session', sealedAs.asks('run.other.1')],
+  ['of another chunk', sealedAs.asks('run.session.2')],
+  ['in the other direction', sealedAs.answers('run.session.1')],
+])('what is sealed does not open in the place %s', (_, place) => {
+  const seal = sealWith('key-one');
+  expect(() => seal.open(seal.close(value, AS), place)).toThrow('something else');
 });
 
 test('the fingerprint tells keys apart and is not the sealing key', () => {
   expect(sealWith('key-one').fingerprint).toBe(sealWith('key-one').fingerprint);
   expect(sealWith('key-one').fingerprint).not.toBe(sealWith('key-two').fingerprint);
   expect(sealWith('key-one').fingerprint).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test('the embedded service has no key, so its fleet needs a secret: none that everybody knows is used', () => {
+  const embedded = {kind: 'embedded', byDefault: false} as const;
+  const live = {kind: 'live', baseUrl: 'https://api.example.com', apiKey: 'live-key'} as const;
+  expect(sealingSecret(live, {})).toBe('live-key');
+  expect(sealingSecret(embedded, {BULK_ENRICH_API_KEY: 'a secret of our own'})).toBe('a secret of our own');
+  for (const env of [{}, {BULK_ENRICH_API_KEY: 'too short'}])
+    expect(() => sealingSecret(embedded, env)).toThrow('set BULK_ENRICH_API_KEY to a secret of at least 16');
 });

@@ -30,6 +30,8 @@ export async function expectWhole(arena: FleetArena, extra: number): Promise<Boo
   expect(arena.sandbox.files()).toEqual(NAMES);
   expect(made - distinct).toBeLessThanOrEqual(extra);
   const books = booksOf(arena.sandbox, 'out.summary.json');
+  const {calls: sent} = arena.sandbox.summary('out.summary.json');
+  expect([sent.total <= made, made <= sent.total + sent.unconfirmed]).toEqual([true, true]);
   expect(books.spent).toBeLessThanOrEqual(credits);
   expect(books.spent + books.maybe).toBeGreaterThanOrEqual(credits);
   return books;

@@ -25,7 +25,11 @@ const throttled = (retryAfter: string): Attempt => ({
 });
 
 function chunkOf(values: number, pace: Chunk['pace']): Chunk {
-  const asks = Array.from({length: values}, (_, n) => ({operation: 'ip' as const, params: {ip: `v${n}`}}));
+  const asks = Array.from({length: values}, (_, n) => ({
+    dispatch: n,
+    operation: 'ip' as const,
+    params: {ip: `v${n}`},
+  }));
   return {lane: 'all', share: 1, pace, timeoutMs: 1_000, asks};
 }
 
@@ -101,6 +105,23 @@ describe.skipIf(!redisInstalled)('the lanes of two workers', () => {
       await server.client.del('bulk-enrich:gate');
     },
   );
+
+  test.each([
+    [
+      'is restarted empty',
+      async () => {
+        await server.stop();
+        await server.start();
+      },
+    ],
+    ['has forgotten a client', () => server.client.del('b_bulk-enrich:forgotten_client_last_seen')],
+  ])('go on when Redis %s', async (_, forget) => {
+    const forgetful = lane('forgotten');
+    const ask = () => forgetful.ask(chunkOf(3, {permits: 1, minTimeMs: 10}), {send: async () => answered});
+    expect(await ask()).toEqual(Array(3).fill(answered));
+    await forget();
+    expect(await ask()).toEqual(Array(3).fill(answered));
+  });
 
   test('one that is drained gives back what waits', async () => {
     const draining = lane('draining');

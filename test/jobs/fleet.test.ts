@@ -68,9 +68,12 @@ const own = containers.filter(({command}) => command[0] === 'bulk-enrich');
 
 const LIVE = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'no-key'};
 
+/** What the comments in the Compose file say to make, as the embedded service has no key that could seal anything. */
+const SECRET = {BULK_ENRICH_API_KEY: 'a-secret-of-32-characters-or-more'};
+
 /** Starts one of the files' commands where the lists and jobs are; a live endpoint is one that is never reached. */
 function start(site: Site, command: readonly string[], redisUrl: string) {
-  const env = {BULK_ENRICH_REDIS_URL: redisUrl, ...(command.includes('live') ? LIVE : {})};
+  const env = {BULK_ENRICH_REDIS_URL: redisUrl, ...(command.includes('live') ? LIVE : SECRET)};
   return site.start(command.slice(1), {env});
 }
 

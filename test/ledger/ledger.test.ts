@@ -15,7 +15,7 @@ afterEach(() => rmSync(directory, {recursive: true, force: true}));
 const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
   new Ledger(join(directory, name), {resend: 'always', now: () => 1_000, ...options});
 
-const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false});
+const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false, dispatch: 7});
 const answered = (key: string): Outcome => ({
   ...call(key),
   attempt: {
@@ -48,14 +48,15 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
   ledger.close();
-  expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 1, spent: 1, maybeSpent: 3});
+  expect(ledger.tally.unconfirmed).toBe(2);
   await expect(ledger.record(answered('b'))).rejects.toThrow('closed');
   const next = open();
-  expect(next.tally.operations.ip).toMatchObject({distinct: 3, calls: 3, spent: 1, maybeSpent: 3});
+  expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
-      ['a', {ambiguous: false, interrupted: false, settled: {status: 'ok', data: '{"of":"a"}'}}],
-      ['b', {ambiguous: true, interrupted: true, settled: undefined}],
+      ['a', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"of":"a"}'}}],
+      ['b', {ambiguous: true, interrupted: 7, settled: undefined}],
     ]),
   );
   next.close();
@@ -78,7 +79,7 @@ test('answers taken over are found at once, and once they are in the file; value
   next.adopt('ip', 'new', '{"n":1}');
   next.adopt('ip', 'sent', '{"n":2}', true);
   const wanted = [
-    ['new', {ambiguous: false, interrupted: false, settled: {status: 'ok', data: '{"n":1}'}}],
+    ['new', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"n":1}'}}],
     ['sent', expect.objectContaining({settled: {status: 'ok', data: '{"n":2}'}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);

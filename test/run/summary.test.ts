@@ -16,7 +16,7 @@ const contract = {
   rows: 'read written rejected ok with_errors',
   'lookups.ip':
     'values empty invalid distinct answered failed unknown skipped from_cache deduplicated calls retries',
-  calls: 'total by_status by_error retries latency_ms',
+  calls: 'total unsent unconfirmed by_status by_error retries latency_ms',
   'calls.latency_ms': 'p50 p95 p99 max',
   credits: 'spent maybe_spent limit saved by_operation',
   'credits.saved': 'dedupe cache prefilter by_condition',

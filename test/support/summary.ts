@@ -16,6 +16,8 @@ export function expectAccounts(summary: Summary): void {
       expect(one.distinct).toBeLessThanOrEqual(one.answered + one.failed + one.unknown + one.skipped);
   }
   expect(calls.total).toBe(sum(one => one.calls));
+  const tries = [...Object.values(calls.by_status), ...Object.values(calls.by_error)];
+  expect(calls.total + calls.unsent + calls.unconfirmed).toBe(tries.reduce((total, n) => total + n, 0));
   expect(calls.retries).toBe(sum(one => one.retries));
   const byOperation = Object.values(credits.by_operation);
   expect(credits.spent).toBeCloseTo(byOperation.reduce((total, one) => total + one.spent, 0));

@@ -1,6 +1,6 @@
 import {type Client, createClient} from '../../client/client.ts';
-import {sealingSecret} from '../../fleet/protocol.ts';
 import {publicUrl} from '../../fleet/redis.ts';
+import {sealingSecret} from '../../fleet/seal.ts';
 import {FleetWorker} from '../../fleet/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {exitCodes, UsageError} from '../../job/errors.ts';
@@ -33,7 +33,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
     const worker = await FleetWorker.start({
       redisUrl,
       scope: connection.scope,
-      secret: sealingSecret(endpoint),
+      secret: sealingSecret(endpoint, process.env),
       concurrency,
       lostAfterMs: parseLostAfter(lostAfter),
       clientFor: clientsOf(endpoint, connection, concurrency),

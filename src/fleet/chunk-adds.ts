@@ -1,0 +1,117 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {Queue} from 'bullmq';
+import type {Redis} from 'ioredis';
+import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
+import {closing, type FleetPackages} from './redis.ts';
+
+/** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
+const ADD_AGAIN_MS = 1_000;
+
+/** Tells whether a chunk is there; where it is not, its place is taken, so that an add still on its way is ignored. */
+const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
+redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
+
+/**
+ * How an add ended: Redis has the chunk; it was never given to Redis; or it was, nobody said what came of it, and Redis
+ * has it no more: it may have been carried out.
+ */
+export type Added = 'there' | 'kept' | 'doubtful';
+
+/** Adds a run's chunks to the queue, each of them once, whatever Redis is going through. */
+export class ChunkAdds {
+  readonly #redis: Redis;
+  /** Its commands are never repeated: an add without a reply may have been carried out before Redis lost it. */
+  readonly #once: Redis;
+  readonly #queue: Queue<SealedChunk, string>;
+  #trouble: string | undefined;
+  #stopped = false;
+
+  constructor(redis: Redis, {bullmq}: FleetPackages) {
+    this.#redis = redis;
+    this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
+    // What it comes to is seen from each add.
+    this.#once.on('error', () => {});
+    this.#queue = new bullmq.Queue(QUEUE, {
+      connection: this.#once,
+      prefix: PREFIX,
+      skipVersionCheck: true,
+      skipMetasUpdate: true,
+      defaultJobOptions: {
+        attempts: 1,
+        removeOnComplete: {age: KEEP_MS / 1_000},
+        removeOnFail: {age: KEEP_MS / 1_000},
+      },
+    });
+    this.#queue.on('error', () => {});
+  }
+
+  async ready(): Promise<void> {
+    await this.#queue.waitUntilReady();
+  }
+
+  /** Why Redis does not take chunks; undefined while it does. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Offers the chunk until Redis has it, or nothing is added any more. */
+  async add(id: string, data: SealedChunk): Promise<Added> {
+    for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
+      // Without a connection it would only wait in this process, and nobody could tell from its end whether it had left.
+      if (this.#once.status !== 'ready') continue;
+      try {
+        await this.#queue.add('chunk', data, {jobId: id});
+        this.#trouble = undefined;
+        this.#expire(id);
+        return 'there';
+      } catch (error) {
+        this.#trouble = messageOf(error);
+        if (!isRefusal(error)) return await this.#find(id);
+      }
+    }
+    return 'kept';
+  }
+
+  /** Nothing new is added. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    await closing(this.#queue.close());
+    this.#once.disconnect();
+  }
+
+  /** Whether a chunk is there whose add nobody answered. */
+  async #find(id: string): Promise<Added> {
+    for (; ; await sleep(ADD_AGAIN_MS)) {
+      try {
+        const there = await this.#redis.eval(FENCE, 1, this.#queue.toKey(id), KEEP_MS);
+        this.#trouble = undefined;
+        return there === 1 ? 'there' : 'doubtful';
+      } catch (error) {
+        if (!isRefusal(error)) return 'doubtful';
+        this.#trouble = messageOf(error);
+      }
+    }
+  }
+
+  #expire(id: string): void {
+    const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
+    // A worker that takes it says so too.
+    expiring
+      .pexpire(this.#queue.toKey('events'), KEEP_MS)
+      .exec()
+      .catch(() => {});
+  }
+}
+
+/** Redis's own answer, such as that it has no memory: what it refused it has not done. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

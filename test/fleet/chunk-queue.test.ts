@@ -1,0 +1,163 @@
+import {connect, createServer, type Server, type Socket} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {Worker} from 'bullmq';
+import type {Redis} from 'ioredis';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
+import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
+import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
+import {sealWith} from '../../src/fleet/seal.ts';
+import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
+
+const seal = sealWith('a-secret');
+const SWEEP_MS = 50;
+const answered = {kind: 'answered', status: 200, latencyMs: 1};
+const lost = {kind: 'ambiguous', code: 'worker_lost'};
+
+const chunk = (dispatch: number): Chunk => ({
+  ...{lane: 'all', share: 1, pace: undefined, timeoutMs: 1_000},
+  asks: [{dispatch, operation: 'ip', params: {ip: `198.18.0.${dispatch}`}}],
+});
+
+describe.skipIf(!redisInstalled)('a run’s chunks', () => {
+  let server: RedisProcess;
+  let link: Link;
+  let redis: Redis;
+  let queue: ChunkQueue;
+  let worker: Worker<SealedChunk, string> | undefined;
+  /** The identifiers of chunks that were carried out. */
+  let done: string[];
+
+  beforeEach(async () => {
+    server = await startRedis();
+    link = await openLink(server.port);
+    const packages = await loadPackages();
+    redis = await connectRedis(`redis://127.0.0.1:${link.port}`, packages);
+    queue = new ChunkQueue(redis, packages, 'run', seal, SWEEP_MS);
+    await queue.ready();
+    done = [];
+  });
+  afterEach(async () => {
+    await queue.close();
+    redis.disconnect();
+    await worker?.close(true);
+    worker = undefined;
+    await link.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  /** A worker with a way of its own to Redis. */
+  function work(answer = (id: string) => seal.close([answered], sealedAs.answers(id))) {
+    worker = new Worker<SealedChunk, string>(
+      QUEUE,
+      async ({id = ''}) => {
+        done.push(id);
+        return answer(id);
+      },
+      {connection: {port: server.port, maxRetriesPerRequest: null}, prefix: PREFIX},
+    );
+    worker.on('error', () => {});
+  }
+
+  const ask = (dispatch: number) => queue.ask([chunk(dispatch)])[0];
+  const settled = async (asked: ReturnType<typeof ask>) =>
+    await Promise.race([asked, sleep(SWEEP_MS * 10, 'still waiting')]);
+
+  test('while Redis takes no writes they wait, and go out once when it does', async () => {
+    work();
+    await server.client.config('SET', 'min-replicas-to-write', '1');
+    const asked = ask(1);
+    await expect.poll(() => queue.trouble).toContain('NOREPLICAS');
+    expect(await settled(asked)).toBe('still waiting');
+    await server.client.config('SET', 'min-replicas-to-write', '0');
+    expect(await asked).toMatchObject([answered]);
+    expect(done).toHaveLength(1);
+    expect(queue.trouble).toBeUndefined();
+  });
+
+  test('while Redis takes no writes they can be had back, unsent', async () => {
+    work();
+    await server.client.config('SET', 'min-replicas-to-write', '1');
+    const asked = ask(1);
+    await expect.poll(() => queue.trouble).toContain('NOREPLICAS');
+    await queue.withdraw();
+    await server.client.config('SET', 'min-replicas-to-write', '0');
+    expect(await asked).toMatchObject([{kind: 'not_sent', code: 'withdrawn'}]);
+    expect(done).toEqual([]);
+  });
+
+  test('an add that nobody answered is looked up: it is there', async () => {
+    link.mute();
+    const asked = ask(1);
+    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    link.cut();
+    work();
+    expect(await asked).toMatchObject([answered]);
+    expect(done).toHaveLength(1);
+  });
+
+  test('an add that nobody answered is looked up: Redis has lost it, and it is not carried out twice', async () => {
+    work();
+    link.mute();
+    const asked = ask(1);
+    await expect.poll(() => done).toHaveLength(1);
+    await server.client.flushall();
+    link.cut();
+    expect(await asked).toMatchObject([lost]);
+    await sleep(SWEEP_MS);
+    expect(done).toHaveLength(1);
+    // Should it be on its way still, it comes too late.
+    const late = await server.client.exists(`${PREFIX}:${QUEUE}:${done[0]}`);
+    expect(late).toBe(1);
+  });
+
+  test("another chunk's answers are none", async () => {
+    const answers: string[] = [];
+    work(id => {
+      answers.push(seal.close([{...answered, code: id}], sealedAs.answers(id)));
+      return answers[0] as string;
+    });
+    expect(await ask(1)).toMatchObject([answered]);
+    expect(await ask(2)).toMatchObject([lost]);
+  });
+});
+
+interface Link {
+  readonly port: number;
+  /** Nothing comes back any more. */
+  mute(): void;
+  /** All connections break; those that come next are heard. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** A way to a port that can be muted and cut. */
+async function openLink(port: number): Promise<Link> {
+  const sockets = new Set<readonly [near: Socket, far: Socket]>();
+  const server: Server = createServer(near => {
+    const far = connect(port, '127.0.0.1');
+    const pair = [near, far] as const;
+    sockets.add(pair);
+    near.pipe(far);
+    far.pipe(near);
+    for (const socket of pair) socket.on('error', () => {}).on('close', () => end(pair));
+  });
+  const end = (pair: readonly [Socket, Socket]) => {
+    sockets.delete(pair);
+    for (const socket of pair) socket.destroy();
+  };
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as {port: number}).port,
+    mute() {
+      for (const [near, far] of sockets) far.unpipe(near).resume();
+    },
+    cut() {
+      for (const pair of sockets) end(pair);
+    },
+    close() {
+      for (const pair of sockets) end(pair);
+      return new Promise(resolve => server.close(() => resolve()));
+    },
+  };
+}
