@@ -1,6 +1,7 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
-import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {type Earlier, nothingEarlier} from '../ledger/given-up.ts';
+import {emptyTally, latencyPercentile, type Spending, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
@@ -26,7 +27,9 @@ export interface SummaryFacts {
   readonly rowsRead: number;
   readonly blankLines: number;
   readonly counters: Counters;
+  /** All attempts of the run together. */
   readonly tally: Tally;
+  readonly earlier: Earlier;
   readonly pace: PaceReport | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
@@ -93,7 +96,7 @@ export function buildSummary(facts: SummaryFacts) {
     credits: creditSummary(facts),
     pace: {
       rate_limit: facts.pace?.limit ?? null,
-      achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
+      achieved: durationMs > 0 ? round((calls - facts.earlier.counted.calls) / (durationMs / 1_000)) : 0,
       pauses: facts.pace?.pauses ?? 0,
       paused_ms: facts.pace?.pausedMs ?? 0,
     },
@@ -144,6 +147,7 @@ export function summaryLike(job: Job, operations: SummaryFacts['operations']): S
     blankLines: 0,
     counters: emptyCounters(),
     tally: emptyTally(),
+    earlier: nothingEarlier(false),
     pace: undefined,
     timeline: {everyMs: 0, points: []},
     resumed: {times: 0, fromRow: null},
@@ -216,6 +220,13 @@ function creditSummary(facts: SummaryFacts) {
     spent: round(sum(name => tally.operations[name].spent)),
     maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
     limit: job.settings.maxCredits ?? null,
+    /** By attempts that were given up; `counted` is in the numbers above, and against the limit. */
+    earlier: {
+      counted: spendingSummary(facts.earlier.counted),
+      not_counted: spendingSummary(facts.earlier.notCounted),
+      /** State was set aside that could not be read: what that cost is in no number. */
+      unknown: facts.earlier.unknown,
+    },
     ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
@@ -224,13 +235,12 @@ function creditSummary(facts: SummaryFacts) {
       /** Of `prefilter`: what the conditions of lookups (`when`) left out. */
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },
-    by_operation: Object.fromEntries(
-      names.map(name => [
-        name,
-        {spent: round(tally.operations[name].spent), maybe_spent: round(tally.operations[name].maybeSpent)},
-      ]),
-    ),
+    by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
   };
+}
+
+function spendingSummary({spent, maybeSpent}: Spending) {
+  return {spent: round(spent), maybe_spent: round(maybeSpent)};
 }
 
 /** Cells that were not worth asking about; those that the budget left out would have been. */
