@@ -33,6 +33,11 @@ export interface ReportSummary {
     readonly spent: number;
     readonly maybe_spent: number;
     readonly limit: number | null;
+    readonly earlier: {
+      readonly counted: {readonly spent: number; readonly maybe_spent: number};
+      readonly not_counted: {readonly spent: number; readonly maybe_spent: number};
+      readonly unknown: boolean;
+    };
     readonly saved: {
       readonly dedupe: number;
       readonly cache: number;

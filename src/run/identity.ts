@@ -40,7 +40,7 @@ export function scopeOf({endpoint, settings}: Job): StoreScope {
 }
 
 /** The one output that a run writes; a stream is known by its state. */
-export function outputOf({paths}: Job): string {
+function outputOf({paths}: Job): string {
   return resolve(paths.output ?? paths.state ?? '.');
 }
 

@@ -46,6 +46,11 @@ export function fullSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
+      earlier: {
+        counted: {spent: 0, maybe_spent: 0},
+        not_counted: {spent: 0, maybe_spent: 0},
+        unknown: false,
+      },
       saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392, by_condition: 4_310},
       by_operation: {
         ip: {spent: 24_792, maybe_spent: 30},
@@ -129,6 +134,11 @@ export function bareSummary(changes: Partial<ReportSummary> = {}): ReportSummary
       spent: 0,
       maybe_spent: 0,
       limit: null,
+      earlier: {
+        counted: {spent: 0, maybe_spent: 0},
+        not_counted: {spent: 0, maybe_spent: 0},
+        unknown: false,
+      },
       saved: {dedupe: 0, cache: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },
