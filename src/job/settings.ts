@@ -278,7 +278,7 @@ const shape = {
   maxCredits: setting(whole(0).optional(), {
     group: LIMITS,
     value: 'N',
-    description: 'Most credits for this run, resumes included.',
+    description: 'Most credits for this run, resumes and restarts included.',
   }),
   maxCreditsPerDay: setting(whole(0).optional(), {
     group: LIMITS,
@@ -349,7 +349,12 @@ const shape = {
   }),
   restart: setting(z.boolean().default(false), {
     group: STATE,
-    description: 'Start over, keeping every answer already paid for.',
+    description: 'Start over, keeping every answer already paid for, and the count of what was spent.',
+  }),
+  freshBudget: setting(z.boolean().default(false), {
+    group: STATE,
+    description:
+      'A run that starts over has all of --max-credits again: what was spent before is not counted.',
   }),
   force: setting(z.boolean().default(false), {group: STATE, description: 'Replace an existing output.'}),
   onStaleState: setting(z.enum(['stop', 'restart']).optional(), {

@@ -4,9 +4,12 @@ import {INTERRUPTED, stateOf} from './ledger-file.ts';
 import type {Charge, Settled} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
+/** A value's outcome for good, as the ledger keeps it. */
+export type Known = Exclude<Settled, {status: 'skipped'}>;
+
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface Entry {
-  readonly settled: Settled | undefined;
+  readonly settled: Known | undefined;
   /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
   /** The dispatch whose session ended before it was heard of; undefined where the last one's outcome is known. */
@@ -34,7 +37,7 @@ export interface Outcome extends Booking {
   readonly charge: Charge;
   /** Whether the value had been asked before. */
   readonly retry: boolean;
-  readonly settled?: Exclude<Settled, {status: 'skipped'}> | undefined;
+  readonly settled?: Known | undefined;
 }
 
 /** An answer that was paid for in this run. */
@@ -58,7 +61,8 @@ export function entryOf(row: SqlRow): Entry {
   return {ambiguous, interrupted, settled: settledOf(row)};
 }
 
-function settledOf(row: SqlRow): Settled | undefined {
+/** A row's outcome for good; undefined where it has none yet. */
+export function settledOf(row: SqlRow): Known | undefined {
   const data = row.data === null ? {} : {data: String(row.data)};
   const error = String(row.error);
   switch (row.state) {

@@ -1,7 +1,7 @@
 import {OutputError, StateError} from '../job/errors.ts';
 import {Sqlite, sqliteCode} from './sqlite.ts';
 
-/** Raised whenever the tables, the tally or the checkpoint change their shape. */
+/** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 4;
 
 const SCHEMA = `
@@ -17,7 +17,16 @@ const SCHEMA = `
     data TEXT,
     at INTEGER
   );
-  CREATE TABLE carried (key TEXT PRIMARY KEY, operation TEXT NOT NULL, data TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE carried (
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    error TEXT,
+    data TEXT,
+    at INTEGER,
+    PRIMARY KEY (key, scope)
+  ) WITHOUT ROWID;
+  CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -84,7 +93,7 @@ export function ledgerStatements(db: Sqlite) {
       'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
     ),
     adopt: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, data) VALUES (?, ?, ${stateOf.ok}, 0, ?) ON CONFLICT (key) DO UPDATE SET state = ${stateOf.ok}, data = excluded.data WHERE state = ${WAITING}`,
+      `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES (?, ?, ?, 0, ?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`,
     ),
     setMeta: db.prepare(
       'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -97,7 +106,6 @@ export function ledgerStatements(db: Sqlite) {
     answered: db.prepare(
       `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
-    carried: db.prepare('SELECT data FROM carried WHERE key = ? AND at >= ?'),
   };
 }
 

@@ -1,6 +1,15 @@
 import type {Operation} from '../client/wire.ts';
 import type {DailyBudget} from './daily-budget.ts';
-import {type Answer, answerOf, type Entry, entryOf, type Outcome, type Reservation} from './entry.ts';
+import {
+  type Answer,
+  answerOf,
+  type Entry,
+  entryOf,
+  type Known,
+  type Outcome,
+  type Reservation,
+} from './entry.ts';
+import {type Earlier, GivenUp} from './given-up.ts';
 import {
   COPY_AT_ONCE,
   damaged,
@@ -13,7 +22,7 @@ import {
   WAITING,
 } from './ledger-file.ts';
 import type {Sqlite, SqlRow} from './sqlite.ts';
-import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
+import {countAttempt, countUp, emptyTally, spendingOf, type Tally} from './tally.ts';
 
 export interface LedgerOptions {
   /** Most credits, spent, maybe spent and reserved together. */
@@ -22,6 +31,8 @@ export interface LedgerOptions {
   readonly daily?: DailyBudget | undefined;
   /** What becomes of values that were sent without an outcome when the last session ended. */
   readonly resend: 'always' | 'never';
+  /** Whether there was state before this that could not be read. */
+  readonly lostState?: boolean | undefined;
   readonly now: () => number;
 }
 
@@ -44,7 +55,8 @@ export class Ledger {
   readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   #outcomes: Outcome[] = [];
-  #adopted = new Map<string, {operation: Operation; data: string}>();
+  readonly #givenUp: GivenUp;
+  #adopted = new Map<string, {operation: Operation; settled: Known}>();
   #flush: Promise<void> | undefined;
   #reserved = 0;
   #inFlight = 0;
@@ -59,6 +71,8 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
+      const {resend, lostState = false} = options;
+      this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = this.getMeta<Tally>('tally') ?? emptyTally();
       this.interrupted = guarded(() => this.#giveUpSent());
     } catch (error) {
@@ -71,9 +85,8 @@ export class Ledger {
   find(keys: readonly string[]): Map<string, Entry> {
     const found = new Map<string, Entry>();
     for (const key of keys) {
-      const data = this.#adopted.get(key)?.data;
-      if (data !== undefined)
-        found.set(key, {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data}});
+      const settled = this.#adopted.get(key)?.settled;
+      if (settled !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, settled});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
@@ -108,11 +121,15 @@ export class Ledger {
     );
   }
 
-  /** Credits spent, maybe spent, and reserved for calls in flight. */
+  /** Credits spent, maybe spent, and reserved for calls in flight; those of attempts that were given up included. */
   get committed(): number {
-    let sum = this.#reserved;
-    for (const {spent, maybeSpent} of Object.values(this.tally.operations)) sum += spent + maybeSpent;
-    return sum;
+    const {spent, maybeSpent} = spendingOf(this.tally);
+    return spent + maybeSpent + this.#reserved;
+  }
+
+  /** What attempts that were given up have cost. */
+  get earlier(): Earlier {
+    return this.#givenUp.earlier;
   }
 
   /** The day's budget, where it is what the last reservation was refused for. */
@@ -150,17 +167,17 @@ export class Ledger {
     return this.record(outcome);
   }
 
-  /** Takes over answers that were not asked for: from the store, or carried over from a run that was given up. */
-  adopt(operation: Operation, key: string, data: string, known = false): void {
-    this.#adopted.set(key, {operation, data});
+  /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
+  adopt(operation: Operation, key: string, settled: Known, known = false): void {
+    this.#adopted.set(key, {operation, settled});
     if (!known) this.tally.operations[operation].distinct += 1;
-    this.tally.operations[operation].fromCache += 1;
+    if (settled.status === 'ok') this.tally.operations[operation].fromCache += 1;
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
-  /** An answer from a run that was given up, where it is not older than `notBefore`. */
-  carried(key: string, notBefore: number): string | undefined {
-    return guarded(() => this.#sql.carried.get(key, notBefore))?.data as string | undefined;
+  /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
+  carried(key: string, notBefore: number): Entry | undefined {
+    return guarded(() => this.#givenUp.find(key, notBefore));
   }
 
   /** Answers that came since `since` (milliseconds since the epoch), verdicts left out, in groups. */
@@ -173,18 +190,17 @@ export class Ledger {
     }
   }
 
-  /** Starts the run over: outcomes and checkpoint go, but every answer stays at hand. */
-  restart(): void {
+  /**
+   * Starts the run over at an endpoint and account: outcomes and checkpoint go; answers, doubt and what was spent there
+   * stay at hand, but for the spending where the budget is to be fresh.
+   */
+  restart(scope: string, freshBudget = false): void {
     guarded(() =>
       this.#db.transaction(() => {
-        this.#db.exec(`
-          INSERT OR REPLACE INTO carried SELECT key, operation, data, at FROM lookup WHERE state = ${stateOf.ok} AND at IS NOT NULL;
-          DELETE FROM lookup;
-          DELETE FROM meta;
-        `);
+        Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+        this.#writeTally();
       }),
     );
-    Object.assign(this.tally, emptyTally());
     this.#reserved = 0;
   }
 
@@ -275,7 +291,8 @@ export class Ledger {
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const [key, {operation, data}] of adopted) this.#sql.adopt.run(key, operation, data);
+        for (const [key, {operation, settled}] of adopted)
+          this.#sql.adopt.run(key, operation, ...columnsOf(settled));
         for (const outcome of outcomes) this.#writeOutcome(outcome, now);
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);
@@ -291,11 +308,11 @@ export class Ledger {
   }
 
   #writeOutcome({key, settled, attempt}: Outcome, now: number): void {
-    const state = settled === undefined ? WAITING : stateOf[settled.status];
-    const error = settled !== undefined && 'error' in settled ? settled.error : null;
-    const ambiguous = attempt.kind === 'ambiguous' ? 1 : 0;
+    const [state, error, data] = columnsOf(settled);
+    // One that can't be read was carried out too.
+    const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
     const at = attempt.kind === 'answered' ? now : null;
-    this.#sql.settle.run(state, ambiguous, error, settled?.data ?? null, at, key);
+    this.#sql.settle.run(state, ambiguous, error, data, at, key);
   }
 
   #book({operation, attempt, charge, cost, retry}: Outcome): void {
@@ -328,4 +345,10 @@ export class Ledger {
     this.#reserved = 0;
     return count;
   }
+}
+
+/** State, error and data of a value. */
+function columnsOf(settled: Known | undefined): [number, string | null, string | null] {
+  if (settled === undefined) return [WAITING, null, null];
+  return [stateOf[settled.status], 'error' in settled ? settled.error : null, settled.data ?? null];
 }

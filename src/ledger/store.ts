@@ -236,6 +236,7 @@ function isObjectText(data: unknown): data is string {
   }
 }
 
-function scopeKey({endpoint, account}: StoreScope): string {
+/** The scope as the store and a run's ledger have it: neither readable nor long. */
+export function scopeKey({endpoint, account}: StoreScope): string {
   return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
 }

@@ -57,6 +57,34 @@ export function emptyTally(): Tally {
   };
 }
 
+/** What calls have cost, and how many there were. */
+export interface Spending {
+  readonly spent: number;
+  readonly maybeSpent: number;
+  readonly calls: number;
+}
+
+export function spendingOf({operations}: Tally): Spending {
+  return sumOf(Object.values(operations));
+}
+
+export function sumOf(all: readonly Spending[]): Spending {
+  const sum = {spent: 0, maybeSpent: 0, calls: 0};
+  for (const {spent, maybeSpent, calls} of all) {
+    sum.spent += spent;
+    sum.maybeSpent += maybeSpent;
+    sum.calls += calls;
+  }
+  return sum;
+}
+
+/** The books that an attempt begins with after one that was given up: all calls and their cost, and no values yet. */
+export function beginningWith(tally: Tally): Tally {
+  const operations = {...tally.operations};
+  for (const name of operationNames) operations[name] = {...operations[name], distinct: 0, fromCache: 0};
+  return {...tally, operations};
+}
+
 /** Buckets grow by 5%, so a percentile read from them is right within 5%. */
 const GROWTH = Math.log(1.05);
 /** A service may send any field names: the counts of at most this many are kept. */

@@ -17,7 +17,7 @@ export interface AnswersOptions {
   readonly executor: Pick<Executor, 'submit'>;
   /** Credits of one call. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Carried answers older than this (milliseconds since the epoch) are asked for again. */
+  /** Carried answers older than this (milliseconds since the epoch) are asked for again; verdicts never are. */
   readonly notBefore: Readonly<Record<Operation, number>>;
 }
 
@@ -52,8 +52,9 @@ export class Answers {
     const known = this.#options.ledger.find([...fresh.keys()]);
     for (const [key, entry] of known) if (entry.settled !== undefined) deliver(fresh, key, entry.settled);
     const version = this.#options.store.version();
-    this.#fromStore(fresh, known);
-    for (const ask of this.#open(fresh, known, version)) await this.#submit(ask);
+    const doubtful = this.#takeOver(fresh, known);
+    for (const [key, {ambiguous}] of known) if (ambiguous) doubtful.add(key);
+    for (const ask of this.#open(fresh, known, doubtful, version)) await this.#submit(ask);
   }
 
   /** The executor has the outcome for good. */
@@ -87,10 +88,11 @@ export class Answers {
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
         if (data === undefined) continue;
-        ledger.adopt(operation, lookup.key, data, known);
+        const settled = {status: 'ok', data} as const;
+        ledger.adopt(operation, lookup.key, settled, known);
         answered.add(lookup.key);
         this.#pending.delete(lookup.key);
-        for (const question of pending?.waiting ?? []) question.answer({status: 'ok', data});
+        for (const question of pending?.waiting ?? []) question.answer(settled);
       }
     }
     return answered;
@@ -101,7 +103,12 @@ export class Answers {
     return this.#pending.size;
   }
 
-  #fromStore(fresh: Map<string, Question[]>, known: ReadonlyMap<string, Entry>): void {
+  /**
+   * Answers what the store has, or an attempt that was given up. Returns the values which that one asked for in vain, or
+   * too long ago.
+   */
+  #takeOver(fresh: Map<string, Question[]>, known: ReadonlyMap<string, Entry>): Set<string> {
+    const doubtful = new Set<string>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;
@@ -111,25 +118,36 @@ export class Answers {
     }
     const {store, ledger, notBefore} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const stored = operation === 'verify' ? new Map<string, string>() : store.find(keys, operation);
+      const isVerdict = operation === 'verify';
+      const stored = isVerdict ? new Map<string, string>() : store.find(keys, operation);
       for (const key of keys) {
-        const data = stored.get(key) ?? ledger.carried(key, notBefore[operation]);
-        if (data === undefined) continue;
-        ledger.adopt(operation, key, data, known.has(key));
-        deliver(fresh, key, {status: 'ok', data});
+        const data = stored.get(key);
+        // Asked for again, a verdict would only tell of our own call.
+        const since = isVerdict ? 0 : notBefore[operation];
+        const carried = data === undefined ? ledger.carried(key, since) : undefined;
+        const settled = data === undefined ? carried?.settled : ({status: 'ok', data} as const);
+        if (settled !== undefined) {
+          ledger.adopt(operation, key, settled, known.has(key));
+          deliver(fresh, key, settled);
+        } else if (carried !== undefined) doubtful.add(key);
       }
     }
+    return doubtful;
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
-  #open(fresh: ReadonlyMap<string, Question[]>, known: ReadonlyMap<string, Entry>, version: number): Ask[] {
+  #open(
+    fresh: ReadonlyMap<string, Question[]>,
+    known: ReadonlyMap<string, Entry>,
+    doubtful: ReadonlySet<string>,
+    version: number,
+  ): Ask[] {
     const asks: Ask[] = [];
     for (const [key, waiting] of fresh) {
       const lookup = waiting[0]?.lookup;
       if (lookup === undefined) continue;
-      const entry = known.get(key);
       const cost = this.#options.costOf(lookup);
-      const ask: Ask = {lookup, cost, known: entry !== undefined, ambiguous: entry?.ambiguous === true};
+      const ask: Ask = {lookup, cost, known: known.has(key), ambiguous: doubtful.has(key)};
       this.#pending.set(key, {ask, waiting, version});
       asks.push(ask);
     }

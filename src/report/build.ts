@@ -96,9 +96,11 @@ function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
   ];
 }
 
-function spentNote({maybe_spent, limit}: Summary['credits']): string | undefined {
+function spentNote({maybe_spent, limit, earlier}: Summary['credits']): string | undefined {
+  const before = earlier.counted.spent + earlier.counted.maybe_spent;
   const notes = [
     ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
+    ...(before === 0 ? [] : [`${count(before)} of it before it started over`]),
     ...(limit === null ? [] : [`limit ${count(limit)}`]),
   ];
   return notes.length === 0 ? undefined : notes.join(', ');

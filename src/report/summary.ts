@@ -8,6 +8,7 @@ import {type Operation, operationNames} from '../client/wire.ts';
 
 const whole = z.int().min(0);
 const credits = z.number().min(0);
+const spending = z.object({spent: credits, maybe_spent: credits});
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
@@ -110,6 +111,9 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
     lookups: byOperation(() => lookup),
     calls: z.object({
       total: whole.describe('What the service was sent.'),
+      unconfirmed: whole.describe(
+        'Beside them: calls under way when a session or a worker ended, which may have been made.',
+      ),
       unsent: whole.describe('Attempts that provably never reached it.'),
       by_status: counts,
       by_error: counts,
@@ -127,6 +131,15 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
       spent: credits,
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
+      earlier: z
+        .object({
+          counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
+          not_counted: spending.describe('Given up with a fresh budget.'),
+          unknown: z
+            .boolean()
+            .describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
+        })
+        .describe('What attempts cost that were started over.'),
       per_day: z.object({limit: credits, used: credits}).optional(),
       saved: z.object({
         dedupe: credits,
@@ -134,7 +147,7 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
         prefilter: credits,
         by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
       }),
-      by_operation: byOperation(() => z.object({spent: credits, maybe_spent: credits})),
+      by_operation: byOperation(() => spending),
     }),
     pace: z.object({
       rate_limit: z.number().nullable(),

@@ -5,7 +5,13 @@ import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
-import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
+import {
+  type AnswerStore,
+  defaultStoreDirectory,
+  noStore,
+  openStore,
+  type StoreScope,
+} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
@@ -32,7 +38,6 @@ import {createScorer, type Scorer} from '../score/scorer.ts';
 import {createThresholds, type Threshold} from '../score/thresholds.ts';
 import type {ReadyEntry} from './in-order.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
-import type {RunIdentity} from './state.ts';
 
 /** How rows become output: all of it is known before the first call. */
 export interface Layout {
@@ -121,44 +126,6 @@ function outputDelimiter(
   return named === 'csv' && own === '\t' ? ',' : own;
 }
 
-/** The settings that shape the output: a run goes on only with the same. */
-export function shapeOf(
-  job: Job,
-  {mapping, columns, format, rules}: Layout,
-  scope: string,
-): RunIdentity['shape'] {
-  const {settings} = job;
-  return {
-    input: job.inputs,
-    output: job.paths.output ?? null,
-    endpoint: scope,
-    account: settings.account,
-    columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
-      operation,
-      column,
-      prefix,
-      when,
-    ]),
-    fields: columns.map(({fields}) => fields.map(field => field.name).join()),
-    country: mapping.country ?? null,
-    default_country: settings.defaultCountry ?? null,
-    action_id: job.endpoint.actionId ?? null,
-    beside_token: [settings.verdictId, settings.verdictEmail, settings.verdictPhone].map(
-      name => name ?? null,
-    ),
-    output_format: format,
-    where: settings.where ?? null,
-    limit: settings.limit ?? null,
-    score:
-      rules === undefined
-        ? null
-        : [rules.levels, rules.rules.map(({when, add, reason}) => [when, add, reason])],
-    header: settings.header,
-    encoding: settings.encoding,
-    max_record_size: settings.maxRecordSize,
-  };
-}
-
 /** Stored answers from before this are too old for a run that was first started then. */
 export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
   const since = (name: Operation) =>
@@ -174,16 +141,15 @@ interface StoreIo {
 }
 
 export function openAnswerStore(
-  job: Job,
-  scope: string,
+  {settings: {cache}}: Job,
+  scope: StoreScope,
   fresh: Record<Operation, number>,
   io: StoreIo,
 ): AnswerStore {
-  const {cache, account} = job.settings;
   if (cache === false) return noStore;
   const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
   return openStore(locate, {
-    scope: {endpoint: scope, account},
+    scope,
     notBefore: fresh,
     now: io.now,
     onTrouble: io.warn,

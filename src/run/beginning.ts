@@ -6,6 +6,7 @@ import type {Summary} from '../report/summary.ts';
 import {outputExists} from './assemble.ts';
 import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
+import {type Beginning, giveUpRun, restartsWhenStale} from './identity.ts';
 import {
   completePublishing,
   digestFile,
@@ -14,8 +15,7 @@ import {
   unfinishedPublishing,
 } from './publish.ts';
 import type {RunIo} from './run.ts';
-import type {Beginning} from './session.ts';
-import {closeState, openLedger, type RunState, restartsWhenStale} from './state.ts';
+import {closeState, forgetLedger, openLedger, type RunState} from './state.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
@@ -38,8 +38,10 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
       `${job.paths.output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
     );
   }
+  // What was published is over and done with, and not an attempt that was given up.
+  if (record !== undefined) forgetLedger(state);
   forgetPublishing(state.directory);
-  return job.settings.restart || record !== undefined ? 'over' : 'resume';
+  return job.settings.restart ? 'over' : 'resume';
 }
 
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
@@ -84,7 +86,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
     return;
   }
   const ledger = openLedger(state, job, {now: io.now}, io.warn);
-  ledger.restart();
+  giveUpRun(ledger, job);
   ledger.close();
   throw new StateError(
     'stale_stdin',

@@ -9,8 +9,8 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What answers are kept under. Throws ClientError where the base URL is none. */
-export function scopeOf(endpoint: Endpoint): string {
+/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
+export function endpointName(endpoint: Endpoint): string {
   if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
@@ -23,14 +23,14 @@ export async function connectTo(
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
-    return {client, scope: scopeOf(endpoint), close: async () => client.close()};
+    return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../service/start.ts');
   const service = await startService();
   const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
   return {
     client,
-    scope: scopeOf(endpoint),
+    scope: endpointName(endpoint),
     async close() {
       client.close();
       await service.close();

@@ -21,6 +21,7 @@ export type EnrichSettings = Omit<
   | 'state'
   | 'force'
   | 'restart'
+  | 'freshBudget'
   | 'maxRejects'
 >;
 

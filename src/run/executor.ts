@@ -9,9 +9,9 @@ import {type Layout, lanesOf, operationsOf} from './assemble.ts';
 import type {Connection} from './connect.ts';
 import type {Counters} from './counters.ts';
 import {bookCollected, joinFleet} from './fleet.ts';
+import type {RunIdentity} from './identity.ts';
 import {loggedClient} from './log.ts';
 import type {RunIo} from './run.ts';
-import type {RunIdentity} from './state.ts';
 import {type Stopper, stopFor, stopOf} from './stop.ts';
 
 /** What an executor works for. */
@@ -53,7 +53,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
-      outage: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
+      outage: reason => stopper.stop(stopOf(reason, ledger)),
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
@@ -85,7 +85,7 @@ function createExecutor(
     onBudget: settings.onBudget,
     events: {
       settled: (ask, settled) => answers().settled(ask, settled),
-      stopped: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
+      stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
     now,

@@ -3,6 +3,7 @@ import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {nothingEarlier} from '../ledger/given-up.ts';
 import {Ledger} from '../ledger/ledger.ts';
 import {emptyTally} from '../ledger/tally.ts';
 import {count, many} from '../report/format.ts';
@@ -12,11 +13,12 @@ import {emptyCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
 import {completedExit} from './exit.ts';
 import {findDrift} from './history.ts';
+import type {RunIdentity} from './identity.ts';
 import {costOf} from './mapping.ts';
 import {digestFile, type FileDigest, type Publication, publish, writeAtomically} from './publish.ts';
 import type {RunIo} from './run.ts';
 import {closeStages, type Session} from './session.ts';
-import {type Checkpoint, closeState, ledgerPath, type RunIdentity, type RunState} from './state.ts';
+import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from './state.ts';
 import {type Stop, stopFor} from './stop.ts';
 import {buildSummary, type SummaryFacts, summaryText} from './summary.ts';
 
@@ -158,7 +160,7 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
 export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
   const stop = stopFor(error);
   if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
-  const {tally, identity, checkpoint} = soFar(job, io, state);
+  const {tally, earlier, identity, checkpoint} = soFar(job, io, state);
   const counters = checkpoint?.counters ?? emptyCounters();
   deliverStopped(
     job,
@@ -176,6 +178,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       blankLines: 0,
       counters,
       tally,
+      earlier,
       pace: undefined,
       timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
       resumed: {times: identity?.sessions ?? 0, fromRow: null},
@@ -191,15 +194,17 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 
 function soFar(job: Job, {now}: RunIo, state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
-  if (state === undefined || !existsSync(ledgerPath(state))) return nothing;
+  if (state === undefined || !existsSync(ledgerPath(state)))
+    return {...nothing, earlier: nothingEarlier(false)};
   try {
-    const ledger = new Ledger(ledgerPath(state), {resend: job.settings.resend, now});
+    const {resend} = job.settings;
+    const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
     const identity = ledger.getMeta<RunIdentity>('run');
     const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
     ledger.close();
-    return {tally: ledger.tally, identity, checkpoint};
+    return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
   } catch {
-    return nothing;
+    return {...nothing, earlier: nothingEarlier(true)};
   }
 }
 
@@ -229,6 +234,7 @@ function summarize(
     blankLines: source.blankLines,
     counters: writer.counters,
     tally: ledger.tally,
+    earlier: ledger.earlier,
     pace: executor.pace(),
     timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},

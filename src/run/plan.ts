@@ -9,8 +9,8 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
-import {scopeOf} from './connect.ts';
 import {type Counters, countError, listErrors} from './counters.ts';
+import {scopeOf} from './identity.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
@@ -46,7 +46,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
   const source = await openSource(sourceSettings(job, io, undefined));
   const directory = temporaryDirectory();
-  const store = openAnswerStore(job, scopeOf(job.endpoint), notBefore(job, io.now()), io);
+  const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
   const seen = new DistinctKeys(join(directory, 'keys.db'));
   const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));
   try {

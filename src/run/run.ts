@@ -9,10 +9,11 @@ import {asked, failures} from './counters.ts';
 import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
+import {type Beginning, isStale} from './identity.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited, picked} from './limited.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
-import {type Beginning, closeStages, isStale, openSession, type Session, sampleTimeline} from './session.ts';
+import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
 

@@ -1,11 +1,12 @@
 import {rmSync} from 'node:fs';
-import {join, resolve} from 'node:path';
+import {join} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from './finish.ts';
+import {jobKey} from './identity.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf} from './mapping.ts';
@@ -62,7 +63,7 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   };
   return {
     ...job,
-    name: job.name ?? resolve(job.paths.output ?? '.'),
+    name: jobKey(job),
     paths: {
       output: join(directory, 'output'),
       summary: join(directory, 'summary.json'),

@@ -1,27 +1,19 @@
 import {openSource, type Source} from '../input/source.ts';
-import {BulkEnrichError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type AnswerStore, noStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
-import {DEFAULT_CONCURRENCY, type Layout, layOut, notBefore, openAnswerStore, shapeOf} from './assemble.ts';
+import {DEFAULT_CONCURRENCY, type Layout, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
 import {openExecutor} from './executor.ts';
+import {type Beginning, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
 import {InOrder} from './in-order.ts';
 import {costOf} from './mapping.ts';
 import {RowWriter} from './row-writer.ts';
 import type {RunIo} from './run.ts';
-import {openDailyBudget} from './spending.ts';
-import {
-  beginRun,
-  type Checkpoint,
-  identifyRun,
-  openLedger,
-  type RunIdentity,
-  type RunState,
-  restartsWhenStale,
-} from './state.ts';
+import {openDailyBudget, warnOfEarlier} from './spending.ts';
+import {type Checkpoint, openLedger, type RunState} from './state.ts';
 import type {Stopper} from './stop.ts';
 import {Timeline} from './timeline.ts';
 
@@ -50,9 +42,6 @@ export interface Session {
 /** What gathers behind one slow value, before reading stops. */
 const WINDOW_BYTES = 64 * 1_048_576;
 
-/** Where a run may go on from its state, or has to start over. */
-export type Beginning = 'resume' | 'over';
-
 /**
  * Opens everything that a run needs, in the order in which it can fail: nothing is sent before all of it stands.
  *
@@ -72,7 +61,7 @@ export async function openSession(
   let ledger: Ledger | undefined;
   try {
     ledger = openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn);
-    const input = await openInput(job, io, ledger, connection.scope, beginning);
+    const input = await openInput(job, io, ledger, beginning);
     try {
       return await join(job, io, state, stopper, connection, ledger, input);
     } catch (error) {
@@ -94,34 +83,19 @@ interface OpenedInput {
 }
 
 /** Opens the input where the last session got to, or from its start. */
-async function openInput(
-  job: Job,
-  io: RunIo,
-  ledger: Ledger,
-  scope: string,
-  beginning: Beginning,
-): Promise<OpenedInput> {
+async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginning): Promise<OpenedInput> {
   const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
   const source = await openSource(sourceSettings(job, io, checkpoint));
   try {
     const layout = layOut(job, source);
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
-    const shape = shapeOf(job, layout, scope);
-    const identity =
-      beginning === 'over' ? beginRun(ledger, shape, io.now()) : identifyRun(ledger, job, shape, io.now());
+    const identity = identifyRun(ledger, job, layout, beginning, io.now());
+    warnOfEarlier(ledger.earlier, job, io.warn);
     return {source, layout, identity, checkpoint};
   } catch (error) {
     await source.close();
     throw error;
   }
-}
-
-/** The codes of errors that say that the saved state is another run's, or is not whole. */
-const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
-
-/** Whether this error is about saved state that the job says to start over from. */
-export function isStale(error: unknown, job: Job): boolean {
-  return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
 }
 
 /** How the job's input is read. */
@@ -154,7 +128,7 @@ async function join(
   const {layout, identity, checkpoint, source} = input;
   const fresh = notBefore(job, identity.startedAt);
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
-  const store = openAnswerStore(job, connection.scope, fresh, io);
+  const store = openAnswerStore(job, scopeOf(job), fresh, io);
   keepAnswers(ledger, store, checkpoint);
   const {executor, closeExecutor} = await openExecutor({
     job,

@@ -1,9 +1,11 @@
-import {resolve} from 'node:path';
 import type {Env} from '../job/endpoint.ts';
 import {OutputError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {DailyBudget} from '../ledger/daily-budget.ts';
+import type {Earlier} from '../ledger/given-up.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
+import {count, many} from '../report/format.ts';
+import {FRESH_BUDGET_HINT, jobKey} from './identity.ts';
 
 interface SpendingIo {
   readonly env: Env;
@@ -11,18 +13,30 @@ interface SpendingIo {
 }
 
 /**
- * The job's budget of the day, where it has one. A job without a name is known by where it writes.
+ * The job's budget of the day, where it has one.
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openDailyBudget(
-  {name, paths, settings}: Job,
-  {env, now}: SpendingIo,
-): DailyBudget | undefined {
-  const maxCredits = settings.maxCreditsPerDay;
+export function openDailyBudget(job: Job, {env, now}: SpendingIo): DailyBudget | undefined {
+  const maxCredits = job.settings.maxCreditsPerDay;
   if (maxCredits === undefined) return undefined;
-  const job = name ?? resolve(paths.output ?? paths.state ?? '.');
-  return new DailyBudget({directory: stateDirectory(env), job, maxCredits, now});
+  return new DailyBudget({directory: stateDirectory(env), job: jobKey(job), maxCredits, now});
+}
+
+/** Says what attempts that were given up leave of the limit, and how to have all of it. */
+export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
+  const {maxCredits} = settings;
+  if (maxCredits === undefined) return;
+  const counted = earlier.counted.spent + earlier.counted.maybeSpent;
+  const others = earlier.notCounted.spent + earlier.notCounted.maybeSpent;
+  if (counted > 0)
+    warn(
+      `Attempts that were given up spent, or may have spent, ${many(counted, 'credit')}: ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left to this run. ${FRESH_BUDGET_HINT} begins with all of them.`,
+    );
+  if (others > 0)
+    warn(
+      `${many(others, 'credit')} that earlier attempts spent, or may have spent, do not count against this run's limit: they were spent at another endpoint or account, or before --fresh-budget.`,
+    );
 }
 
 function stateDirectory(env: Env): string {

@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import {existsSync, renameSync, rmdirSync, rmSync, statSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {missingFile} from '../input/raw.ts';
@@ -9,18 +8,9 @@ import {makeDirectory} from '../ledger/directory.ts';
 import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
 import {type RunLock, takeLock} from '../ledger/lock.ts';
 import type {Counters} from './counters.ts';
+import {FRESH_BUDGET_HINT, restartsWhenStale} from './identity.ts';
 import {temporaryDirectory} from './temporary.ts';
 import type {TimelineState} from './timeline.ts';
-
-/** What a run is, over all its sessions. */
-export interface RunIdentity {
-  readonly runId: string;
-  /** When it was first started, in milliseconds since the epoch: stored answers are judged fresh by that. */
-  readonly startedAt: number;
-  /** The settings that shape the output, by name. */
-  readonly shape: Readonly<Record<string, unknown>>;
-  sessions: number;
-}
 
 /** Everything up to here is durable; the run goes on from it. */
 export interface Checkpoint extends ResumePoint {
@@ -76,7 +66,13 @@ export function openState(job: Job): RunState {
 
 const LEDGER = 'ledger.db';
 
-/** Opens the ledger; one that is damaged or of another version is set aside where the job says to restart. */
+/** What its name ends with once a ledger that can't be read was set aside. */
+const UNREADABLE = '.damaged';
+
+/**
+ * Opens the ledger; one that is damaged or of another version is set aside where the job says to restart. With it goes
+ * the count of what was spent, so a limit has to be given up in so many words.
+ */
 export function openLedger(
   {directory}: Pick<RunState, 'directory'>,
   job: Job,
@@ -84,59 +80,42 @@ export function openLedger(
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
-  const all = {...options, maxCredits: job.settings.maxCredits, resend: job.settings.resend};
+  const open = () => {
+    const {maxCredits, resend} = job.settings;
+    return new Ledger(path, {...options, maxCredits, resend, lostState: hasLostState({directory})});
+  };
   try {
-    return new Ledger(path, all);
+    return open();
   } catch (error) {
     if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    const [what = ''] = error.message.split('.');
+    if (job.settings.maxCredits !== undefined && !job.settings.freshBudget)
+      throw new StateError(
+        error.code,
+        `${what}, and what was spent so far can't be read from it: --max-credits could be passed. ${FRESH_BUDGET_HINT} starts over with all of the limit, whatever was spent before.`,
+        {cause: error},
+      );
     warn(
-      `${error.message.split('.')[0]}. It was set aside as ${path}.damaged, and the run starts over: only answers that the answer store has are not paid for again.`,
+      `${what}. It was set aside as ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
-    renameSync(path, `${path}.damaged`);
-    return new Ledger(path, all);
+    renameSync(path, path + UNREADABLE);
+    return open();
   }
+}
+
+/** Whether a ledger was set aside, and the run that came after it is not complete. */
+export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
+  return existsSync(ledgerPath({directory}) + UNREADABLE);
 }
 
 export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
   return join(directory, LEDGER);
 }
 
-export function restartsWhenStale({settings, fromFile}: Job): boolean {
-  return settings.restart || (settings.onStaleState ?? (fromFile ? 'restart' : 'stop')) === 'restart';
-}
-
-/**
- * Finds the run that this state belongs to, or begins one.
- *
- * @throws {StateError} when it was begun with settings that would make another output.
- */
-export function identifyRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], now: number): RunIdentity {
-  const found = ledger.getMeta<RunIdentity>('run');
-  if (found === undefined) return beginRun(ledger, shape, now);
-  const changed = changedSettings(found.shape, shape);
-  if (changed.length > 0) {
-    throw new StateError(
-      'settings_changed',
-      `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
-    );
-  }
-  found.sessions += 1;
-  ledger.setMeta('run', found);
-  return found;
-}
-
-/** Starts over: what was paid for stays at hand. */
-export function beginRun(ledger: Ledger, shape: RunIdentity['shape'], now: number): RunIdentity {
-  ledger.restart();
-  const identity: RunIdentity = {runId: randomUUID(), startedAt: now, shape, sessions: 1};
-  ledger.setMeta('run', identity);
-  return identity;
-}
-
-function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape']): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+/** Forgets a run that is complete. */
+export function forgetLedger({directory}: Pick<RunState, 'directory'>): void {
+  for (const name of LEDGER_FILES) rmSync(join(directory, name), {force: true});
 }
 
 /** The files that are written until they are published. */
@@ -150,9 +129,11 @@ export function partialPath(state: RunState, name: PartialName, target: string):
   return sameDisk ? join(state.directory, `${name}.partial`) : `${target}.partial`;
 }
 
+const LEDGER_FILES = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER + suffix);
+
 /** All that a run may leave in its state's directory; the record of a publishing and the lock go last. */
 const FILES = [
-  ...['', '-wal', '-shm', '.damaged'].map(suffix => LEDGER + suffix),
+  ...LEDGER_FILES,
   'output.partial',
   'rejects.partial',
   'publish.json.new',

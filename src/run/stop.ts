@@ -1,7 +1,10 @@
 import {exitCodeOf, explain} from '../client/errors.ts';
 import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
+import {many} from '../report/format.ts';
+import {FRESH_BUDGET_HINT} from './identity.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop {
@@ -65,8 +68,8 @@ export class Stopper {
   }
 }
 
-/** What it means for the run that its executor stopped; `budget` is the day's, where that is what was used up. */
-export function stopOf(reason: ExecutorStop, budget: {readonly renewsAt: number} | undefined): Stop {
+/** What it means for the run that its executor stopped. */
+export function stopOf(reason: ExecutorStop, ledger: Pick<Ledger, 'exhaustedDay' | 'earlier'>): Stop {
   switch (reason.kind) {
     case 'fatal':
       return {
@@ -90,17 +93,23 @@ export function stopOf(reason: ExecutorStop, budget: {readonly renewsAt: number}
         status: 'interrupted',
         reason: 'budget',
         exitCode: exitCodes.credits,
-        message:
-          budget === undefined
-            ? 'The credit limit (--max-credits) is reached: nothing more was sent.'
-            : `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(budget.renewsAt).toISOString()}.`,
-        comeBackMs: budget?.renewsAt,
+        message: budgetMessage(ledger),
+        comeBackMs: ledger.exhaustedDay?.renewsAt,
       };
     case 'error':
       return stopFor(reason.error);
     default:
       return reason satisfies never;
   }
+}
+
+function budgetMessage({exhaustedDay, earlier}: Pick<Ledger, 'exhaustedDay' | 'earlier'>): string {
+  if (exhaustedDay !== undefined)
+    return `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(exhaustedDay.renewsAt).toISOString()}.`;
+  const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
+  const before = earlier.counted.spent + earlier.counted.maybeSpent;
+  if (before === 0) return reached;
+  return `${reached} ${many(before, 'credit')} of it went to earlier attempts, which were given up: raise it, or begin with all of it by ${FRESH_BUDGET_HINT}.`;
 }
 
 /** What it means for the run that an error was thrown. */

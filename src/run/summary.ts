@@ -1,6 +1,7 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
-import {latencyPercentile, type Tally} from '../ledger/tally.ts';
+import type {Earlier} from '../ledger/given-up.ts';
+import {latencyPercentile, type Spending, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Summary} from '../report/summary.ts';
@@ -26,7 +27,9 @@ export interface SummaryFacts {
   readonly rowsRead: number;
   readonly blankLines: number;
   readonly counters: Counters;
+  /** All attempts of the run together. */
   readonly tally: Tally;
+  readonly earlier: Earlier;
   readonly pace: PaceReport | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
@@ -92,7 +95,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     credits: creditSummary(facts),
     pace: {
       rate_limit: facts.pace?.limit ?? null,
-      achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
+      achieved: durationMs > 0 ? round((calls - facts.earlier.counted.calls) / (durationMs / 1_000)) : 0,
       pauses: facts.pace?.pauses ?? 0,
       paused_ms: facts.pace?.pausedMs ?? 0,
     },
@@ -188,6 +191,13 @@ function creditSummary(facts: SummaryFacts) {
     spent: round(sum(name => tally.operations[name].spent)),
     maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
     limit: job.settings.maxCredits ?? null,
+    /** By attempts that were given up; `counted` is in the numbers above, and against the limit. */
+    earlier: {
+      counted: spendingSummary(facts.earlier.counted),
+      not_counted: spendingSummary(facts.earlier.notCounted),
+      /** State was set aside that could not be read: what that cost is in no number. */
+      unknown: facts.earlier.unknown,
+    },
     ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
@@ -195,13 +205,12 @@ function creditSummary(facts: SummaryFacts) {
       prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },
-    by_operation: Object.fromEntries(
-      names.map(name => [
-        name,
-        {spent: round(tally.operations[name].spent), maybe_spent: round(tally.operations[name].maybeSpent)},
-      ]),
-    ),
+    by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
   };
+}
+
+function spendingSummary({spent, maybeSpent}: Spending) {
+  return {spent: round(spent), maybe_spent: round(maybeSpent)};
 }
 
 /** Cells that were not worth asking about; those that the budget left out would have been. */

@@ -45,6 +45,13 @@ test('the credits: what was saved, and what of it by conditions on lookups', () 
   expect(said(fileJob, {summary: {...summary, credits: without}})).toContain('19,392 not worth asking); ');
 });
 
+test('what earlier attempts of a run that started over cost is said apart', () => {
+  const earlier = {...credits.earlier, counted: {spent: 1_200, maybe_spent: 34}};
+  expect(said(fileJob, {summary: {...summary, credits: {...credits, earlier}}})).toContain(
+    'charged without an answer (1,234 of them before it started over), ',
+  );
+});
+
 test('one of a thing is no plural', () => {
   const one = {...summary, credits: {...credits, spent: 1, maybe_spent: 0}, calls: {...calls, total: 1}};
   expect(said(fileJob, {summary: one})).toMatch(/^1 credit spent, .*; 1 call in /m);

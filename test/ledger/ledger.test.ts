@@ -76,8 +76,8 @@ test('answers taken over are found at once, and once they are in the file; value
   ledger.reserve([call('sent')]);
   ledger.close();
   const next = open();
-  next.adopt('ip', 'new', '{"n":1}');
-  next.adopt('ip', 'sent', '{"n":2}', true);
+  next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}'});
+  next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}'}, true);
   const wanted = [
     ['new', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"n":1}'}}],
     ['sent', expect.objectContaining({settled: {status: 'ok', data: '{"n":2}'}})],
@@ -90,20 +90,71 @@ test('answers taken over are found at once, and once they are in the file; value
   last.close();
 });
 
-test('starting over keeps every answer at hand, however often, but not those that are too old', async () => {
+const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
+const asked = {ambiguous: true, interrupted: false};
+
+test('starting over keeps answers, doubt and books at hand, however often, each for its own scope', async () => {
   const ledger = open();
-  ledger.reserve([call('a'), call('b')]);
+  ledger.restart('here');
+  ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
-  ledger.setMeta('checkpoint', {record: 1});
-  for (let times = 0; times < 2; times++) {
-    ledger.restart();
-    expect(ledger.find(['a', 'b']).size).toBe(0);
-    expect(ledger.getMeta('checkpoint')).toBeUndefined();
-    expect(ledger.carried('a', 1_000)).toBe('{"of":"a"}');
-    expect(ledger.carried('a', 1_001)).toBeUndefined();
-    expect(ledger.carried('b', 0)).toBeUndefined();
-  }
+  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', retry: false});
   ledger.close();
+  for (let times = 0; times < 2; times++) {
+    const next = open();
+    next.restart('here');
+    expect(next.find(['a', 'b', 'c']).size).toBe(0);
+    expect(next.getMeta('checkpoint')).toBeUndefined();
+    expect(next.carried('a', 1_000)).toEqual({...asked, settled: {status: 'ok', data: '{"of":"a"}'}});
+    for (const [key, notBefore] of [['a', 1_001] as const, ['b', 0] as const, ['c', 0] as const])
+      expect(next.carried(key, notBefore)).toEqual({...asked, settled: undefined});
+    expect(next.carried('nobody', 0)).toBeUndefined();
+    expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 3, spent: 1, maybeSpent: 3});
+    expect(next.earlier.counted).toEqual({calls: 3, spent: 1, maybeSpent: 3});
+    expect(next.committed).toBe(4);
+    next.close();
+  }
+  const other = open();
+  other.restart('there');
+  expect(other.carried('a', 0)).toBeUndefined();
+  expect([other.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
+  other.reserve([call('a')]);
+  other.close();
+  const back = open();
+  expect(back.committed).toBe(1);
+  back.restart('here');
+  expect(back.carried('a', 0)?.settled).toMatchObject({data: '{"of":"a"}'});
+  expect(back.committed).toBe(4);
+  back.restart('here', true);
+  expect(back.carried('a', 0)?.settled).toMatchObject({data: '{"of":"a"}'});
+  expect(back.committed).toBe(0);
+  expect(back.earlier).toEqual({
+    counted: {calls: 0, spent: 0, maybeSpent: 0},
+    notCounted: {calls: 4, spent: 1, maybeSpent: 4},
+    unknown: false,
+  });
+  back.close();
+});
+
+test('an answer ends the doubt; what was answered in vain is in doubt too, and so is all where state was lost', async () => {
+  const ledger = open({resend: 'never', lostState: true});
+  ledger.reserve([call('b'), call('c')]);
+  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', retry: false});
+  const attempt = {kind: 'unreadable', code: 'bad_response', status: 200, latencyMs: 5} as never;
+  const settled = {status: 'failed', error: 'bad_response'} as const;
+  await ledger.record({...call('c'), attempt, charge: 'spent', retry: false, settled});
+  ledger.restart('');
+  expect(ledger.carried('b', 0)?.settled).toEqual({status: 'unknown', error: 'interrupted'});
+  expect(ledger.carried('nobody', 0)).toEqual({...asked, settled: undefined});
+  expect(ledger.earlier.unknown).toBe(true);
+  ledger.close();
+  const next = open({lostState: false});
+  expect(next.carried('c', 0)).toEqual({...asked, settled: undefined});
+  next.reserve([call('b')]);
+  await next.record(answered('b'));
+  next.restart('');
+  expect(next.carried('b', 0)?.settled).toMatchObject({status: 'ok'});
+  next.close();
 });
 
 test('hands out the answers since a moment, for the store, in groups', async () => {

@@ -38,6 +38,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     calls: {
       total: 53_401,
       unsent: 31,
+      unconfirmed: 0,
       by_status: {'200': 53_130, '429': 64, '500': 181, '503': 14},
       by_error: {timeout: 12, econnrefused: 31},
       retries: 271,
@@ -49,6 +50,11 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
+      earlier: {
+        counted: {spent: 0, maybe_spent: 0},
+        not_counted: {spent: 0, maybe_spent: 0},
+        unknown: false,
+      },
       saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392, by_condition: 4_310},
       by_operation: {
         ip: {spent: 24_792, maybe_spent: 30},
@@ -128,6 +134,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
     calls: {
       total: 0,
       unsent: 0,
+      unconfirmed: 0,
       by_status: {},
       by_error: {},
       retries: 0,
@@ -139,6 +146,11 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       spent: 0,
       maybe_spent: 0,
       limit: null,
+      earlier: {
+        counted: {spent: 0, maybe_spent: 0},
+        not_counted: {spent: 0, maybe_spent: 0},
+        unknown: false,
+      },
       saved: {dedupe: 0, cache: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },

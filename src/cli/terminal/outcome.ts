@@ -79,13 +79,16 @@ function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary)
     credits.maybe_spent === 0
       ? ''
       : ` and ${count(credits.maybe_spent)} that may have been charged without an answer`;
+  const {spent, maybe_spent: maybeSpent} = credits.earlier.counted;
+  const earlier =
+    spent + maybeSpent === 0 ? '' : ` (${count(spent + maybeSpent)} of them before it started over)`;
   const conditions = byCondition === 0 ? '' : `, ${count(byCondition)} of them by condition`;
   // A run that was interrupted may have lain for days in between.
   const time =
     resumed.times === 0
       ? `in ${duration(duration_ms)}`
       : `in ${many(resumed.times + 1, 'session')} since ${moment(started_at)}`;
-  return `${many(credits.spent, 'credit')} spent${maybe}, ${count(dedupe + cache + prefilter)} saved (${count(dedupe)} repeated, ${count(cache)} known from the store, ${count(prefilter)} not worth asking${conditions}); ${many(calls.total, 'call')} ${time}.`;
+  return `${many(credits.spent, 'credit')} spent${maybe}${earlier}, ${count(dedupe + cache + prefilter)} saved (${count(dedupe)} repeated, ${count(cache)} known from the store, ${count(prefilter)} not worth asking${conditions}); ${many(calls.total, 'call')} ${time}.`;
 }
 
 /** What need not be done again; a stream has no place to go on from. */
@@ -103,7 +106,7 @@ function safeLine({paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Sum
 
 /** The very command that was given, quoted for a shell; a day that is not today's tomorrow is named. */
 function commandLine(date: string | undefined): string {
-  const given = process.argv.slice(2).filter(argument => argument !== '--restart');
+  const given = process.argv.slice(2).filter(argument => !['--restart', '--fresh-budget'].includes(argument));
   if (date !== undefined && !given.includes('--date')) given.push('--date', date);
   return ['bulk-enrich', ...given.map(shellWord)].join(' ');
 }

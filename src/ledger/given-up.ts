@@ -1,0 +1,112 @@
+import {type Entry, settledOf} from './entry.ts';
+import {INTERRUPTED, WAITING} from './ledger-file.ts';
+import type {Sqlite} from './sqlite.ts';
+import {beginningWith, emptyTally, type Spending, spendingOf, sumOf, type Tally} from './tally.ts';
+
+/** What attempts of this run that were given up have cost. */
+export interface Earlier {
+  /** In the run's books, and against its limit: at the same endpoint and account. */
+  readonly counted: Spending;
+  /** In neither: at another endpoint or account, or before the budget was begun anew. */
+  readonly notCounted: Spending;
+  /** Whether there was state that could not be read: nobody knows what that cost, or what it had asked for. */
+  readonly unknown: boolean;
+}
+
+/** Where there is nothing to read of it. */
+export function nothingEarlier(unknown: boolean): Earlier {
+  return {counted: sumOf([]), notCounted: sumOf([]), unknown};
+}
+
+export interface GivenUpOptions {
+  readonly resend: 'always' | 'never';
+  readonly lostState: boolean;
+}
+
+/**
+ * What attempts that were given up leave to the one under way: their books, their answers, and the doubt about calls
+ * that may have been carried out. All of it belongs to the scope (endpoint and account) that it came from.
+ */
+export class GivenUp {
+  readonly #options: GivenUpOptions;
+  readonly #sql: ReturnType<typeof statements>;
+  #scope: string;
+  #earlier: Earlier;
+
+  constructor(db: Sqlite, options: GivenUpOptions) {
+    this.#options = options;
+    this.#sql = statements(db);
+    this.#scope = JSON.parse(String(this.#sql.scope.get()?.value ?? '""')) as string;
+    this.#earlier = this.#count();
+  }
+
+  /**
+   * Gives up the attempt under way and begins one in `scope`, within the caller's transaction. Returns the books that
+   * it begins with: with a fresh budget, none.
+   */
+  begin(tally: Tally, scope: string, freshBudget: boolean): Tally {
+    const {answers, doubts, forget, keepBooks, freshBooks, clear, setScope} = this.#sql;
+    answers.run(this.#scope);
+    doubts.run(this.#scope);
+    forget.run(this.#scope);
+    keepBooks.run(this.#scope, JSON.stringify(tally));
+    if (freshBudget) freshBooks.run();
+    for (const each of clear) each.run();
+    setScope.run(JSON.stringify(scope));
+    this.#scope = scope;
+    this.#earlier = this.#count();
+    return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());
+  }
+
+  get earlier(): Earlier {
+    return this.#earlier;
+  }
+
+  /**
+   * What is known of a value from an attempt before; an answer from before `notBefore` (milliseconds since the epoch)
+   * only says that it was asked for. Undefined where it was not.
+   */
+  find(key: string, notBefore: number): Entry | undefined {
+    const row = this.#sql.find.get(key, this.#scope);
+    const asked = {ambiguous: true, interrupted: undefined};
+    if (row === undefined) return this.#options.lostState ? {...asked, settled: undefined} : undefined;
+    if (row.state !== WAITING)
+      return {...asked, settled: Number(row.at) < notBefore ? undefined : settledOf(row)};
+    const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
+    return {...asked, settled: this.#options.resend === 'never' ? unknown : undefined};
+  }
+
+  #count(): Earlier {
+    const books = this.#books();
+    const sum = (counted: boolean) =>
+      sumOf(books.filter(({isCounted}) => isCounted === counted).map(({tally}) => spendingOf(tally)));
+    return {counted: sum(true), notCounted: sum(false), unknown: this.#options.lostState};
+  }
+
+  #books(): {readonly isCounted: boolean; readonly tally: Tally}[] {
+    return this.#sql.books.all().map(({scope, tally}) => ({
+      isCounted: scope === this.#scope,
+      tally: JSON.parse(String(tally)) as Tally,
+    }));
+  }
+}
+
+function statements(db: Sqlite) {
+  return {
+    // An answer stands for all that was in doubt before it.
+    answers: db.prepare(
+      'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, at FROM lookup WHERE at IS NOT NULL',
+    ),
+    doubts: db.prepare(
+      `INSERT OR IGNORE INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE ambiguous = 1 OR error = '${INTERRUPTED}'`,
+    ),
+    find: db.prepare('SELECT state, error, data, at FROM carried WHERE key = ? AND scope = ?'),
+    forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
+    keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
+    freshBooks: db.prepare('UPDATE given_up SET scope = NULL'),
+    books: db.prepare('SELECT scope, tally FROM given_up'),
+    clear: ['lookup', 'meta'].map(table => db.prepare(`DELETE FROM ${table}`)),
+    scope: db.prepare("SELECT value FROM meta WHERE name = 'scope'"),
+    setScope: db.prepare("INSERT INTO meta VALUES ('scope', ?)"),
+  };
+}

@@ -1,0 +1,142 @@
+import {randomUUID} from 'node:crypto';
+import {resolve} from 'node:path';
+import {BulkEnrichError, StateError} from '../job/errors.ts';
+import type {Job} from '../job/job.ts';
+import type {Ledger} from '../ledger/ledger.ts';
+import {type StoreScope, scopeKey} from '../ledger/store.ts';
+import type {Layout} from './assemble.ts';
+import {endpointName} from './connect.ts';
+
+/*
+ * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
+ *
+ *   the lock, the state's directory   the output ({@link outputOf})
+ *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
+ *                                     the bytes that were read before
+ *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
+ *   are carried over a restart
+ *   the day's budget, the history     the job ({@link jobKey}): its name, else the output
+ */
+
+/** What a run is, over all its sessions. */
+export interface RunIdentity {
+  readonly runId: string;
+  /** When it was first started, in milliseconds since the epoch: stored answers are judged fresh by that. */
+  readonly startedAt: number;
+  /** The settings that shape the output, by name. */
+  readonly shape: Readonly<Record<string, unknown>>;
+  sessions: number;
+}
+
+/** Where a run goes on from its state, or has to start over. */
+export type Beginning = 'resume' | 'over';
+
+/** How a command or a job says that a run which starts over has all of its limit again. */
+export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
+
+/** Whose answers and whose money it is: never another endpoint's or account's. */
+export function scopeOf({endpoint, settings}: Job): StoreScope {
+  return {endpoint: endpointName(endpoint), account: settings.account};
+}
+
+/** The one output that a run writes; a stream is known by its state. */
+function outputOf({paths}: Job): string {
+  return resolve(paths.output ?? paths.state ?? '.');
+}
+
+/** The job that a run is one of. */
+export function jobKey(job: Job): string {
+  return job.name ?? outputOf(job);
+}
+
+/** Whether state that does not fit is given up without asking. */
+export function restartsWhenStale({settings, fromFile}: Job): boolean {
+  return settings.restart || (settings.onStaleState ?? (fromFile ? 'restart' : 'stop')) === 'restart';
+}
+
+/** The codes of errors that say that the saved state is another run's, or is not whole. */
+const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
+
+/** Whether this error is about saved state that the job says to start over from. */
+export function isStale(error: unknown, job: Job): boolean {
+  return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
+}
+
+/**
+ * Finds the run that this state belongs to, or begins one.
+ *
+ * @throws {StateError} when it was begun with settings that would make another output.
+ */
+export function identifyRun(
+  ledger: Ledger,
+  job: Job,
+  layout: Layout,
+  beginning: Beginning,
+  now: number,
+): RunIdentity {
+  const shape = shapeOf(job, layout);
+  const found = beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+  if (found === undefined) return beginRun(ledger, job, shape, now);
+  const changed = changedSettings(found.shape, shape);
+  if (changed.length > 0) {
+    throw new StateError(
+      'settings_changed',
+      `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
+    );
+  }
+  found.sessions += 1;
+  ledger.setMeta('run', found);
+  return found;
+}
+
+function beginRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], now: number): RunIdentity {
+  giveUpRun(ledger, job);
+  const identity: RunIdentity = {runId: randomUUID(), startedAt: now, shape, sessions: 1};
+  ledger.setMeta('run', identity);
+  return identity;
+}
+
+/** Gives up what the ledger has of a run; what was paid for there, or may have been, stays at hand. */
+export function giveUpRun(ledger: Ledger, job: Job): void {
+  ledger.restart(scopeKey(scopeOf(job)), job.settings.freshBudget);
+}
+
+function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape']): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
+
+/** The settings that shape the output: a run goes on only with the same. */
+function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdentity['shape'] {
+  const {settings} = job;
+  const {endpoint, account} = scopeOf(job);
+  return {
+    input: job.inputs,
+    output: job.paths.output ?? null,
+    endpoint,
+    account,
+    columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
+      operation,
+      column,
+      prefix,
+      when,
+    ]),
+    fields: columns.map(({fields}) => fields.map(field => field.name).join()),
+    country: mapping.country ?? null,
+    default_country: settings.defaultCountry ?? null,
+    action_id: job.endpoint.actionId ?? null,
+    beside_token: [settings.verdictId, settings.verdictEmail, settings.verdictPhone].map(
+      name => name ?? null,
+    ),
+    output_format: format,
+    where: settings.where ?? null,
+    limit: settings.limit ?? null,
+    score:
+      rules === undefined
+        ? null
+        : [rules.levels, rules.rules.map(({when, add, reason}) => [when, add, reason])],
+    header: settings.header,
+    encoding: settings.encoding,
+    max_record_size: settings.maxRecordSize,
+  };
+}

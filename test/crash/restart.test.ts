@@ -1,0 +1,110 @@
+import {parse} from 'csv-parse/sync';
+import {expect, test} from 'vitest';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {ips} from '../support/stage.ts';
+import {until} from '../support/until.ts';
+
+const KEY = 'restart-key-5b2e';
+const IN_FLIGHT = 4;
+const ANSWERED = 16;
+const SENT = ANSWERED + IN_FLIGHT;
+
+interface Killed {
+  readonly sandbox: Sandbox;
+  readonly api: ApiServer;
+  /** The same command again, with these words more. */
+  again(...more: string[]): ReturnType<Sandbox['run']>;
+}
+
+/** A run that was killed with {@link IN_FLIGHT} calls in flight: the service has carried them out and never answers. */
+async function killed(
+  list: string,
+  words: readonly string[],
+  work: (scene: Killed) => Promise<void>,
+): Promise<void> {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  sandbox.write('list.csv', list);
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  const args = ['run', 'list.csv', '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
+  api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
+  const command = sandbox.start([...args, '--rate', 'unlimited'], {env});
+  await until(() => api.ledger.calls === SENT);
+  command.kill('SIGKILL');
+  expect((await command.outcome).signal).toBe('SIGKILL');
+  api.setScript(undefined);
+  await work({
+    sandbox,
+    api,
+    again: (...more) => runHere(sandbox, [...args, '--rate', 'unlimited', ...more], {env}),
+  });
+}
+
+const IPS = ['--ip', 'ip', '--max-credits', String(SENT), '--no-cache'];
+
+test('what a killed run spent, and may have spent, counts against the limit of the one that starts over', () =>
+  killed(ips(30), IPS, async ({sandbox, api, again}) => {
+    const restarted = await again('--restart');
+    expect([restarted.code, restarted.stderr]).toEqual([7, expect.stringContaining('--fresh-budget')]);
+    expect(api.ledger.credits).toBe(SENT);
+    const {credits, calls} = sandbox.summary('out.summary.json');
+    expect(credits.spent + credits.maybe_spent).toBe(SENT);
+    expect(credits.maybe_spent).toBeGreaterThanOrEqual(IN_FLIGHT);
+    expect(credits.earlier.counted).toEqual({spent: credits.spent, maybe_spent: credits.maybe_spent});
+    expect(calls.total).toBe(SENT);
+
+    const fresh = await again('--restart', '--fresh-budget');
+    expect([fresh.code, fresh.stderr]).toEqual([0, expect.stringContaining('--fresh-budget')]);
+    const after = sandbox.summary('out.summary.json').credits;
+    expect(after).toMatchObject({
+      maybe_spent: 0,
+      earlier: {
+        counted: {spent: 0, maybe_spent: 0},
+        not_counted: {spent: credits.spent, maybe_spent: credits.maybe_spent},
+      },
+    });
+    expect(after.spent + SENT).toBe(api.ledger.credits);
+    // Only what was in flight is asked for again.
+    expect(api.ledger.repeated()).toHaveLength(credits.maybe_spent);
+  }));
+
+test('starting over is no way around `--resend never`', () =>
+  killed(ips(30), ['--ip', 'ip', '--resend', 'never', '--no-cache'], async ({sandbox, api, again}) => {
+    expect((await again('--restart')).code).toBe(3);
+    expect(api.ledger.repeated()).toEqual([]);
+    const {lookups, credits} = sandbox.summary('out.summary.json');
+    expect(lookups.ip?.unknown).toBe(credits.maybe_spent);
+    expect(lookups.ip).toMatchObject({distinct: 30, calls: 30});
+    expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
+  }));
+
+const tokens = Array.from({length: 24}, (_, index) => `session-token-${index + 1}`);
+const VERDICTS = ['--token', 'token', '--action-id', 'signup'];
+
+test.each([
+  ['starts over', ['--restart'], 0],
+  ['starts over twice', ['--restart'], 1],
+])(
+  'our own call does not pass for a replay of the user’s where a run %s: verdicts in doubt stay in doubt',
+  (_, more, interruptions) =>
+    killed(`token\n${tokens.join('\n')}\n`, VERDICTS, async ({sandbox, api, again}) => {
+      for (let times = 0; times < interruptions; times++)
+        expect((await again(...more, '--max-credits', String(SENT))).code).toBe(7);
+      const ended = await again(...more);
+      expect([ended.code, ended.stderr]).toEqual([3, expect.any(String)]);
+      const rows = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
+      expect(rows).toHaveLength(tokens.length);
+      const asked = new Map(api.ledger.values.verify);
+      for (const {token = '', verdict_status, verdict_error, verdict_redeemed} of rows) {
+        const twice = (asked.get(token) ?? 0) > 1;
+        expect([token, verdict_status, verdict_error, verdict_redeemed]).toEqual(
+          twice ? [token, 'unknown', 'verdict_replay_uncertain', 'true'] : [token, 'ok', '', 'false'],
+        );
+      }
+      const {credits} = sandbox.summary('out.summary.json');
+      expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
+    }),
+);

@@ -1,0 +1,191 @@
+import {renameSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {digestFile, type PublishRecord} from '../../src/run/publish.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+
+const ROWS = 60;
+const PART = ROWS / 2;
+/** Without the answer store, what a restart carries over is all that there is. */
+const settings = {ip: 'ip', concurrency: 1, cache: false};
+
+/** A run that is interrupted once {@link PART} calls are answered. */
+async function halfWay(
+  stage: Stage,
+  raw: Record<string, unknown> = settings,
+  options: StageOptions = {},
+): Promise<void> {
+  const stopper = new Stopper();
+  const {calls} = stage.api.ledger;
+  stage.api.setScript(call => {
+    if (call.call - calls === PART) interrupt(stopper);
+    return undefined;
+  });
+  expect(await stage.run(raw, {...options, stopper})).toMatchObject({
+    code: 130,
+    summary: {credits: {spent: PART}},
+  });
+  stage.api.setScript(undefined);
+}
+
+async function twoStages(
+  work: (stage: Stage, other: Stage, atOther: StageOptions) => Promise<void>,
+): Promise<void> {
+  await using stage = await openStage();
+  await using other = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  const {BULK_ENRICH_BASE_URL = ''} = other.env;
+  const {BULK_ENRICH_API_KEY = ''} = other.env;
+  await work(stage, other, {env: {BULK_ENRICH_BASE_URL, BULK_ENRICH_API_KEY}});
+}
+
+const nothing = {spent: 0, maybe_spent: 0};
+
+test.each([
+  ['--restart', {...settings, restart: true}, {}],
+  ['on_stale_state: restart', settings, {fromFile: true}],
+] as const)(
+  '%s at another endpoint takes over no answer and no credit of the first, nor forgets them',
+  (_, raw, how) =>
+    twoStages(async (stage, other, atOther) => {
+      await halfWay(stage, settings, how);
+      other.api.setScript(call => (call.call === PART ? reply.throttle(0) : undefined));
+      const limited = {...raw, maxCredits: PART};
+      expect(await stage.run(limited, {...how, ...atOther})).toMatchObject({
+        code: 7,
+        summary: {
+          credits: {spent: PART, earlier: {counted: nothing, not_counted: {spent: PART, maybe_spent: 0}}},
+        },
+      });
+      expect(other.api.ledger.credits).toBe(PART);
+      const back = await stage.run({...raw, maxCredits: ROWS}, how);
+      expect(back).toMatchObject({
+        code: 0,
+        summary: {
+          lookups: {ip: {distinct: ROWS, from_cache: PART}},
+          credits: {
+            spent: ROWS,
+            earlier: {counted: {spent: PART, maybe_spent: 0}, not_counted: {spent: PART, maybe_spent: 0}},
+          },
+        },
+      });
+      expect(stage.api.ledger.credits).toBe(ROWS);
+      expect(stage.api.ledger.repeated()).toEqual([]);
+    }),
+);
+
+test('answers of another account, and of the embedded service, are not carried over', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const embedded = {...settings, endpoint: 'embedded', restart: true};
+  expect(await stage.run({...embedded, maxCredits: PART})).toMatchObject({code: 7});
+  const ended = await stage.run({...settings, account: 'other', restart: true});
+  expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: 0}}, credits: {spent: ROWS}}});
+  expect(stage.api.ledger.credits).toBe(PART + ROWS);
+});
+
+test('a completed run that was not cleaned up after leaves the next one nothing: no answer, no credit', () =>
+  twoStages(async (stage, _, atOther) => {
+    await halfWay(stage);
+    const [from, to] = [stage.path('out.csv.run/output.partial'), stage.path('out.csv')];
+    renameSync(from, to);
+    const record: PublishRecord = {
+      input: {bytes: 0, sha256: 'another'},
+      files: [{from, to, ...(await digestFile(to))}],
+      summary: undefined,
+      obsolete: undefined,
+      exitCode: 0,
+      rowsWritten: PART,
+    };
+    writeFileSync(stage.path('out.csv.run/publish.json'), JSON.stringify(record));
+    const ended = await stage.run({...settings, force: true, maxCredits: ROWS}, atOther);
+    expect(ended).toMatchObject({
+      code: 0,
+      summary: {credits: {spent: ROWS, earlier: {counted: nothing, not_counted: nothing}}},
+    });
+  }));
+
+const nightly = {...settings, maxCredits: ROWS};
+
+test('a night that starts over with what is left of the limit says so, and which word gives all of it', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, nightly, {fromFile: true});
+  stage.write('list.csv', ips(ROWS, 1_000));
+  const reduced = await stage.run(nightly, {fromFile: true});
+  expect(reduced).toMatchObject({
+    code: 7,
+    summary: {credits: {spent: ROWS, limit: ROWS, earlier: {counted: {spent: PART, maybe_spent: 0}}}},
+  });
+  expect(reduced.warnings.join()).toMatch(/30 of 60 credits.*--fresh-budget/);
+  expect(reduced.message).toMatch(/30 .*earlier.*--restart --fresh-budget/);
+  stage.write('list.csv', ips(ROWS, 2_000));
+  const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+  expect(fresh).toMatchObject({
+    code: 0,
+    summary: {
+      credits: {spent: ROWS, earlier: {counted: nothing, not_counted: {spent: ROWS, maybe_spent: 0}}},
+    },
+  });
+  expect(fresh.warnings.join()).toContain('60 credits');
+  expect(stage.api.ledger.credits).toBe(2 * ROWS);
+});
+
+test('--fresh-budget is for a run that starts over: one that goes on keeps its limit', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, nightly);
+  const ended = await stage.run({...nightly, freshBudget: true, maxCredits: PART});
+  expect(ended).toMatchObject({code: 7, summary: {credits: {spent: PART}}});
+  expect(stage.api.ledger.credits).toBe(PART);
+});
+
+test.each(['damaged', 'of another version'])(
+  'what a ledger that is %s spent is not known: with --max-credits it takes --fresh-budget to begin anew',
+  async how => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    await halfWay(stage, nightly, {fromFile: true});
+    const path = stage.path('out.csv.run/ledger.db');
+    if (how === 'damaged') writeFileSync(path, 'no database at all, but a text of some length');
+    else {
+      const {Sqlite} = await import('../../src/ledger/sqlite.ts');
+      const db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
+      db.exec('PRAGMA user_version = 2');
+      db.close();
+    }
+    const refused = await stage.run(nightly, {fromFile: true});
+    expect(refused).toMatchObject({code: 10});
+    expect(refused.message).toMatch(/spent.*--fresh-budget/);
+    expect(stage.api.ledger.credits).toBe(PART);
+    const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+    expect(fresh).toMatchObject({code: 0, summary: {credits: {spent: ROWS, earlier: {unknown: true}}}});
+  },
+);
+
+test('where state could not be read, no verdict is taken for a replay of the user’s', async () => {
+  await using stage = await openStage();
+  const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
+  stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, restart: true};
+  await halfWay(stage, {...verdicts, restart: false});
+  writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
+  expect(await stage.run(verdicts)).toMatchObject({
+    code: 3,
+    summary: {lookups: {verify: {unknown: PART, answered: PART}}},
+  });
+});
+
+test('a verdict of the attempt before is kept, however old it is', async () => {
+  await using stage = await openStage();
+  const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
+  stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, maxAge: '1h'};
+  await halfWay(stage, verdicts);
+  const tomorrow = () => Date.now() + 86_400_000;
+  const ended = await stage.run({...verdicts, restart: true}, {now: tomorrow});
+  expect(ended).toMatchObject({code: 0, summary: {lookups: {verify: {answered: ROWS}}}});
+  expect(stage.api.ledger.repeated()).toEqual([]);
+});
