@@ -1,6 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
+import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
@@ -13,7 +14,6 @@ import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
 import type {Stopper} from './stop.ts';
 import type {Summary} from './summary.ts';
-import {temporaryDirectory} from './temporary.ts';
 
 /** What a sample of rows came to, and what all rows would. */
 export interface SampleReport {

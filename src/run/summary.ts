@@ -1,11 +1,12 @@
 import {operationNames} from '../client/wire.ts';
+import type {FileDigest} from '../disk/digest.ts';
 import type {Job} from '../job/job.ts';
 import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
 import {type Counters, emptyCounters, listErrors} from './counters.ts';
-import type {FileDigest} from './publish.ts';
+import {settingsDigest} from './finished.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -23,6 +24,7 @@ export interface SummaryFacts {
   readonly comeBackMs?: number | undefined;
   readonly input: {readonly bytes: number; readonly sha256: string};
   readonly output: FileDigest | undefined;
+  readonly rejects: FileDigest | undefined;
   readonly rowsRead: number;
   readonly blankLines: number;
   readonly counters: Counters;
@@ -66,6 +68,9 @@ export function buildSummary(facts: SummaryFacts) {
       bytes: facts.output?.bytes ?? null,
       sha256: facts.output?.sha256 ?? null,
     },
+    rejects: facts.rejects === undefined ? null : {path: job.paths.rejects ?? null, ...facts.rejects},
+    /** Of all settings that shape the result: the same command over the same input has nothing left to do. */
+    settings_sha256: settingsDigest(job),
     rows: {
       read: facts.rowsRead,
       written: counters.rows.written,
@@ -140,6 +145,7 @@ export function summaryLike(job: Job, operations: SummaryFacts['operations']): S
     finishedAt: 0,
     input: {bytes: 0, sha256: ''},
     output: undefined,
+    rejects: undefined,
     rowsRead: 0,
     blankLines: 0,
     counters: emptyCounters(),
