@@ -1,9 +1,11 @@
-import {statSync} from 'node:fs';
+import {lstatSync} from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
+import {identityOf, isStream} from '../disk/path.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
+import {allNames, besideOutput} from './names.ts';
 import type {PlaceOf} from './parse.ts';
-import {dated, expandPatterns, mentionsDate, utcDate} from './paths.ts';
+import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
 import type {Settings} from './settings.ts';
 
@@ -18,12 +20,24 @@ export interface Job {
   readonly settings: Settings;
   /** A job file names its columns and goes on by itself from state that no longer fits. */
   readonly fromFile: boolean;
+  /** The job file itself. */
+  readonly jobFile?: string | undefined;
   /** Where a setting was written, for messages. */
   readonly placeOf: PlaceOf;
   /** Only these records, by their numbers: a sample. */
   readonly onlyRecords?: ReadonlySet<number>;
   /** What `{date}` stands for; undefined where no path has it. */
   readonly date?: string | undefined;
+  /** The same job on earlier days, whose runs were cut off and never finished. */
+  readonly unfinished?: readonly UnfinishedDay[];
+}
+
+export interface UnfinishedDay {
+  readonly date: string;
+  /** What is left of its run. */
+  readonly directory: string;
+  /** Throws UsageError, as {@link resolveJob}. */
+  readonly resolve: () => Job;
 }
 
 export interface JobPaths {
@@ -43,6 +57,7 @@ export interface JobSource {
   readonly output?: string | undefined;
   readonly settings: Settings;
   readonly fromFile: boolean;
+  readonly jobFile?: string | undefined;
   readonly placeOf: PlaceOf;
 }
 
@@ -69,11 +84,23 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     settings,
     fromFile: source.fromFile,
+    jobFile: source.jobFile,
     placeOf: source.placeOf,
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
       : undefined,
+    unfinished: unfinishedDays(given, date).map(day => ({
+      date: day,
+      directory: dated(`${given.output}.run`, day),
+      resolve: () => resolveJob({...given, settings: {...given.settings, date: day}}, env, interactive),
+    })),
   };
+}
+
+/** A day that was named is the only one that is meant. */
+function unfinishedDays({output, settings}: JobSource, today: string): string[] {
+  if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
+  return earlierDays(`${output}.run`, today);
 }
 
 const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
@@ -87,9 +114,21 @@ function withPaths(source: JobSource, date: string): JobSource {
   }
   return {
     ...source,
-    inputs: expandPatterns(source.inputs.map(path => dated(path, date))),
+    inputs: expandPatterns(
+      source.inputs.map(path => dated(path, date)),
+      ownFilesOf(source),
+    ),
     output: source.output === undefined ? undefined : dated(source.output, date),
     settings,
+  };
+}
+
+/** Knows the job's own files among those that a pattern matches: what it wrote last night is not read tonight. */
+function ownFilesOf({output, settings}: JobSource) {
+  const named = pathSettings.flatMap(name => settings[name] ?? []);
+  return (found: readonly string[]) => {
+    const outputs = output === undefined ? found.map(path => defaultOutput([path], settings)) : [output];
+    return matcherOf([...outputs.flatMap(allNames), ...named]);
   };
 }
 
@@ -127,19 +166,17 @@ function resolvePaths(output: string, settings: Settings): JobPaths {
   const {summary, rejects, state} = settings;
   if (output === '-' || output === '/dev/stdout') return {output: undefined, summary, rejects, state};
   if (isStream(output)) return {output: undefined, stream: output, summary, rejects, state};
-  const stem = output.replace(/\.[^./]+$/, '');
+  const beside = besideOutput(output);
   return {
     output,
-    summary: summary ?? `${stem}.summary.json`,
-    rejects: rejects ?? `${stem}.rejects.ndjson`,
-    state: state ?? `${output}.run`,
+    summary: summary ?? beside.summary,
+    rejects: rejects ?? beside.rejects,
+    state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
 }
 
-/** Whether a path is a pipe, a terminal or another device: what is written there is gone, and nothing may replace it. */
-export function isStream(path: string): boolean {
-  const found = statSync(path, {throwIfNoEntry: false});
-  return found !== undefined && !found.isFile() && !found.isDirectory();
+function isLink(path: string): boolean {
+  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() === true;
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */

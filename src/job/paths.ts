@@ -1,5 +1,7 @@
 import {existsSync} from 'node:fs';
-import {globSync} from 'tinyglobby';
+import {escapePath, globSync} from 'tinyglobby';
+import {identityOf} from '../disk/path.ts';
+import {UsageError} from './errors.ts';
 
 const DATE = '{date}';
 
@@ -14,15 +16,45 @@ export function dated(path: string, date: string): string {
 }
 
 /**
- * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name. A path that exists is no pattern,
- * and a pattern that nothing matches stays, so that whoever opens it can say that it is not there.
+ * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without those that `ownAmong`
+ * knows as the job's own. A path that exists is no pattern, and a pattern that nothing matches stays, so that whoever opens it can
+ * say that it is not there.
+ *
+ * @throws {UsageError} when nothing matches but the job's own files.
  */
-export function expandPatterns(paths: readonly string[]): string[] {
+export function expandPatterns(
+  paths: readonly string[],
+  ownAmong: (found: readonly string[]) => (path: string) => boolean = () => () => false,
+): string[] {
   return paths.flatMap(path => {
     if (path === '-' || !/[*?[{]/.test(path) || existsSync(path)) return [path];
     const found = globSync(path, {expandDirectories: false, absolute: path.startsWith('/')}).sort();
-    return found.length === 0 ? [path] : found;
+    if (found.length === 0) return [path];
+    const isOwn = ownAmong(found);
+    const others = found.filter(one => !isOwn(one));
+    if (others.length === 0)
+      throw new UsageError('own_files', `${path} matches nothing but what this job writes itself.`);
+    return others;
   });
+}
+
+/** Tells files by paths that may have a date in them, of whatever day, and what lies below them. */
+export function matcherOf(paths: readonly string[]): (path: string) => boolean {
+  const anyDay = new RegExp(`^(${paths.map(path => anyDayPattern(identityOf(path).path)).join('|')})(/|$)`);
+  return path => anyDay.test(identityOf(path).path);
+}
+
+function anyDayPattern(path: string): string {
+  return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\\{date\\}', '\\d{4}-\\d{2}-\\d{2}');
+}
+
+/** The days before this one of which there is something at a path with a date in it, the first first. */
+export function earlierDays(path: string, date: string): string[] {
+  const digits = (count: number) => '[0-9]'.repeat(count);
+  const pattern = escapePath(path).replaceAll(escapePath(DATE), `${digits(4)}-${digits(2)}-${digits(2)}`);
+  const found = globSync(pattern, {expandDirectories: false, onlyFiles: false, dot: true});
+  const days = found.flatMap(one => /\d{4}-\d{2}-\d{2}/g[Symbol.match](one) ?? []);
+  return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();
 }
 
 /** The day in UTC, `2026-01-31`, of a moment in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
+import {makeDirectory} from '../disk/directory.ts';
 import {OutputError, systemReason} from '../job/errors.ts';
-import {makeDirectory} from './directory.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 /** Another run of the same job may be taking its block at this moment. */

@@ -100,6 +100,12 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
     endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
     input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
     output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+    rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
+    settings_sha256: z
+      .string()
+      .describe(
+        'Of all that shapes the result: the same command over the same input has nothing left to do.',
+      ),
     rows: z.object({
       read: whole,
       written: whole,

@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {type Operation, operationNames} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
@@ -178,9 +177,4 @@ export function lanesOf(job: Job, operations: readonly Operation[]): LaneSetting
   if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: rest});
   const slots = Math.max(1, Math.floor(concurrency / Math.max(1, lanes.length)));
   return lanes.map(lane => ({...lane, concurrency: slots}));
-}
-
-/** Whether something is where the output would go. */
-export function outputExists(job: Job): boolean {
-  return job.paths.output !== undefined && existsSync(job.paths.output);
 }

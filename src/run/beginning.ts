@@ -1,19 +1,15 @@
+import {existsSync} from 'node:fs';
+import {digestFiles} from '../disk/digest.ts';
 import type {ExitCode} from '../job/errors.ts';
 import {StateError, UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {many} from '../report/format.ts';
 import type {Summary} from '../report/summary.ts';
-import {outputExists} from './assemble.ts';
 import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
+import {finishedBefore} from './finished.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from './identity.ts';
-import {
-  completePublishing,
-  digestFile,
-  forgetPublishing,
-  type PublishRecord,
-  unfinishedPublishing,
-} from './publish.ts';
+import {completePublishing, forgetPublishing, type PublishRecord, unfinishedPublishing} from './publish.ts';
 import type {RunIo} from './run.ts';
 import {closeState, forgetLedger, openLedger, type RunState} from './state.ts';
 
@@ -26,29 +22,35 @@ import {closeState, forgetLedger, openLedger, type RunState} from './state.ts';
 export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise<RunOutcome | Beginning> {
   checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
-  if (record !== undefined && !(job.settings.force && (await isOther(job, record)))) {
-    closeState(state, true);
-    const outcome = outcomeOf(job, record);
-    if (outcome.summary !== undefined) deliverCompleted(job, outcome.summary, io);
-    return outcome;
-  }
-  if (outputExists(job) && !job.settings.force) {
+  if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
+    return end(job, io, state, outcomeOf(job, record));
+  const {output} = job.paths;
+  if (output !== undefined && existsSync(output) && !job.settings.force) {
+    const summary = job.settings.restart ? undefined : await finishedBefore(job, io);
+    if (summary !== undefined) return end(job, io, state, doneBefore(job, summary));
     throw new UsageError(
       'output_exists',
-      `${job.paths.output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
+      `${output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
   if (record !== undefined) forgetLedger(state);
-  forgetPublishing(state.directory);
+  forgetPublishing(state);
   return job.settings.restart ? 'over' : 'resume';
+}
+
+/** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
+function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): RunOutcome {
+  closeState(state, 'all');
+  if (outcome.summary !== undefined) deliverCompleted(job, outcome.summary, io);
+  return outcome;
 }
 
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
-    const record = unfinishedPublishing(state.directory);
-    if (record !== undefined) await completePublishing(record);
+    const record = unfinishedPublishing(state);
+    if (record !== undefined) await completePublishing(state, record);
     return record;
   } catch (error) {
     if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
@@ -60,7 +62,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
 async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
   if (inputs.includes('-')) return true;
   try {
-    return (await digestFile(...inputs)).sha256 !== input.sha256;
+    return (await digestFiles(inputs)).sha256 !== input.sha256;
   } catch {
     // Reading it as the run's input will tell what is wrong with it.
     return true;
@@ -70,10 +72,21 @@ async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> 
 function outcomeOf({paths}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
   return {
     exitCode: exitCode as ExitCode,
-    summary: summary === undefined ? undefined : (JSON.parse(summary.text) as Summary),
+    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
     stop: undefined,
     safeRows: rowsWritten,
     message: `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${paths.output}`,
+  };
+}
+
+function doneBefore({paths}: Job, summary: Summary): RunOutcome {
+  const rows = summary.rows.written;
+  return {
+    exitCode: summary.exit_code as ExitCode,
+    summary,
+    stop: undefined,
+    safeRows: rows,
+    message: `Nothing to do: ${paths.output} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`,
   };
 }
 

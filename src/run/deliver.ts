@@ -1,5 +1,6 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {writeAtomically} from '../disk/replace.ts';
 import {systemCode, UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {buildReport} from '../report/build.ts';
@@ -8,7 +9,6 @@ import {renderMarkdown} from '../report/markdown.ts';
 import {renderMetrics} from '../report/metrics.ts';
 import type {Summary} from '../report/summary.ts';
 import {rememberRun} from './history.ts';
-import {writeAtomically} from './publish.ts';
 import type {RunIo} from './run.ts';
 
 /**

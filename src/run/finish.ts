@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
+import {digestFiles, type FileDigest} from '../disk/digest.ts';
+import {writeAtomically} from '../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {nothingEarlier} from '../ledger/given-up.ts';
@@ -12,10 +14,11 @@ import {operationsOf} from './assemble.ts';
 import {emptyCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
 import {completedExit} from './exit.ts';
+import {hasEarlierRejects} from './finished.ts';
 import {findDrift} from './history.ts';
 import type {RunIdentity} from './identity.ts';
 import {costOf} from './mapping.ts';
-import {digestFile, type FileDigest, type Publication, publish, writeAtomically} from './publish.ts';
+import {publish} from './publish.ts';
 import type {RunIo} from './run.ts';
 import {closeStages, type Session} from './session.ts';
 import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from './state.ts';
@@ -46,28 +49,36 @@ export async function finish(session: Session): Promise<RunOutcome> {
   }
 }
 
+/** Digests of what a run publishes; undefined where there is none. */
+interface Published {
+  readonly output: FileDigest | undefined;
+  readonly rejects: FileDigest | undefined;
+}
+
 async function complete(session: Session): Promise<RunOutcome> {
   const {job, writer, state, ledger, io} = session;
-  const {output} = writer.partial;
-  const digest = output === undefined ? undefined : await digestFile(output);
-  const {exitCode, summary} = judge(session, digest);
+  const published = {
+    output: await digestOf(writer.partial.output),
+    rejects: await digestOf(writer.partial.rejects),
+  };
+  const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
   ledger.close();
-  if (output === undefined || digest === undefined || job.paths.output === undefined) {
+  if (published.output === undefined) {
     if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
   } else {
-    const rejects = await rejectsToPublish(session);
-    publish(state.directory, {
+    publish(state, {
       input: session.source.position,
-      files: [...rejects, {from: output, to: job.paths.output, ...digest}],
-      summary: job.paths.summary === undefined ? undefined : {to: job.paths.summary, text},
-      obsolete: rejects.length === 0 ? job.paths.rejects : undefined,
+      output: published.output,
+      rejects: published.rejects ?? null,
+      obsolete: published.rejects === undefined && hasEarlierRejects(job),
+      summary: job.paths.summary === undefined ? null : text,
       exitCode,
       rowsWritten: writer.counters.rows.written,
     });
   }
   await closeStages(session);
-  closeState(state, true);
+  closeState(state, 'all');
   deliverCompleted(job, summary, io);
   return {
     exitCode,
@@ -81,11 +92,15 @@ async function complete(session: Session): Promise<RunOutcome> {
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
 function judge(
   session: Session,
-  output: FileDigest | undefined,
+  published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, writer, io} = session;
   const done = completedExit(writer.counters);
-  const draft = summarize(session, {...done, status: done.exitCode === 0 ? 'completed' : 'partial'}, output);
+  const draft = summarize(
+    session,
+    {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
+    published,
+  );
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
   const drifted = drift.length > 0 && job.settings.drift === 'fail';
@@ -104,11 +119,8 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   return exceeded.map(({text}) => text);
 }
 
-async function rejectsToPublish({job, writer}: Session): Promise<Publication[]> {
-  const from = writer.partial.rejects;
-  const to = job.paths.rejects;
-  if (from === undefined || to === undefined || !existsSync(from)) return [];
-  return [{from, to, ...(await digestFile(from))}];
+async function digestOf(path: string | undefined): Promise<FileDigest | undefined> {
+  return path === undefined || !existsSync(path) ? undefined : await digestFiles([path]);
 }
 
 function completedMessage(job: Job, summary: Summary): string {
@@ -125,10 +137,10 @@ function completedMessage(job: Job, summary: Summary): string {
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
   const stop = closeLedger(session, first);
-  const summary = summarize(session, stop, undefined);
+  const summary = summarize(session, stop, {output: undefined, rejects: undefined});
   deliverStopped(job, io, summary);
   await closeStages(session);
-  closeState(state, false);
+  closeState(state, 'nothing');
   return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
 }
 
@@ -174,6 +186,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       finishedAt: io.now(),
       input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
       output: undefined,
+      rejects: undefined,
       rowsRead: counters.rows.written + counters.rows.rejected,
       blankLines: 0,
       counters,
@@ -217,7 +230,7 @@ function creditsOf(job: Job): SummaryFacts['costOf'] {
 function summarize(
   session: Session,
   end: {status: Summary['status']; reason: string; exitCode: number; comeBackMs?: number | undefined},
-  output: FileDigest | undefined,
+  published: Published,
 ): Summary {
   const {job, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
   const {written, rejected} = writer.counters.rows;
@@ -229,7 +242,7 @@ function summarize(
     startedAt: identity.startedAt,
     finishedAt: session.io.now(),
     input: source.position,
-    output,
+    ...published,
     rowsRead: written + rejected,
     blankLines: source.blankLines,
     counters: writer.counters,

@@ -1,14 +1,14 @@
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
+import {makeDirectory} from '../disk/directory.ts';
+import {writeAtomically} from '../disk/replace.ts';
 import type {Env} from '../job/endpoint.ts';
 import {systemCode, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
-import {makeDirectory} from '../ledger/directory.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
 import {compareRuns, profileOf, type RunProfile} from '../report/drift.ts';
 import {driftSentence} from '../report/drift-section.ts';
 import type {Drift, Summary} from '../report/summary.ts';
-import {writeAtomically} from './publish.ts';
 
 /** So many runs of a job are remembered. */
 const KEPT = 30;

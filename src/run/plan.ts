@@ -1,6 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
+import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -15,7 +16,6 @@ import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
-import {temporaryDirectory} from './temporary.ts';
 
 interface Found {
   values: number;

@@ -1,64 +1,41 @@
-import {createHash} from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  createReadStream,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import {randomBytes} from 'node:crypto';
+import {existsSync, readFileSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {pipeline} from 'node:stream/promises';
+import {z} from 'zod';
+import {hasDigest} from '../disk/digest.ts';
+import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../job/errors.ts';
-import {isStream} from '../job/job.ts';
+import {isRejectsFile} from '../output/rejects.ts';
+import {type PartialName, partialPath, type RunState} from './state.ts';
 
-/** Size and SHA-256 (hex). */
-export interface FileDigest {
-  readonly bytes: number;
-  readonly sha256: string;
-}
+const digest = z.object({bytes: z.number(), sha256: z.string()});
 
-/** One file to be put in place. */
-export interface Publication extends FileDigest {
-  readonly from: string;
-  readonly to: string;
-}
-
-/** What is to be done, written before any of it is. */
-export interface PublishRecord {
+/**
+ * What is to be done, written before any of it is. It names no files: where they are and where they go is the job's to
+ * say.
+ */
+const publishRecord = z.object({
+  /** Where the output goes, by which it is seen that the record is another job's. */
+  output_path: z.string(),
   /** What was read: the same input need not be run again. */
-  readonly input: FileDigest;
-  /** The output comes last. */
-  readonly files: readonly Publication[];
-  readonly summary: {readonly to: string; readonly text: string} | undefined;
-  /** A file of the run before, which this one has none of. */
-  readonly obsolete: string | undefined;
-  readonly exitCode: number;
-  readonly rowsWritten: number;
-}
+  input: digest,
+  output: digest,
+  rejects: digest.nullable(),
+  /** Whether rejects of the run before are to go, as this one has none. */
+  obsolete: z.boolean(),
+  summary: z.string().nullable(),
+  /** In the names of files on their way. */
+  token: z.string().regex(/^[0-9a-f]+$/),
+  exitCode: z.number(),
+  rowsWritten: z.number(),
+});
+
+export type PublishRecord = z.infer<typeof publishRecord>;
 
 const RECORD = 'publish.json';
 
-/** Size and SHA-256 of one file, or of several read one after the other. */
-export async function digestFile(...paths: readonly string[]): Promise<FileDigest> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for (const path of paths) {
-    await pipeline(createReadStream(path, {highWaterMark: 1_048_576}), async chunks => {
-      for await (const chunk of chunks as AsyncIterable<Buffer>) {
-        bytes += chunk.length;
-        hash.update(chunk);
-      }
-    });
-  }
-  return {bytes, sha256: hash.digest('hex')};
-}
+/** The files that it puts in place, in order: whoever sees the output must find what belongs to it. */
+const order = ['rejects', 'output'] as const satisfies readonly PartialName[];
 
 /**
  * Puts the files in place, all or, after a crash, the rest by running again: first a record of what is to be done, then
@@ -66,27 +43,29 @@ export async function digestFile(...paths: readonly string[]): Promise<FileDiges
  *
  * @throws {OutputError} when a file or its directory can't be written.
  */
-export function publish(stateDirectory: string, record: PublishRecord): void {
+export function publish(state: RunState, facts: Omit<PublishRecord, 'output_path' | 'token'>): void {
+  const {places, directory} = state;
+  const record = {...facts, output_path: places.output ?? '', token: randomBytes(8).toString('hex')};
   try {
-    for (const {from, to} of record.files) chmodSync(from, modeFor(to));
-    for (const {from} of record.files) syncPath(from);
-    replaceFile(join(stateDirectory, RECORD), JSON.stringify(record), 0o600);
-    putInPlace(record);
+    for (const name of order) {
+      const to = places[name];
+      if (record[name] !== null && to !== undefined) makeReady(partialPath(state, name), to);
+    }
+    const path = join(directory, RECORD);
+    replaceFile(path, JSON.stringify(record), `${path}.new`);
+    putInPlace(state, record);
   } catch (error) {
-    throw new OutputError(
-      'publish_failed',
-      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
-      {cause: error},
-    );
+    throw failed(error);
   }
 }
 
 /** The record of a publishing that a crash cut short; undefined where there was none. */
-export function unfinishedPublishing(stateDirectory: string): PublishRecord | undefined {
-  const path = join(stateDirectory, RECORD);
+export function unfinishedPublishing({directory, places}: RunState): PublishRecord | undefined {
+  const path = join(directory, RECORD);
   if (!existsSync(path)) return undefined;
+  let record: PublishRecord;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as PublishRecord;
+    record = publishRecord.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     throw new StateError(
       'state_damaged',
@@ -94,6 +73,11 @@ export function unfinishedPublishing(stateDirectory: string): PublishRecord | un
       {cause: error},
     );
   }
+  if (record.output_path === places.output) return record;
+  throw new StateError(
+    'settings_changed',
+    `The unfinished run in ${directory} was putting ${record.output_path} in place. Run the command for that, or give this one another --state.`,
+  );
 }
 
 /**
@@ -102,97 +86,52 @@ export function unfinishedPublishing(stateDirectory: string): PublishRecord | un
  * @throws {StateError} when a file is neither where it was nor where it goes; {@link OutputError} when it can't be put
  * in place.
  */
-export async function completePublishing(record: PublishRecord): Promise<void> {
-  for (const file of record.files) {
-    if (existsSync(file.from) || (await isInPlace(file))) continue;
+export async function completePublishing(state: RunState, record: PublishRecord): Promise<void> {
+  for (const name of order) {
+    const wanted = record[name];
+    const to = state.places[name];
+    if (wanted === null || to === undefined || existsSync(partialPath(state, name))) continue;
+    if (await hasDigest(to, wanted)) continue;
     throw new StateError(
       'publish_lost',
-      `${file.to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
+      `${to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
     );
   }
   try {
-    putInPlace(record);
+    putInPlace(state, record);
   } catch (error) {
-    throw new OutputError(
-      'publish_failed',
-      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again.`,
-      {cause: error},
-    );
+    throw failed(error);
   }
+}
+
+function failed(error: unknown): OutputError {
+  return new OutputError(
+    'publish_failed',
+    `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
+    {cause: error},
+  );
 }
 
 /** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */
-export function forgetPublishing(stateDirectory: string): void {
-  rmSync(join(stateDirectory, RECORD), {force: true});
-}
-
-async function isInPlace({to, bytes, sha256}: Publication): Promise<boolean> {
-  if (statSync(to, {throwIfNoEntry: false})?.size !== bytes) return false;
-  return (await digestFile(to)).sha256 === sha256;
+export function forgetPublishing({directory}: RunState): void {
+  rmSync(join(directory, RECORD), {force: true});
 }
 
 /** May be done again from its start, wherever it was cut short. */
-function putInPlace({files, summary, obsolete}: PublishRecord): void {
-  const output = files.at(-1);
-  if (obsolete !== undefined) rmSync(obsolete, {force: true});
-  if (summary !== undefined) replaceFile(summary.to, summary.text, modeFor(summary.to));
-  for (const file of files) {
+function putInPlace(state: RunState, record: PublishRecord): void {
+  const {places} = state;
+  const {output, rejects, summary} = places;
+  if (record.obsolete && rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects))
+    rmSync(rejects);
+  if (summary !== undefined && record.summary !== null)
+    replaceFile(summary, record.summary, besideOf(summary, record.token));
+  for (const name of order) {
+    const to = places[name];
+    if (to === undefined || record[name] === null) continue;
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (file === output) for (const other of files) if (other !== output) syncPath(dirname(other.to));
-    if (existsSync(file.from)) renameSync(file.from, file.to);
+    if (name === 'output' && rejects !== undefined) syncPath(dirname(rejects));
+    const from = partialPath(state, name);
+    if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
   }
-  if (output !== undefined) syncPath(dirname(output.to));
-}
-
-/** Writes a file beside its place and renames it, so that readers see the old one or the new one. */
-export function writeAtomically(path: string, text: string): void {
-  try {
-    replaceFile(path, text, modeFor(path));
-  } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
-      cause: error,
-    });
-  }
-}
-
-function replaceFile(path: string, text: string, mode: number): void {
-  if (isStream(path)) {
-    writeFileSync(path, text);
-    return;
-  }
-  const beside = `${path}.new`;
-  try {
-    writeSynced(beside, text, mode);
-    renameSync(beside, path);
-    syncPath(dirname(path));
-  } catch (error) {
-    rmSync(beside, {force: true});
-    throw error;
-  }
-}
-
-function writeSynced(path: string, text: string, mode: number): void {
-  const file = openSync(path, 'w', mode);
-  try {
-    fchmodSync(file, mode);
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** The mode of the file that is replaced, else what the umask leaves of 0666. */
-function modeFor(path: string): number {
-  const replaced = statSync(path, {throwIfNoEntry: false});
-  return replaced === undefined ? 0o666 & ~process.umask() : replaced.mode & 0o777;
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  if (output !== undefined) syncPath(dirname(output));
 }

@@ -2,6 +2,7 @@ import {createWriteStream, rmSync} from 'node:fs';
 import type {Reject} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
+import {rejectLine} from '../output/rejects.ts';
 import {enrich, type Layout} from './assemble.ts';
 import {type Counters, countReject, countRow, emptyCounters} from './counters.ts';
 import type {ReadyEntry} from './in-order.ts';
@@ -38,8 +39,8 @@ export class RowWriter {
   ): Promise<RowWriter> {
     const {output, rejects} = job.paths;
     const partial = {
-      output: output === undefined ? undefined : partialPath(state, 'output', output),
-      rejects: rejects === undefined ? undefined : partialPath(state, 'rejects', rejects),
+      output: output === undefined ? undefined : partialPath(state, 'output'),
+      rejects: rejects === undefined ? undefined : partialPath(state, 'rejects'),
     };
     const sink =
       partial.output === undefined
@@ -105,8 +106,4 @@ export class RowWriter {
 
 function streamSink(path: string | undefined, stdout: NodeJS.WritableStream): StreamSink {
   return path === undefined ? new StreamSink(stdout, false) : new StreamSink(createWriteStream(path), true);
-}
-
-function rejectLine({file, line, record, reason, detail, raw, raw_base64, raw_truncated}: Reject): string {
-  return `${JSON.stringify({file, line, row: record, reason, detail, raw, raw_base64, raw_truncated})}\n`;
 }

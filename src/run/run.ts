@@ -2,7 +2,7 @@ import type {Logger} from 'pino';
 import type {Batch} from '../input/row.ts';
 import type {Env} from '../job/endpoint.ts';
 import {UsageError} from '../job/errors.ts';
-import type {Job} from '../job/job.ts';
+import type {Job, UnfinishedDay} from '../job/job.ts';
 import {Admission} from './admission.ts';
 import {beginningOf, startOver} from './beginning.ts';
 import {asked, failures} from './counters.ts';
@@ -45,7 +45,27 @@ const ADMIT_AT_ONCE = 256;
  * @throws {BulkEnrichError} when it can't start; what ends it later is in the outcome.
  */
 export function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOutcome> {
-  return withHealthCheck(job, io.warn, () => runOnce(job, io, stopper));
+  return withHealthCheck(job, io.warn, async () => {
+    for (const day of job.unfinished ?? [])
+      if (stopper.reason === undefined) await finishDay(day, io, stopper);
+    return await runOnce(job, io, stopper);
+  });
+}
+
+/** What a run of an earlier day left open goes first; what keeps it from its end is a warning, and no day's trouble but its own. */
+async function finishDay(
+  {date, directory, resolve}: UnfinishedDay,
+  io: RunIo,
+  stopper: Stopper,
+): Promise<void> {
+  io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
+  const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
+  try {
+    const {message, stop} = await runOnce(resolve(), io, stopper);
+    io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
+  } catch (error) {
+    io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
+  }
 }
 
 async function runOnce(given: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
@@ -63,7 +83,7 @@ async function runOnce(given: Job, io: RunIo, stopper: Stopper): Promise<RunOutc
     return outcome;
   } catch (error) {
     reportFailure(job, io, state, error);
-    if (state !== undefined) closeState(state, state.made !== undefined);
+    if (state !== undefined) closeState(state, 'made');
     throw error;
   }
 }

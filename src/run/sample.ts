@@ -1,6 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {type Operation, operationNames} from '../client/wire.ts';
+import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
@@ -14,7 +15,6 @@ import {makePlan, type PlanReport} from './plan.ts';
 import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
 import type {Stopper} from './stop.ts';
-import {temporaryDirectory} from './temporary.ts';
 
 /** What a sample of rows came to, and what all rows would. */
 export interface SampleReport {

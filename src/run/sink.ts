@@ -1,3 +1,4 @@
+import {constants, rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {OutputError, StateError, systemCode, systemReason} from '../job/errors.ts';
 
@@ -26,12 +27,12 @@ export class FileSink implements Sink {
   }
 
   /**
-   * Opens `path` and keeps its first `bytes`.
+   * Opens `path` and keeps its first `bytes`; for none it is made anew. No link is followed.
    *
    * @throws {StateError} when the file is shorter than that; {@link OutputError} when it can't be opened or written.
    */
   static async open(path: string, bytes: number): Promise<FileSink> {
-    const file = await open(path, bytes === 0 ? 'w' : 'r+', 0o600).catch(error => {
+    const file = await openOwn(path, bytes > 0).catch(error => {
       throw bytes > 0 && systemCode(error) === 'ENOENT' ? shorter(path, 0, bytes) : unwritable(path, error);
     });
     try {
@@ -85,6 +86,12 @@ export class FileSink implements Sink {
       throw unwritable(this.#path, error);
     }
   }
+}
+
+async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
+  if (keep) return open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
+  rmSync(path, {force: true});
+  return open(path, 'wx', 0o600);
 }
 
 /** A stream, such as stdout: what is written is gone, so there is nothing to go on from. */

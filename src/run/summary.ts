@@ -1,4 +1,5 @@
 import {operationNames} from '../client/wire.ts';
+import type {FileDigest} from '../disk/digest.ts';
 import type {Job} from '../job/job.ts';
 import type {Earlier} from '../ledger/given-up.ts';
 import {latencyPercentile, type Spending, type Tally} from '../ledger/tally.ts';
@@ -6,7 +7,7 @@ import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Counters, listErrors} from './counters.ts';
-import type {FileDigest} from './publish.ts';
+import {settingsDigest} from './finished.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -24,6 +25,7 @@ export interface SummaryFacts {
   readonly comeBackMs?: number | undefined;
   readonly input: {readonly bytes: number; readonly sha256: string};
   readonly output: FileDigest | undefined;
+  readonly rejects: FileDigest | undefined;
   readonly rowsRead: number;
   readonly blankLines: number;
   readonly counters: Counters;
@@ -67,6 +69,8 @@ export function buildSummary(facts: SummaryFacts): Summary {
       bytes: facts.output?.bytes ?? null,
       sha256: facts.output?.sha256 ?? null,
     },
+    rejects: facts.rejects === undefined ? null : {path: job.paths.rejects ?? null, ...facts.rejects},
+    settings_sha256: settingsDigest(job),
     rows: {
       read: facts.rowsRead,
       written: counters.rows.written,
@@ -195,7 +199,6 @@ function creditSummary(facts: SummaryFacts) {
     earlier: {
       counted: spendingSummary(facts.earlier.counted),
       not_counted: spendingSummary(facts.earlier.notCounted),
-      /** State was set aside that could not be read: what that cost is in no number. */
       unknown: facts.earlier.unknown,
     },
     ...(facts.daily === undefined ? {} : {per_day: facts.daily}),

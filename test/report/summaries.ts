@@ -15,6 +15,8 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     endpoint: {kind: 'live', base_url: 'https://api.example.com/v1'},
     input: {paths: ['exports/signups-2026-01-05.csv'], bytes: 4_412_733, sha256: 'ab'.repeat(32)},
     output: {path: 'exports/signups-2026-01-05.enriched.csv', bytes: 17_233_000, sha256: 'cd'.repeat(32)},
+    rejects: null,
+    settings_sha256: 'ef'.repeat(32),
     rows: {read: 40_012, written: 40_000, rejected: 12, ok: 39_871, with_errors: 129, blank_lines: 2},
     lookups: {
       ip: lookups({values: 40_000, empty: 311, invalid: 87, distinct: 28_102, answered: 39_602}, 3_310),

@@ -1,12 +1,13 @@
-import {existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {digestFiles} from '../../src/disk/digest.ts';
 import {
   completePublishing,
-  digestFile,
   type PublishRecord,
   publish,
   unfinishedPublishing,
 } from '../../src/run/publish.ts';
+import type {RunState} from '../../src/run/state.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
@@ -18,23 +19,25 @@ async function cutShort(stage: Stage, renames: number): Promise<string> {
   expect((await stage.run(settings)).code).toBe(3);
   const output = stage.read('out.csv');
   const state = stage.path('out.csv.run');
-  const {mkdirSync} = await import('node:fs');
   mkdirSync(state, {mode: 0o700});
-  const file = async (partial: string, to: string) => {
-    const from = `${state}/${partial}`;
-    return {from, to: stage.path(to), ...(await digestFile(stage.path(to)))};
-  };
   const record: PublishRecord = {
-    input: await digestFile(stage.path('list.csv')),
-    files: [await file('rejects.partial', 'out.rejects.ndjson'), await file('output.partial', 'out.csv')],
-    summary: {to: stage.path('out.summary.json'), text: stage.read('out.summary.json')},
-    obsolete: undefined,
+    output_path: stage.path('out.csv'),
+    input: await digestFiles([stage.path('list.csv')]),
+    output: await digestFiles([stage.path('out.csv')]),
+    rejects: await digestFiles([stage.path('out.rejects.ndjson')]),
+    obsolete: false,
+    summary: stage.read('out.summary.json'),
+    token: 'abcd',
     exitCode: 3,
     rowsWritten: 20,
   };
   writeFileSync(`${state}/publish.json`, JSON.stringify(record));
   unlinkSync(stage.path('out.summary.json'));
-  for (const {from, to} of record.files.slice(renames)) renameSync(to, from);
+  const moved = [
+    ['out.rejects.ndjson', 'rejects.partial'],
+    ['out.csv', 'output.partial'],
+  ] as const;
+  for (const [name, partial] of moved.slice(renames)) renameSync(stage.path(name), `${state}/${partial}`);
   return output;
 }
 
@@ -83,29 +86,27 @@ test("last night's publishing is completed, and does not stand for this night's 
 
 test('publishing may be completed as often as one likes', async () => {
   await using stage = await openStage();
-  for (const [name, text] of [
-    ['a.partial', 'rejects'],
-    ['b.partial', 'output'],
-  ] as const)
-    stage.write(name, text);
-  const files = [
-    {from: stage.path('a.partial'), to: stage.path('a'), ...(await digestFile(stage.path('a.partial')))},
-    {from: stage.path('b.partial'), to: stage.path('b'), ...(await digestFile(stage.path('b.partial')))},
-  ];
-  const input = {bytes: 0, sha256: ''};
-  publish(stage.directory, {
-    input,
-    files,
-    summary: undefined,
-    obsolete: undefined,
+  const directory = stage.path('state');
+  mkdirSync(directory);
+  for (const name of ['rejects', 'output']) stage.write(`state/${name}.partial`, name);
+  const digest = (name: string) => digestFiles([stage.path(`state/${name}.partial`)]);
+  const places = {output: stage.path('b'), rejects: stage.path('a'), summary: undefined, own: directory};
+  const state = {places, directory, held: [{path: directory}], temporary: false} as unknown as RunState;
+  publish(state, {
+    input: {bytes: 0, sha256: ''},
+    output: await digest('output'),
+    rejects: await digest('rejects'),
+    obsolete: false,
+    summary: null,
     exitCode: 0,
     rowsWritten: 1,
   });
-  const record = unfinishedPublishing(stage.directory);
+  const record = unfinishedPublishing(state);
   if (record === undefined) throw new Error('no record');
-  await completePublishing(record);
-  await completePublishing(record);
-  expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'publish.json']);
+  await completePublishing(state, record);
+  await completePublishing(state, record);
+  expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'state']);
+  expect([stage.read('a'), stage.read('b')]).toEqual(['rejects', 'output']);
   stage.write('b', 'changed');
-  await expect(completePublishing(record)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
+  await expect(completePublishing(state, record)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
 });

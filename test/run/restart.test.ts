@@ -1,6 +1,7 @@
 import {renameSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {digestFile, type PublishRecord} from '../../src/run/publish.ts';
+import {digestFiles} from '../../src/disk/digest.ts';
+import type {PublishRecord} from '../../src/run/publish.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
@@ -92,10 +93,13 @@ test('a completed run that was not cleaned up after leaves the next one nothing:
     const [from, to] = [stage.path('out.csv.run/output.partial'), stage.path('out.csv')];
     renameSync(from, to);
     const record: PublishRecord = {
+      output_path: to,
       input: {bytes: 0, sha256: 'another'},
-      files: [{from, to, ...(await digestFile(to))}],
-      summary: undefined,
-      obsolete: undefined,
+      output: await digestFiles([to]),
+      rejects: null,
+      obsolete: false,
+      summary: null,
+      token: 'ab',
       exitCode: 0,
       rowsWritten: PART,
     };

@@ -71,10 +71,13 @@ test('--state puts the state elsewhere, and leaves there what is not its own', a
   stage.write('list.csv', ips(ROWS));
   const raw = {...settings, state: stage.path('elsewhere')};
   await halfWay(stage, {raw});
-  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
+  // Beside the output is only its lock, by which an unfinished run is known.
+  expect(readdirSync(stage.path('out.csv.run')).sort()).toEqual(['holder.json', 'lock.db']);
+  expect(readdirSync(stage.path('elsewhere'))).toContain('output.partial');
   writeFileSync(stage.path('elsewhere/mine.txt'), 'kept');
   expect((await stage.run(raw)).code).toBe(0);
   expect(readdirSync(stage.path('elsewhere'))).toEqual(['mine.txt']);
+  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
   rmSync(stage.path('elsewhere/mine.txt'));
   expect((await stage.run({...raw, force: true})).code).toBe(0);
   // It was there before, so it stays.

@@ -23,6 +23,7 @@ export function jobFrom(
       output: output ?? jobOutput,
       settings: rest,
       fromFile: file !== undefined,
+      jobFile: path,
       placeOf: placeIn(file, raw),
     },
     process.env,

@@ -1,0 +1,104 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import {dirname, join, resolve} from 'node:path';
+import {OutputError} from '../job/errors.ts';
+
+/**
+ * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before.
+ *
+ * @throws what is really in the way: Node says ENOENT of a directory to be made on a file system that can only be read.
+ */
+export function makeDirectory(path: string): string | undefined {
+  try {
+    return mkdirSync(path, {recursive: true, mode: 0o700});
+  } catch (error) {
+    checkWritable(path);
+    throw error;
+  }
+}
+
+/**
+ * The same, for what is trusted when it is read again: the directory is this user's, and nobody else can write to it.
+ * `ours`: by its name it is nobody else's, so that write permission for others, as Kubernetes gives it to a volume's
+ * group, is taken away again where all that lies in it is this user's.
+ *
+ * @throws {OutputError} when somebody else may have put something there.
+ */
+export function makePrivateDirectory(path: string, ours: boolean): string | undefined {
+  const made = makeDirectory(path);
+  const found = lstatSync(resolve(path));
+  if (found.isSymbolicLink())
+    throw notPrivate(path, 'is a symbolic link', 'Name the directory itself with --state.');
+  const user = process.geteuid?.();
+  if (user === undefined || (found.uid === user && !isShared(found))) return made;
+  const plain = madeIn(path);
+  if (found.uid !== plain.uid) {
+    const other = `Name one that is made for this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
+    throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
+  }
+  // Some file systems keep no modes: there, nothing is closed to others.
+  if (!isShared(found) || isShared(plain)) return made;
+  if (!ours || !holdsOnly(path, user)) {
+    const mode = (found.mode & 0o7777).toString(8);
+    const close = `See that nothing in it is foreign and close it (chmod 700 ${path}), or name another with --state.`;
+    throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
+  }
+  chmodSync(path, 0o700);
+  return made;
+}
+
+function isShared({mode}: Stats): boolean {
+  return (mode & 0o022) !== 0;
+}
+
+/** What a private directory looks like where this one is: its owner and mode as the file system has them. */
+function madeIn(path: string): Stats {
+  const probe = mkdtempSync(join(path, 'probe-'));
+  try {
+    return statSync(probe);
+  } finally {
+    rmdirSync(probe);
+  }
+}
+
+/** Files of the user's own, each with one name only. */
+function holdsOnly(path: string, user: number): boolean {
+  return readdirSync(path).every(name => {
+    const file = lstatSync(join(path, name));
+    return file.isFile() && file.uid === user && file.nlink === 1;
+  });
+}
+
+function notPrivate(path: string, why: string, whatToDo: string): OutputError {
+  return new OutputError(
+    'state_not_private',
+    `The state directory ${path} ${why}: what lies there can't be trusted. ${whatToDo}`,
+  );
+}
+
+/** Nothing is made. Throws the system's error where the path, or the nearest above it that is there, can't be written. */
+export function checkWritable(path: string): void {
+  const place = existingPart(path);
+  if (!statSync(place).isDirectory()) {
+    if (place !== resolve(path))
+      throw Object.assign(new Error(`${place} is no directory`), {code: 'ENOTDIR'});
+    accessSync(place, constants.W_OK);
+  } else accessSync(place, constants.W_OK | constants.X_OK);
+}
+
+/** The path itself, or the nearest directory above it that is there. */
+export function existingPart(path: string): string {
+  const full = resolve(path);
+  return existsSync(full) || full === dirname(full) ? full : existingPart(dirname(full));
+}

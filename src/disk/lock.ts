@@ -1,0 +1,95 @@
+import {closeSync, constants, openSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {hostname} from 'node:os';
+import {join} from 'node:path';
+import Database from 'libsql';
+import {LockedError, systemCode} from '../job/errors.ts';
+import {makePrivateDirectory} from './directory.ts';
+
+export interface Lock {
+  /** The topmost directory that was made for it; undefined where all of them were there. */
+  readonly made: string | undefined;
+  release(): void;
+}
+
+export interface LockOptions {
+  /** Whether the directory is nobody else's, by its name. */
+  readonly ours: boolean;
+  /** What to say when `who` has the lock. */
+  readonly busy: (who: string) => string;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+}
+
+/** What a lock keeps in its directory. */
+export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
+const [HOLDER, LOCK] = lockFiles;
+
+/** Who is done removes the directory, lock file included, which another may be about to lock: then it looks again. */
+const TRIES = 20;
+
+/**
+ * Takes the lock in `directory`, which is made with mode 0700 where it is missing. The lock is SQLite's own on an empty
+ * database, so the operating system lets go of it when its holder dies, however that happens.
+ *
+ * @throws {LockedError} naming the holder, when another process has it; {@link OutputError} when the directory is not
+ * this user's alone.
+ */
+export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
+  const path = join(directory, LOCK);
+  let made: string | undefined;
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    made = makePrivateDirectory(directory, ours) ?? made;
+    const inode = makeFile(path);
+    if (inode === undefined) continue;
+    const db = new Database(path);
+    try {
+      db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    } catch (error) {
+      db.close();
+      if (String((error as {code?: unknown}).code).startsWith('SQLITE_BUSY'))
+        throw new LockedError(busy(holderOf(directory)), {cause: error});
+      throw error;
+    }
+    if (inodeOf(path) === inode) {
+      tellHolder(directory);
+      return {made, release: () => db.close()};
+    }
+    db.close();
+  }
+  throw new LockedError(busy(holderOf(directory)));
+}
+
+/** The inode of the lock's file; undefined where another process has just removed its directory. */
+function makeFile(path: string): number | undefined {
+  try {
+    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  return inodeOf(path);
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, {throwIfNoEntry: false})?.ino;
+}
+
+function tellHolder(directory: string): void {
+  const holder: Holder = {pid: process.pid, host: hostname(), since: new Date().toISOString()};
+  const path = join(directory, HOLDER);
+  rmSync(path, {force: true});
+  writeFileSync(path, JSON.stringify(holder), {flag: 'wx', mode: 0o600});
+}
+
+function holderOf(directory: string): string {
+  try {
+    const {pid, host, since} = JSON.parse(readFileSync(join(directory, HOLDER), 'utf8')) as Holder;
+    return `process ${pid} on ${host}, since ${since}`;
+  } catch {
+    // The holder is just starting, or just ending.
+    return 'another process';
+  }
+}

@@ -1,0 +1,72 @@
+import {readlinkSync, realpathSync, statSync} from 'node:fs';
+import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
+
+/** Whether a path is a pipe, a terminal or another device: what is written there is gone, and nothing may replace it. */
+export function isStream(path: string): boolean {
+  try {
+    const found = statSync(path);
+    return !found.isFile() && !found.isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** More links than this in a row go in circles, as Linux has it. */
+const MOST_LINKS = 40;
+
+/**
+ * What the system means by `path`, in its own spelling: every link is followed, also one to a file that is not there
+ * yet. (`..` is not taken away beforehand: behind a link it is another directory.)
+ *
+ * @throws the system's error where a part of the path can't be passed.
+ */
+export function realPath(path: string, links = MOST_LINKS): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (links === 0 || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const target = linkTarget(path);
+  if (target !== undefined)
+    return realPath(isAbsolute(target) ? target : `${dirname(path)}/${target}`, links - 1);
+  const parent = dirname(path);
+  return parent === path ? resolve(path) : join(realPath(parent, links), basename(path));
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file as the system knows it, there or not. */
+export interface Identity {
+  readonly path: string;
+  /** Device and inode; undefined where nothing is there. */
+  readonly node: string | undefined;
+}
+
+export function identityOf(path: string): Identity {
+  try {
+    const found = statSync(path, {throwIfNoEntry: false, bigint: true});
+    return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
+  } catch {
+    // Whoever opens it will say what is wrong with it.
+    return {path: resolve(path), node: undefined};
+  }
+}
+
+/**
+ * Whether two paths are one file, whatever links, mounts or spellings lead to it. Of two that are not there yet, names
+ * that differ in case only may be one, by the file system: so they are.
+ */
+export function isSameFile(a: Identity, b: Identity): boolean {
+  if (a.node !== undefined || b.node !== undefined) return a.node === b.node;
+  return folded(a.path) === folded(b.path);
+}
+
+function folded(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}

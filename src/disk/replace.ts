@@ -1,0 +1,126 @@
+import {randomBytes} from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import {basename, dirname, join} from 'node:path';
+import {OutputError, systemCode, systemReason} from '../job/errors.ts';
+import {isStream, realPath} from './path.ts';
+
+/**
+ * Files that take another's place: whole, durably, and through links. What is written on the way is created
+ * exclusively, so that no link which somebody planted under its name is followed.
+ */
+
+/** @throws {OutputError} */
+export function writeAtomically(path: string, text: string): void {
+  try {
+    replaceFile(path, text);
+  } catch (error) {
+    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes a file beside its place, as `beside`, and renames it: readers see the old one or the new one. */
+export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
+  if (isStream(path)) {
+    writeFileSync(path, text);
+    return;
+  }
+  const target = realPath(path);
+  rmSync(beside, {force: true});
+  try {
+    withFile(beside, 'wx', file => {
+      writeFileSync(file, text);
+      dress(file, target);
+      fsyncSync(file);
+    });
+    renameSync(beside, target);
+    syncPath(dirname(target));
+  } catch (error) {
+    rmSync(beside, {force: true});
+    throw error;
+  }
+}
+
+/** A name beside what `path` really is, for what is on its way there: nobody can know it beforehand. */
+export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
+  const target = realPath(path);
+  return join(dirname(target), `.${basename(target)}.${token}`);
+}
+
+/**
+ * Moves a finished file to its place; from another file system, where it can't be renamed, by a copy beside its place.
+ * The directory's sync is the caller's.
+ */
+export function moveFile(from: string, to: string, beside: string): void {
+  if (isStream(to)) {
+    writeFileSync(to, readFileSync(from));
+    rmSync(from);
+    return;
+  }
+  const target = realPath(to);
+  try {
+    renameSync(from, target);
+    return;
+  } catch (error) {
+    if (systemCode(error) !== 'EXDEV') throw error;
+  }
+  rmSync(beside, {force: true});
+  try {
+    copyFileSync(from, beside, constants.COPYFILE_EXCL);
+    makeReady(beside, target);
+    renameSync(beside, target);
+  } catch (error) {
+    rmSync(beside, {force: true});
+    throw error;
+  }
+  syncPath(dirname(target));
+  rmSync(from);
+}
+
+/** Gives a file what it has to have in `target`'s place, and makes all of it durable. */
+export function makeReady(path: string, target: string): void {
+  withFile(path, 'r', file => {
+    dress(file, target);
+    fsyncSync(file);
+  });
+}
+
+/** The mode of the file that is replaced, and its owner where the system allows that; else what the umask leaves. */
+function dress(file: number, target: string): void {
+  const replaced = statSync(target, {throwIfNoEntry: false});
+  if (replaced !== undefined && !isStream(target)) {
+    try {
+      fchownSync(file, replaced.uid, replaced.gid);
+    } catch {
+      // Only root can give a file away.
+    }
+    fchmodSync(file, replaced.mode & 0o777);
+  } else fchmodSync(file, 0o666 & ~process.umask());
+}
+
+export function syncPath(path: string): void {
+  withFile(path, 'r', fsyncSync);
+}
+
+function withFile(path: string, flags: string, work: (file: number) => void): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    work(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,319 @@
+import {execFileSync} from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
+import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+
+const settings = {ip: 'ip'};
+const isRoot = process.geteuid?.() === 0;
+
+/** Stops the run at its fifth call. */
+async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void> {
+  const stopper = new Stopper();
+  const {calls} = stage.api.ledger;
+  stage.api.setScript(call => {
+    if (call.call - calls === 5) interrupt(stopper);
+    return undefined;
+  });
+  expect((await stage.run({...settings, concurrency: 2, ...raw}, {stopper})).code).toBe(130);
+  stage.api.setScript(undefined);
+}
+
+test.each([
+  ['the rejects, in another spelling', {rejects: 'sub/../list.csv'}, '--rejects and the input'],
+  ['the summary, through a link', {summary: 'link.csv'}, '--summary and the input'],
+  ['the metrics, through a linked directory', {metrics: 'here/list.csv'}, '--metrics and the input'],
+  ['the metrics, by another name of it', {metrics: 'hard.csv'}, '--metrics and the input'],
+  ['the output', {output: 'list.csv'}, 'the output and the input'],
+  ['the output, through a link', {output: 'link.csv'}, 'the output and the input'],
+])('the input is never %s: refused before the first call', async (_, raw, sentence) => {
+  await using stage = await openStage();
+  const text = `${ips(3)}1.2.3.4,one too many\n`;
+  stage.write('list.csv', text);
+  mkdirSync(stage.path('sub'));
+  symlinkSync('list.csv', stage.path('link.csv'));
+  symlinkSync('.', stage.path('here'));
+  linkSync(stage.path('list.csv'), stage.path('hard.csv'));
+  const paths = Object.fromEntries(
+    Object.entries(raw).map(([name, path]) => [
+      name,
+      name === 'output' ? path : `${stage.directory}/${path}`,
+    ]),
+  );
+  const ended = await stage.run({...settings, ...paths, force: true});
+  expect([ended.code, ended.message]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(stage.api.ledger.requests).toBe(0);
+  expect(stage.read('list.csv')).toBe(text);
+});
+
+test('two results of one file are refused, also where they differ in case only and are not there yet', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  for (const [report, metrics] of [
+    ['r.html', 'r.html'],
+    ['Run.md', 'run.md'],
+  ] as const) {
+    const paths = {report: stage.path(report), metrics: stage.path(metrics)};
+    const ended = await stage.run({...settings, ...paths});
+    expect([ended.code, ended.message]).toEqual([2, expect.stringContaining('--metrics')]);
+  }
+  const kept = stage.path('out.csv.run/output.partial');
+  mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
+  writeFileSync(kept, ips(3));
+  const ended = await stage.run({...settings, input: 'out.csv.run/output.partial', summary: kept});
+  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('are one file')});
+  expect(readFileSync(kept, 'utf8')).toBe(ips(3));
+});
+
+test('what this program did not write is neither replaced nor removed', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  stage.write('notes.txt', 'mine');
+  const ended = await stage.run({...settings, rejects: stage.path('notes.txt'), force: true});
+  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('no file of rejected rows')});
+  expect([stage.read('notes.txt'), stage.api.ledger.requests]).toEqual(['mine', 0]);
+  // Rejects of another job, under a name that was given: this one has none, and leaves them.
+  const theirs = '{"file":"other.csv","line":2}\n';
+  stage.write('their.ndjson', theirs);
+  expect((await stage.run({...settings, rejects: stage.path('their.ndjson')})).code).toBe(0);
+  expect(stage.read('their.ndjson')).toBe(theirs);
+});
+
+test('outputs that differ by their extension keep summaries and rejects apart', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+  for (const output of ['out.csv', 'out.ndjson', 'out.csv', 'out.ndjson'])
+    expect((await stage.run({...settings, output, force: true})).code).toBe(3);
+  expect(readdirSync(stage.directory).sort()).toEqual([
+    'list.csv',
+    ...['out.csv', 'out.ndjson', 'out.ndjson.rejects.ndjson', 'out.ndjson.summary.json'],
+    ...['out.rejects.ndjson', 'out.summary.json'],
+  ]);
+  const outputOf = (name: string) => JSON.parse(stage.read(name)).output.path;
+  expect(outputOf('out.summary.json')).toBe(stage.path('out.csv'));
+  expect(outputOf('out.ndjson.summary.json')).toBe(stage.path('out.ndjson'));
+});
+
+test('a pattern does not read what the job itself wrote the night before', async () => {
+  await using stage = await openStage();
+  mkdirSync(stage.path('d'));
+  stage.write('d/a.csv', ips(3));
+  for (const date of ['2026-01-01', '2026-01-02']) {
+    const ended = await stage.run({...settings, input: 'd/*.csv', output: 'd/all-{date}.csv', date});
+    expect(ended).toMatchObject({code: 0, summary: {rows: {written: 3}}});
+  }
+  const only = await stage.run({...settings, input: 'd/all-*.csv', output: 'd/all-{date}.csv', force: true});
+  expect(only).toMatchObject({code: 2, message: expect.stringContaining('what this job writes itself')});
+});
+
+test('one output, two runs: with states of their own the second is refused, and nothing is left behind', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  symlinkSync('out.csv', stage.path('alias.csv'));
+  let second: ReturnType<Stage['run']> | undefined;
+  stage.api.setScript(call => {
+    if (call.call === 5)
+      second ??= stage.run({...settings, output: 'alias.csv', state: stage.path('b'), force: true});
+    return undefined;
+  });
+  const first = await stage.run({...settings, concurrency: 2, state: stage.path('a')});
+  expect(first).toMatchObject({code: 0, summary: {rows: {written: 20}}});
+  expect(await second).toMatchObject({code: 11, message: expect.stringContaining(`process ${process.pid}`)});
+  expect(readdirSync(stage.directory).sort()).toEqual([
+    ...['alias.csv', 'list.csv', 'out.csv', 'out.summary.json'],
+  ]);
+});
+
+test('an output that is a link is written through it, with the mode of the file that it replaces', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  mkdirSync(stage.path('data'));
+  stage.write('data/real.csv', 'old');
+  chmodSync(stage.path('data/real.csv'), 0o640);
+  if (isRoot) chownSync(stage.path('data/real.csv'), 1234, 1234);
+  symlinkSync('data/real.csv', stage.path('out.csv'));
+  symlinkSync('data/run.json', stage.path('out.summary.json'));
+  expect((await stage.run({...settings, force: true})).code).toBe(0);
+  expect(stage.read('data/real.csv').split('\n')).toHaveLength(5);
+  const {mode, uid} = statSync(stage.path('data/real.csv'));
+  expect([mode & 0o777, uid]).toEqual([0o640, isRoot ? 1234 : process.geteuid?.()]);
+  expect(JSON.parse(stage.read('data/run.json')).rows.written).toBe(3);
+  expect(readdirSync(stage.path('data')).sort()).toEqual(['real.csv', 'run.json']);
+});
+
+test('links under the names of files on their way are not followed', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  stage.write('precious', 'mine');
+  for (const name of ['out.csv.partial', 'out.summary.json.new'])
+    symlinkSync(stage.path('precious'), stage.path(name));
+  mkdirSync(stage.path('st'), {mode: 0o700});
+  for (const name of ['holder.json', 'publish.json.new', 'output.partial'])
+    symlinkSync(stage.path('precious'), stage.path(`st/${name}`));
+  expect((await stage.run({...settings, state: stage.path('st')})).code).toBe(0);
+  expect(stage.read('precious')).toBe('mine');
+});
+
+test.each([
+  [
+    'can be written by others',
+    (path: string) => chmodSync(path, 0o2775),
+    'can be written by other users (mode 2775)',
+  ],
+  ...(isRoot
+    ? [
+        [
+          'is another user’s',
+          (path: string) => chownSync(path, 1234, 1234),
+          'belongs to another user (uid 1234)',
+        ] as const,
+      ]
+    : []),
+  [
+    'is a link',
+    (path: string) => {
+      renameSync(path, `${path}.real`);
+      symlinkSync(`${path}.real`, path);
+    },
+    'is a symbolic link',
+  ],
+] as const)('a state directory that %s is not trusted', async (_, harm, sentence) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  stage.write('keys', 'mine');
+  mkdirSync(stage.path('st'), {mode: 0o700});
+  const planted = [{from: stage.path('keys'), to: stage.path('taken'), bytes: 4, sha256: ''}];
+  stage.write('st/publish.json', JSON.stringify({files: planted, obsolete: stage.path('keys')}));
+  harm(stage.path('st'));
+  const ended = await stage.run({...settings, state: stage.path('st')});
+  expect([ended.code, ended.message]).toEqual([9, expect.stringContaining(sentence)]);
+  expect([stage.read('keys'), existsSync(stage.path('taken')), stage.api.ledger.requests]).toEqual([
+    'mine',
+    false,
+    0,
+  ]);
+});
+
+test('a record that names files is none, whoever wrote it', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  stage.write('keys', 'mine');
+  mkdirSync(stage.path('st'), {mode: 0o700});
+  const planted = [{from: stage.path('keys'), to: stage.path('taken'), bytes: 4, sha256: ''}];
+  stage.write(
+    'st/publish.json',
+    JSON.stringify({files: planted, obsolete: stage.path('keys'), rowsWritten: 1}),
+  );
+  expect(await stage.run({...settings, state: stage.path('st')})).toMatchObject({code: 10});
+  expect([stage.read('keys'), existsSync(stage.path('taken'))]).toEqual(['mine', false]);
+});
+
+test('a volume whose group was given write permission between two sessions is closed again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  await cutOff(stage, {});
+  chmodSync(stage.path('out.csv.run'), 0o2770);
+  expect(await stage.run(settings)).toMatchObject({code: 0, summary: {resumed: {times: 1}}});
+});
+
+test.runIf(isRoot)(
+  "another user's link in a directory that everybody writes to is not followed",
+  async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    stage.write('precious', 'mine');
+    mkdirSync(stage.path('tmp'));
+    chmodSync(stage.path('tmp'), 0o1777);
+    symlinkSync(stage.path('precious'), stage.path('tmp/out.csv'));
+    execFileSync('chown', ['-h', '1234', stage.path('tmp/out.csv')]);
+    const ended = await stage.run({...settings, output: 'tmp/out.csv', force: true});
+    expect(ended).toMatchObject({
+      code: 2,
+      message: expect.stringContaining('a link of another user (uid 1234)'),
+    });
+    expect(stage.read('precious')).toBe('mine');
+  },
+);
+
+test('the same command after its end: the exit code that it had, and nothing to do', async () => {
+  await using stage = await openStage();
+  const list = `${ips(3)}1.2.3.4,one too many\n`;
+  stage.write('list.csv', list);
+  expect((await stage.run({...settings, report: stage.path('r.md')})).code).toBe(3);
+  rmSync(stage.path('r.md'));
+  const {requests} = stage.api.ledger;
+  const again = await stage.run({...settings, report: stage.path('r.md')});
+  expect(again).toMatchObject({code: 3, message: expect.stringContaining('Nothing to do')});
+  // Killed before its report was written: that is made up for.
+  expect(existsSync(stage.path('r.md'))).toBe(true);
+  const others: [string, () => void, Record<string, unknown>][] = [
+    ['settings', () => {}, {where: 'true'}],
+    ['input', () => stage.write('list.csv', ips(4)), {}],
+    ['rejects', () => stage.write('list.csv', list), {}],
+  ];
+  for (const [what, change, raw] of others) {
+    change();
+    if (what === 'rejects') stage.write('out.rejects.ndjson', '');
+    const refused = await stage.run({...settings, report: stage.path('r.md'), ...raw});
+    expect([what, refused.code, refused.message]).toEqual([what, 2, expect.stringContaining('exists')]);
+  }
+  expect(stage.api.ledger.requests).toBe(requests);
+  expect((await stage.run({...settings, report: stage.path('r.md'), force: true})).code).toBe(3);
+  stage.write('out.csv', 'edited');
+  expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({code: 2});
+  expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
+    code: 0,
+  });
+  expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
+    code: 0,
+    message: expect.stringContaining('Nothing to do'),
+  });
+});
+
+test('a day that was cut off goes first on the next', async () => {
+  await using stage = await openStage();
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const today = new Date().toISOString().slice(0, 10);
+  stage.write('list.csv', ips(20));
+  const daily = {...settings, output: 'out-{date}.csv', cache: false};
+  for (const state of [{}, {state: stage.path('st-{date}')}]) {
+    await cutOff(stage, {...daily, ...state, date: yesterday});
+    const ended = await stage.run({...daily, ...state});
+    expect(ended.code).toBe(0);
+    expect(ended.warnings).toEqual([
+      expect.stringContaining(`The run of ${yesterday} was cut off`),
+      expect.stringContaining(`The run of ${yesterday}: 20 rows written`),
+    ]);
+    expect(readdirSync(stage.directory).sort()).toEqual([
+      'list.csv',
+      ...[yesterday, today].flatMap(day => [`out-${day}.csv`, `out-${day}.summary.json`]),
+    ]);
+    for (const day of [yesterday, today]) rmSync(stage.path(`out-${day}.csv`));
+  }
+});
+
+test('a day that can not be finished is said with the command that does it, and keeps no other day', async () => {
+  await using stage = await openStage();
+  stage.write('in-2026-01-01.csv', ips(20));
+  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv'};
+  await cutOff(stage, {...daily, date: '2026-01-01'});
+  rmSync(stage.path('in-2026-01-01.csv'));
+  stage.write(`in-${new Date().toISOString().slice(0, 10)}.csv`, ips(3));
+  const ended = await stage.run(daily);
+  expect(ended.code).toBe(0);
+  expect(ended.warnings.join('\n')).toContain('--date 2026-01-01');
+  expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
+});
