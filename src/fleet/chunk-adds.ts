@@ -1,8 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
+import {steadyClock} from '../lookup/steady-clock.ts';
 import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
-import {closing, type FleetPackages} from './redis.ts';
+import {clockAheadMs, closing, type FleetPackages} from './redis.ts';
 
 /** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
 const ADD_AGAIN_MS = 1_000;
@@ -23,12 +24,18 @@ export class ChunkAdds {
   /** Its commands are never repeated: an add without a reply may have been carried out before Redis lost it. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
+  readonly #now = steadyClock(Date.now());
+  /** Workers go by Redis's clock to tell a chunk from one that came back with a snapshot. */
+  #aheadMs = Promise.resolve(0);
   #trouble: string | undefined;
   #stopped = false;
 
   constructor(redis: Redis, {bullmq}: FleetPackages) {
     this.#redis = redis;
     this.#once = redis.duplicate({lazyConnect: false, maxRetriesPerRequest: 0});
+    this.#once.on('ready', () => {
+      this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
+    });
     // What it comes to is seen from each add.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE, {
@@ -47,6 +54,7 @@ export class ChunkAdds {
 
   async ready(): Promise<void> {
     await this.#queue.waitUntilReady();
+    await this.#aheadMs;
   }
 
   /** Why Redis does not take chunks; undefined while it does. */
@@ -57,10 +65,11 @@ export class ChunkAdds {
   /** Offers the chunk until Redis has it, or nothing is added any more. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
+      const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
       // Without a connection it would only wait in this process, and nobody could tell from its end whether it had left.
       if (this.#once.status !== 'ready') continue;
       try {
-        await this.#queue.add('chunk', data, {jobId: id});
+        await this.#queue.add('chunk', data, {jobId: id, timestamp});
         this.#trouble = undefined;
         this.#expire(id);
         return 'there';

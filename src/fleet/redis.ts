@@ -116,3 +116,10 @@ export async function closing(work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => {}), late]);
   clearTimeout(timer);
 }
+
+/** How far a clock of this machine is ahead of Redis's, in milliseconds. */
+export async function clockAheadMs(redis: Redis, now: () => number): Promise<number> {
+  const before = now();
+  const [seconds, microseconds] = await redis.time();
+  return Math.round((before + now()) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
+}

@@ -6,9 +6,10 @@ import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {Limiters} from './pacer.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
-import {closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
+import {clockAheadMs, closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
+import {Snapshot} from './snapshot.ts';
 import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
@@ -51,6 +52,7 @@ export class FleetWorker {
   readonly #seal: Seal;
   readonly #gate: Gate;
   readonly #limiters: Limiters;
+  readonly #snapshot: Snapshot;
   readonly #lanes = new Map<string, WorkerLane>();
   readonly #calls: Partial<Record<Attempt['kind'], number>> = {};
   readonly #queue: import('bullmq').Worker<SealedChunk, string>;
@@ -68,6 +70,7 @@ export class FleetWorker {
     this.#seal = sealWith(options.secret);
     this.#gate = new Gate(redis);
     this.#limiters = new Limiters(redis, ioredis.Redis);
+    this.#snapshot = new Snapshot(redis);
     this.#queue = new bullmq.Worker(QUEUE, job => this.#work(job), {
       connection: redis,
       prefix: PREFIX,
@@ -92,7 +95,7 @@ export class FleetWorker {
     const redis = await connectRedis(options.redisUrl, packages);
     const worker = new FleetWorker(options, redis, packages);
     try {
-      worker.#clockAheadMs = await clockAheadMs(redis);
+      worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
       worker.#membership = await join(
         redis,
         'worker',
@@ -127,9 +130,11 @@ export class FleetWorker {
     await this.#disconnect();
   }
 
-  async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
+  async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
     // A coordinator that was killed as it added the chunk has not said when it expires.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
+    // It fails, and counts as lost with whoever waits for it still: it may have been carried out.
+    if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
@@ -176,10 +181,4 @@ export class FleetWorker {
     await this.#limiters.close();
     await disconnect(this.#redis);
   }
-}
-
-async function clockAheadMs(redis: Redis): Promise<number> {
-  const before = Date.now();
-  const [seconds, microseconds] = await redis.time();
-  return Math.round((before + Date.now()) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
 }

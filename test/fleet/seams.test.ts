@@ -1,5 +1,6 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
-import {booksOf} from '../support/crash.ts';
+import {booksOf, listOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
 import {openFleetArena} from './fleet-arena.ts';
 import {calls} from './whole.ts';
@@ -34,5 +35,29 @@ test.skipIf(!redisInstalled)(
       total: VALUES,
       unconfirmed: VALUES,
     });
+  },
+);
+
+test.skipIf(!redisInstalled)(
+  'a Redis that comes back with an old snapshot has no chunk carried out twice',
+  async () => {
+    await using arena = await openFleetArena();
+    arena.sandbox.write('list.csv', listOf(20, 20));
+    const run = arena.run();
+    const waiting = () => arena.redis.client.llen('bulk-enrich:chunks:wait');
+    await expect.poll(waiting, {timeout: 10_000}).toBeGreaterThan(0);
+    await arena.redis.client.save();
+    await arena.worker();
+    expect(await run.outcome).toMatchObject({code: 0});
+    const before = await arena.api.ledger();
+    await arena.redis.stop();
+    // Redis tells since when it has been up in whole seconds.
+    await sleep(3_000);
+    await arena.redis.start();
+    expect(await waiting()).toBeGreaterThan(0);
+    const unfinished = async () =>
+      (await waiting()) + (await arena.redis.client.llen('bulk-enrich:chunks:active'));
+    await expect.poll(unfinished, {timeout: 10_000}).toBe(0);
+    expect(await arena.api.ledger()).toEqual(before);
   },
 );

@@ -1,0 +1,36 @@
+import type {Redis} from 'ioredis';
+
+/** Redis tells in whole seconds how long it has been up. */
+const ROUNDING_MS = 1_000;
+
+/**
+ * A Redis that comes back with a snapshot has chunks again that were carried out meanwhile, or collected even. They are
+ * told from others by their age: they were added before it started.
+ */
+export class Snapshot {
+  readonly #redis: Redis;
+  #start: Promise<number> | undefined;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+    redis.on('close', () => {
+      this.#start = undefined;
+    });
+  }
+
+  /** Whether what was added at this time, by Redis's clock, may come from a snapshot. */
+  async mayHold(addedMs: number): Promise<boolean> {
+    this.#start ??= startOf(this.#redis);
+    return addedMs < (await this.#start);
+  }
+}
+
+/** Since when there is nothing in Redis that is not as it was left, in milliseconds since the epoch by its own clock. */
+async function startOf(redis: Redis): Promise<number> {
+  const persistence = await redis.info('persistence');
+  if (/^aof_enabled:1/m.test(persistence)) return 0;
+  const [server, [seconds]] = await Promise.all([redis.info('server'), redis.time()]);
+  // Where its clock was set back to before its start there is no number, and nothing is taken for old.
+  const up = Number(/^uptime_in_seconds:(\d+)/m.exec(server)?.[1]);
+  return (Number(seconds) - up) * 1_000 - ROUNDING_MS;
+}
