@@ -60,7 +60,8 @@ export async function bookCollected(
     const lookup = lookupOf(ask);
     const known = ledger.find([lookup.key]).get(lookup.key);
     if (known?.interrupted !== true || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
+    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,
