@@ -1,6 +1,6 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
-import {INTERRUPTED, stateOf} from './ledger-file.ts';
+import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Charge, Settled} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
@@ -75,4 +75,10 @@ export function settledOf(row: SqlRow): Known | undefined {
     default:
       return undefined;
   }
+}
+
+/** The other way: a value's state, error and data as the table has them. */
+export function columnsOf(settled: Known | undefined): [number, string | null, string | null] {
+  if (settled === undefined) return [WAITING, null, null];
+  return [stateOf[settled.status], 'error' in settled ? settled.error : null, settled.data ?? null];
 }

@@ -3,6 +3,7 @@ import type {DailyBudget} from './daily-budget.ts';
 import {
   type Answer,
   answerOf,
+  columnsOf,
   type Entry,
   entryOf,
   type Known,
@@ -345,10 +346,4 @@ export class Ledger {
     this.#reserved = 0;
     return count;
   }
-}
-
-/** State, error and data of a value. */
-function columnsOf(settled: Known | undefined): [number, string | null, string | null] {
-  if (settled === undefined) return [WAITING, null, null];
-  return [stateOf[settled.status], 'error' in settled ? settled.error : null, settled.data ?? null];
 }

@@ -62,7 +62,8 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
+    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,

@@ -91,7 +91,7 @@ test('answers taken over are found at once, and once they are in the file; value
 });
 
 const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
-const asked = {ambiguous: true, interrupted: false};
+const asked = {ambiguous: true, interrupted: undefined};
 
 test('starting over keeps answers, doubt and books at hand, however often, each for its own scope', async () => {
   const ledger = open();

@@ -137,6 +137,22 @@ test('a night that starts over with what is left of the limit says so, and which
   expect(stage.api.ledger.credits).toBe(2 * ROWS);
 });
 
+test('state that was reset, as stdin can not be read again, still counts', async () => {
+  await using stage = await openStage();
+  const piped = {...nightly, input: '-'};
+  await halfWay(stage, piped, {fromFile: true, stdin: ips(ROWS)});
+  const other = {fromFile: true, stdin: ips(ROWS, 1_000)};
+  expect(await stage.run(piped, other)).toMatchObject({
+    code: 10,
+    summary: {reason: 'stale_stdin', credits: {spent: PART}},
+  });
+  expect(await stage.run(piped, other)).toMatchObject({
+    code: 7,
+    summary: {credits: {spent: ROWS, earlier: {counted: {spent: PART, maybe_spent: 0}}}},
+  });
+  expect(stage.api.ledger.credits).toBe(ROWS);
+});
+
 test('--fresh-budget is for a run that starts over: one that goes on keeps its limit', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
@@ -161,7 +177,7 @@ test.each(['damaged', 'of another version'])(
       db.close();
     }
     const refused = await stage.run(nightly, {fromFile: true});
-    expect(refused).toMatchObject({code: 10});
+    expect(refused).toMatchObject({code: 10, summary: {credits: {earlier: {unknown: true}}}});
     expect(refused.message).toMatch(/spent.*--fresh-budget/);
     expect(stage.api.ledger.credits).toBe(PART);
     const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});

@@ -45,7 +45,8 @@ ${stringify({
   country: columns.country[0],
   default_country: defaultCountry,
 })}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
-${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fresh_budget: true           # a list that changed has all of max_credits, whatever an unfinished run spent
+# fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
 # report: ${name}.html
 `;
 }
