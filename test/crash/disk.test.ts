@@ -227,6 +227,20 @@ test('a pipe as the output is streamed to, and never replaced', async () => {
   expect((await read).trimEnd().split('\n')).toHaveLength(4);
 });
 
+test.each(['--summary', '--rejects'])(
+  '%s may be a stream, which is written to and never replaced',
+  async flag => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+    const given = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet'];
+    const outcome = await sandbox.run([...given, flag, '/dev/stdout']);
+    expect([outcome.code, outcome.stderr]).toEqual([3, '']);
+    expect(JSON.parse(outcome.stdout)).toMatchObject(
+      flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5},
+    );
+  },
+);
+
 async function outputOf(command: string, argument: string): Promise<string> {
   const {execFile} = await import('node:child_process');
   return await new Promise((resolve, reject) => {
