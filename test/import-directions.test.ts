@@ -33,6 +33,10 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
     may: ['../lookup/policy.ts', '../client/attempt.ts', 'bullmq', 'ioredis', 'bottleneck', 'p-queue'],
     mayNot: ['../run/run.ts', '../cli/console.ts', 'got'],
   },
+  disk: {
+    may: ['../job/errors.ts', 'libsql', './path.ts'],
+    mayNot: ['../ledger/ledger.ts', '../run/state.ts', '../job/job.ts'],
+  },
   ledger: {
     may: ['../client/wire.ts', '../job/errors.ts', 'libsql'],
     mayNot: ['../lookup/policy.ts', '../run/state.ts'],

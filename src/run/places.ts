@@ -61,9 +61,9 @@ export function placesOf(job: Job): Places {
 
 /** @throws {OutputError} where nothing can be written. */
 function real(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
   try {
-    return realPath(path);
+    // What a stream's links lead to has no name that could be written to.
+    return path === undefined || isStream(path) ? path : realPath(path);
   } catch (error) {
     throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,

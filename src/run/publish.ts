@@ -3,6 +3,7 @@ import {existsSync, readFileSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {z} from 'zod';
 import {hasDigest} from '../disk/digest.ts';
+import {isStream} from '../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../job/errors.ts';
 import {isRejectsFile} from '../output/rejects.ts';
@@ -129,7 +130,7 @@ function putInPlace(state: RunState, record: PublishRecord): void {
     const to = places[name];
     if (to === undefined || record[name] === null) continue;
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (name === 'output' && rejects !== undefined) syncPath(dirname(rejects));
+    if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
     const from = partialPath(state, name);
     if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
   }

@@ -72,6 +72,7 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
     },
     settings: {...job.settings, ...without, drift: 'off'},
     onlyRecords: only,
+    unfinished: [],
   };
 }
 

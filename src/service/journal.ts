@@ -2,15 +2,16 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import {join} from 'node:path';
+import {type Lock, lockFiles, takeLock} from '../disk/lock.ts';
+import {syncPath} from '../disk/replace.ts';
+import {LockedError, systemReason} from '../job/errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /**
@@ -20,6 +21,7 @@ import {ServiceSetupError} from './setup-error.ts';
  */
 export class Journal<Event> {
   readonly #folder: string;
+  readonly #lock: Lock;
   #file: number | undefined;
 
   /**
@@ -29,20 +31,19 @@ export class Journal<Event> {
   constructor(folder: string) {
     this.#folder = folder;
     try {
-      mkdirSync(folder, {recursive: true, mode: 0o700});
-      this.#lock();
+      const busy = (who: string) => `${folder} is in use by ${who}`;
+      this.#lock = takeLock(folder, {ours: false, busy});
     } catch (error) {
-      if (error instanceof ServiceSetupError) throw error;
-      throw new ServiceSetupError(`the state can't be kept in ${folder}: ${(error as Error).message}`);
+      const why = error instanceof Error && 'exitCode' in error ? error.message : systemReason(error);
+      throw new ServiceSetupError(
+        error instanceof LockedError ? why : `the state can't be kept in ${folder}: ${why}`,
+        {cause: error},
+      );
     }
   }
 
   get #path(): string {
     return join(this.#folder, 'state.ndjson');
-  }
-
-  get #lockPath(): string {
-    return join(this.#folder, 'lock');
   }
 
   /** The kept events, oldest first. A last line that the end of the process cut short is dropped: no answer left. */
@@ -56,10 +57,12 @@ export class Journal<Event> {
   /** Replaces the file by these events, whole or not at all, and goes on after them. */
   begin(events: Iterable<Event>): void {
     const draft = `${this.#path}.new`;
-    const file = openSync(draft, 'w', 0o600);
+    rmSync(draft, {force: true});
+    const file = openSync(draft, 'wx', 0o600);
     for (const event of events) writeSync(file, `${JSON.stringify(event)}\n`);
     fsyncSync(file);
     renameSync(draft, this.#path);
+    syncPath(this.#folder);
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = file;
   }
@@ -74,7 +77,8 @@ export class Journal<Event> {
       closeSync(this.#file);
     }
     this.#file = undefined;
-    rmSync(this.#lockPath, {force: true});
+    for (const name of lockFiles) rmSync(join(this.#folder, name), {force: true});
+    this.#lock.release();
   }
 
   #parse(line: string, number: number): Event {
@@ -85,26 +89,5 @@ export class Journal<Event> {
         `${this.#path}:${number} is not a line of state; move the file away to begin anew`,
       );
     }
-  }
-
-  /** A lock whose process is gone is nobody's. */
-  #lock(): void {
-    const holder = existsSync(this.#lockPath) ? Number(readFileSync(this.#lockPath, 'utf8')) : undefined;
-    if (holder !== undefined && isRunning(holder)) {
-      throw new ServiceSetupError(
-        `${this.#folder} is in use by process ${holder}; if that is no such service, remove ${this.#lockPath}`,
-      );
-    }
-    rmSync(this.#lockPath, {force: true});
-    writeFileSync(this.#lockPath, String(process.pid), {flag: 'wx', mode: 0o600});
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

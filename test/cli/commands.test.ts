@@ -177,6 +177,7 @@ describe('help', () => {
 test('quiet leaves only errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});
-  const {stderr} = await here('run', 'list.csv', '--quiet', ...FAST);
+  expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stderr: ''});
+  const {stderr} = await here('run', 'list.csv', '--quiet', '--no-cache', ...FAST);
   expect(stderr).toMatch(/^Error: list\.enriched\.csv exists/);
 });

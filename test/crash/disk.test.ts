@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, readdirSync} from 'node:fs';
+import {chmodSync, cpSync, mkdirSync, readdirSync} from 'node:fs';
 import {afterEach, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -42,7 +42,7 @@ interface Scene {
   readonly sandbox: Sandbox;
   readonly api: ApiServer;
   /** In this process, or in one of its own with what runs in node's place. */
-  run(node?: string): ReturnType<Sandbox['run']>;
+  run(node?: string, more?: readonly string[]): ReturnType<Sandbox['run']>;
 }
 
 async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
@@ -50,8 +50,10 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', ips(ROWS));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  const run: Scene['run'] = node =>
-    node === undefined ? runHere(sandbox, args, {env}) : sandbox.run(args, {env, node});
+  const run: Scene['run'] = (node, more = []) =>
+    node === undefined
+      ? runHere(sandbox, [...args, ...more], {env})
+      : sandbox.run([...args, ...more], {env, node});
   try {
     await work({sandbox, api, run});
   } finally {
@@ -104,6 +106,52 @@ test.runIf(canMount())('a directory that can only be read is exit 9 in a sentenc
     execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
     await expectRightEnd(scene);
   }),
+);
+
+/** Two directories of one file system, each a mount of its own, as the volumes of a container are: `rename` says EXDEV. */
+function mountApart(sandbox: Sandbox, ...names: string[]): void {
+  mount(sandbox.path('../volume'));
+  for (const name of names) {
+    for (const path of [`../volume/${name}`, name]) mkdirSync(sandbox.path(path), {recursive: true});
+    execFileSync('mount', ['--bind', sandbox.path(`../volume/${name}`), sandbox.path(name)]);
+    mounts.unshift(sandbox.path(name));
+  }
+}
+
+test.runIf(canMount())('state, output and rejects on mounts of their own: all are put in place', () =>
+  withScene(async ({sandbox, api, run}) => {
+    mountApart(sandbox, 'disk', 'state', 'others');
+    sandbox.write('list.csv', `${ips(ROWS)}1.2.3.4,one too many\n`);
+    const more = ['--state', 'state/run', '--rejects', 'others/rejects.ndjson'];
+    const outcome = await run(undefined, more);
+    expect([outcome.code, outcome.stderr]).toEqual([3, outcome.stderr]);
+    expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+    expect(sandbox.read('others/rejects.ndjson').trimEnd().split('\n')).toHaveLength(1);
+    expect(api.ledger.calls).toBe(ROWS);
+    expect(sandbox.files()).toEqual([
+      ...['disk/out.csv', 'disk/out.summary.json', 'list.csv', 'others/rejects.ndjson'],
+    ]);
+  }),
+);
+
+test.runIf(canMount())(
+  'a state that is mounted elsewhere when the run goes on is copied into its place',
+  () =>
+    withScene(async ({sandbox, run}) => {
+      mount(sandbox.path('../volume'));
+      mkdirSync(sandbox.path('disk'));
+      mkdirSync(sandbox.path('state'));
+      const state = ['--state', 'state'];
+      expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
+      cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
+      chmodSync(sandbox.path('../volume'), 0o700);
+      execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
+      mounts.unshift(sandbox.path('state'));
+      const again = await run(undefined, state);
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Going on from row')]);
+      expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+      expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
+    }),
 );
 
 test.runIf(canMount())('a store that can only be read is a warning', () =>
@@ -178,6 +226,20 @@ test('a pipe as the output is streamed to, and never replaced', async () => {
   expect(await run).toMatchObject({code: 0, stderr: ''});
   expect((await read).trimEnd().split('\n')).toHaveLength(4);
 });
+
+test.each(['--summary', '--rejects'])(
+  '%s may be a stream, which is written to and never replaced',
+  async flag => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+    const given = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet'];
+    const outcome = await sandbox.run([...given, flag, '/dev/stdout']);
+    expect([outcome.code, outcome.stderr]).toEqual([3, '']);
+    expect(JSON.parse(outcome.stdout)).toMatchObject(
+      flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5},
+    );
+  },
+);
 
 async function outputOf(command: string, argument: string): Promise<string> {
   const {execFile} = await import('node:child_process');

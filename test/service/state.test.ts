@@ -1,6 +1,6 @@
-import {execFileSync, spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {readFileSync, statSync, writeFileSync} from 'node:fs';
+import {readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {Credits} from '../../src/service/credits.ts';
@@ -8,9 +8,15 @@ import {ServiceSetupError, startService} from '../../src/service/start.ts';
 import {State} from '../../src/service/state.ts';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
 import {Sessions} from '../../src/service/verdict/session.ts';
+import {bin} from '../support/command.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 
 const ip = '/intelligence/ip';
+
+/** Whether a process can be made the first of a namespace of its own, as in a container. */
+function canUnshare(): boolean {
+  return spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
+}
 
 /** A state and what it is restored into, as the service has them. */
 function open(folder: string, rewriteAfter: number) {
@@ -129,15 +135,45 @@ describe('state', () => {
     expect(readFileSync(join(stateDir, 'state.ndjson'), 'utf8')).not.toMatch(/canary/);
   });
 
-  it('is not for two services at once; a lock whose process is gone is no lock', async () => {
+  it('is not for two services at once, and leaves no lock behind', async () => {
     const stateDir = temporaryFolder();
     const first = await running({stateDir});
-    await expect(startService({stateDir})).rejects.toThrow(/is in use/);
+    await expect(startService({stateDir})).rejects.toThrow(`is in use by process ${process.pid} on `);
     await first.close();
-    const gone = execFileSync(process.execPath, ['-p', 'process.pid'], {encoding: 'utf8'}).trim();
-    writeFileSync(join(stateDir, 'lock'), gone);
+    expect(readdirSync(stateDir)).toEqual(['state.ndjson']);
     await running({stateDir});
   });
+
+  it.runIf(canUnshare())(
+    'is free again once its service was killed as process 1 of a container',
+    async () => {
+      const stateDir = temporaryFolder();
+      const serve = () =>
+        spawn(
+          'unshare',
+          [
+            '--pid',
+            '--fork',
+            '--kill-child',
+            process.execPath,
+            bin,
+            'serve',
+            '--port',
+            '0',
+            '--state',
+            stateDir,
+          ],
+          {stdio: ['ignore', 'pipe', 'pipe']},
+        );
+      for (const _ of [1, 2]) {
+        const child = serve();
+        const said = await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')]);
+        expect(String(said[0])).toContain('http://127.0.0.1:');
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    },
+  );
 
   it('drops a last line that was cut short, and refuses any other broken one', async () => {
     const stateDir = temporaryFolder();

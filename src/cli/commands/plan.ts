@@ -10,7 +10,7 @@ export async function planCommand(
   flags: JobFlags & {readonly json?: boolean},
 ): Promise<number> {
   // Where the output would go does not matter here, so nobody has to say it.
-  const {job, console} = jobFrom(inputs, {...flags, output: flags.output ?? '-'});
+  const {job, console} = jobFrom(inputs, flags, '-');
   const report = await makePlan(job, {
     env: process.env,
     stdin: process.stdin,

@@ -6,10 +6,11 @@ import {type Console, createConsole, isInteractive} from '../console.ts';
 /** The flags of a command that takes a job, as commander hands them over. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Job file and flags → a checked job, and the console that it asks for. */
+/** Job file and flags → a checked job, and the console that it asks for. `fallback`: its output where none is named. */
 export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
+  fallback?: string,
 ): {readonly job: Job; readonly console: Console} {
   const {output, job: path, json: _, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
@@ -20,7 +21,7 @@ export function jobFrom(
     {
       name,
       inputs: input,
-      output: output ?? jobOutput,
+      output: output ?? jobOutput ?? fallback,
       settings: rest,
       fromFile: file !== undefined,
       jobFile: path,
