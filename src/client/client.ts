@@ -4,7 +4,7 @@ import type {Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError} from './errors.ts';
 import {proxyFor} from './proxy.ts';
-import {type Transport, type TransportOptions, transport} from './transport.ts';
+import {transport} from './transport.ts';
 import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
 
 export interface ClientOptions {
@@ -55,17 +55,16 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 export function createClient(options: ClientOptions): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const agents = connect(base, options);
-  const wires: TransportOptions = {
+  const wires = transport({
     agents,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-  };
-  const post: Transport = transport(wires);
+  });
   const prefix = base.href.replace(/\/+$/, '');
   const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
-    const result = await post(
+    const result = await wires.post(
       urls.get(operation) as URL,
       JSON.stringify({api_key: options.apiKey, ...params}),
     );
@@ -88,6 +87,7 @@ export function createClient(options: ClientOptions): Client {
     email: email => ask('email', {email}),
     verify: request => ask('verify', verifyParams(request)),
     close() {
+      wires.close();
       agents.http.destroy();
       agents.https.destroy();
     },
