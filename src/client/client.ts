@@ -1,9 +1,10 @@
 import {Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
 import type {Attempt} from './attempt.ts';
-import {classifyResponse, type RawResponse} from './classify.ts';
+import {classifyResponse} from './classify.ts';
 import {ClientError} from './errors.ts';
 import {proxyFor} from './proxy.ts';
+import {redactorOf} from './redact.ts';
 import {transport} from './transport.ts';
 import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
 
@@ -60,6 +61,7 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
   });
+  const redact = redactorOf(options.apiKey);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
 
@@ -68,9 +70,7 @@ export function createClient(options: ClientOptions): Client {
       urls.get(operation) as URL,
       JSON.stringify({api_key: options.apiKey, ...params}),
     );
-    return 'kind' in result
-      ? result
-      : classifyResponse(operation, withoutKey(result, options.apiKey), params);
+    return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 
   async function ask<Data>(operation: Operation, params: Params): Promise<Data> {
@@ -103,15 +103,6 @@ function verifyParams(request: VerifyParams): Params {
     ...(request.email === undefined ? {} : {email: request.email}),
     ...(request.phoneNumber === undefined ? {} : {phone_number: request.phoneNumber}),
   };
-}
-
-/** A key shorter than this may turn up in an answer by chance. */
-const SHORTEST_SECRET = 8;
-
-/** A service that repeats the request in its answer must not bring the key into outputs, stores and logs. */
-function withoutKey(response: RawResponse, key: string): RawResponse {
-  if (key.length < SHORTEST_SECRET || response.body?.includes(key) !== true) return response;
-  return {...response, body: response.body.replaceAll(key, '[key]')};
 }
 
 /** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */
