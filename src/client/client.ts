@@ -12,7 +12,7 @@ export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Longest time for one call, in milliseconds; 30,000 by default. */
+  /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
   /** Most connections; unlimited by default. */
   readonly maxConnections?: number;
@@ -45,20 +45,25 @@ export interface VerifyParams {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 3_600_000;
 /** The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts. */
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 
 /**
  * A client of the service's four operations.
  *
- * @throws {ClientError} when the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
+ * @throws {ClientError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
  */
 export function createClient(options: ClientOptions): Client {
   const base = checkedBaseUrl(options.baseUrl);
+  const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
+  // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
+  if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
+    throw new ClientError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agents = connect(base, options);
   const wires = transport({
     agents,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
   });
   const redact = redactorOf(options.apiKey);
