@@ -22,7 +22,7 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
     mayNot: ['../lookup/plan.ts', '../client/client.ts', '../run/run.ts'],
   },
   output: {
-    may: ['../client/wire.ts', '../input/row.ts', 'csv-stringify/sync'],
+    may: ['../client/wire.ts', '../client/exact-numbers.ts', '../input/row.ts', 'csv-stringify/sync'],
     mayNot: ['../client/client.ts', '../input/source.ts', '../ledger/store.ts'],
   },
   lookup: {

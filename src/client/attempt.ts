@@ -18,6 +18,8 @@ export interface Answered extends Heard {
   readonly kind: 'answered';
   /** Known fields of the right type, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The same as JSON text, where numbers are spelled in it as `data` can't: 12345678901234567890, 1.10, 1e400. */
+  readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
   /** Dotted names of known fields that came with another type and were left out. */

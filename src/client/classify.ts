@@ -1,5 +1,7 @@
 import {z} from 'zod';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
+import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
+import type {Redact} from './redact.ts';
 import {errorBody, INVALID_TOKEN, type Operation, wire} from './wire.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
@@ -11,17 +13,18 @@ export interface RawResponse {
   readonly pace: PaceHeaders;
 }
 
-/** What a complete response to `operation` means. `sent` is the request's body without the key. */
+/** What a complete response to `operation` means. `sent` is the request's body without the key, which `redact` takes out. */
 export function classifyResponse(
   operation: Operation,
   response: RawResponse,
   sent: Readonly<Record<string, string>>,
+  redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
   const heard = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
-  const json = parseJson(response.body);
+  const json = parseJson(response.body, redact);
   const message = errorMessage(json);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
   if (message === INVALID_TOKEN && operation === 'verify') return {...heard, kind: 'rejected', code: message};
@@ -60,11 +63,33 @@ function readAnswer(
   if (json === undefined) return unreadable('not JSON');
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
-  const echoed = data.user_id;
+  const answer = answerOf(wire[operation].data, data, response.body ?? '');
+  if (answer === undefined) return unreadable('nested too deeply');
+  const echoed = answer.data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
   }
-  return {...heard, kind: 'answered', ...checkFields(wire[operation].data, data)};
+  return {...heard, kind: 'answered', ...answer};
+}
+
+/** A text shorter than this can't be nested so deeply that writing it again overflows the stack. */
+const SHALLOW_LENGTH = 2_000;
+
+/** What is kept of an answer; undefined where it can't be written again. */
+function answerOf(
+  schema: z.ZodObject,
+  given: Record<string, unknown>,
+  body: string,
+): (Checked & Pick<Answered, 'exact'>) | undefined {
+  try {
+    const checked = checkFields(schema, given);
+    if (markNumbers(body) === body && body.length < SHALLOW_LENGTH) return checked;
+    const marked = JSON.stringify(checked.data);
+    const exact = unmarkNumbers(marked);
+    return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
+  } catch {
+    return undefined;
+  }
 }
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
@@ -95,7 +120,7 @@ function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path =
       data.push([name, inner.data]);
       unknownFields.push(...inner.unknownFields);
       wrongTypes.push(...inner.wrongTypes);
-    } else if (field.safeParse(value).success) data.push([name, value]);
+    } else if (field.safeParse(plain(value)).success) data.push([name, value]);
     else wrongTypes.push(path + name);
   }
   return {data: Object.fromEntries(data), unknownFields, wrongTypes};
@@ -108,13 +133,23 @@ function errorMessage(json: unknown): string | undefined {
   return isObject(json) && json.success === false ? 'service_error' : undefined;
 }
 
-function parseJson(body: string | undefined): unknown {
+/** Numbers that would lose their spelling are marked in what is returned. */
+function parseJson(body: string | undefined, redact: Redact): unknown {
   if (body === undefined) return undefined;
   try {
-    return JSON.parse(body);
+    const json: unknown = JSON.parse(body);
+    const marked = markNumbers(body);
+    return redact(marked === body ? json : JSON.parse(marked), body);
   } catch {
     return undefined;
   }
+}
+
+/** A field's value with its numbers as numbers. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'object') return JSON.parse(unmarkNumbers(JSON.stringify(value)));
+  const spelled = markedNumber(value);
+  return spelled === undefined ? value : Number(spelled);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

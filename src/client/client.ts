@@ -1,17 +1,18 @@
 import {Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
 import type {Attempt} from './attempt.ts';
-import {classifyResponse, type RawResponse} from './classify.ts';
+import {classifyResponse} from './classify.ts';
 import {ClientError} from './errors.ts';
 import {proxyFor} from './proxy.ts';
-import {type Transport, type TransportOptions, transport} from './transport.ts';
+import {redactorOf} from './redact.ts';
+import {transport} from './transport.ts';
 import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Longest time for one call, in milliseconds; 30,000 by default. */
+  /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
   /** Most connections; unlimited by default. */
   readonly maxConnections?: number;
@@ -44,34 +45,37 @@ export interface VerifyParams {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 3_600_000;
 /** The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts. */
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 
 /**
  * A client of the service's four operations.
  *
- * @throws {ClientError} when the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
+ * @throws {ClientError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
  */
 export function createClient(options: ClientOptions): Client {
   const base = checkedBaseUrl(options.baseUrl);
+  const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
+  // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
+  if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
+    throw new ClientError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agents = connect(base, options);
-  const wires: TransportOptions = {
+  const wires = transport({
     agents,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-  };
-  const post: Transport = transport(wires);
+  });
+  const redact = redactorOf(options.apiKey);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
-    const result = await post(
+    const result = await wires.post(
       urls.get(operation) as URL,
       JSON.stringify({api_key: options.apiKey, ...params}),
     );
-    return 'kind' in result
-      ? result
-      : classifyResponse(operation, withoutKey(result, options.apiKey), params);
+    return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 
   async function ask<Data>(operation: Operation, params: Params): Promise<Data> {
@@ -88,6 +92,7 @@ export function createClient(options: ClientOptions): Client {
     email: email => ask('email', {email}),
     verify: request => ask('verify', verifyParams(request)),
     close() {
+      wires.close();
       agents.http.destroy();
       agents.https.destroy();
     },
@@ -103,15 +108,6 @@ function verifyParams(request: VerifyParams): Params {
     ...(request.email === undefined ? {} : {email: request.email}),
     ...(request.phoneNumber === undefined ? {} : {phone_number: request.phoneNumber}),
   };
-}
-
-/** A key shorter than this may turn up in an answer by chance. */
-const SHORTEST_SECRET = 8;
-
-/** A service that repeats the request in its answer must not bring the key into outputs, stores and logs. */
-function withoutKey(response: RawResponse, key: string): RawResponse {
-  if (key.length < SHORTEST_SECRET || response.body?.includes(key) !== true) return response;
-  return {...response, body: response.body.replaceAll(key, '[key]')};
 }
 
 /** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */

@@ -1,3 +1,4 @@
+import type {Agent} from 'node:https';
 import got from 'got';
 import {proxyFor} from './proxy.ts';
 
@@ -11,10 +12,11 @@ const TIMEOUT_MS = 2_500;
  * @param signal what is added to the URL's path: `start`, an exit code, or nothing for success.
  */
 export async function ping(url: string, signal: string): Promise<'ok' | (string & {})> {
+  let agent: Agent | undefined;
   try {
     const target = new URL(url);
     if (signal !== '') target.pathname = `${target.pathname.replace(/\/+$/, '')}/${signal}`;
-    const agent = proxyFor(target, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1});
+    agent = proxyFor(target, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1});
     await got(target, {
       timeout: {request: TIMEOUT_MS},
       retry: {limit: 0},
@@ -23,5 +25,7 @@ export async function ping(url: string, signal: string): Promise<'ok' | (string 
     return 'ok';
   } catch (error) {
     return (error as {code?: unknown}).code === undefined ? 'error' : String((error as {code: unknown}).code);
+  } finally {
+    agent?.destroy();
   }
 }

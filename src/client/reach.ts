@@ -50,7 +50,10 @@ function get(base: URL, timeoutMs: number): Promise<Answer> {
     : httpRequest(base, {agent: false});
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);
-    request.once('close', () => clearTimeout(timer));
+    request.once('close', () => {
+      clearTimeout(timer);
+      agent?.destroy();
+    });
     request.once('error', reject);
     request.once('response', response => {
       const {socket} = response;

@@ -1,11 +1,13 @@
-import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders} from 'node:http';
+import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
-import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
-import got, {type RequestError, type Response} from 'got';
+import got, {type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
 import type {RawResponse} from './classify.ts';
+import {decoded} from './content-coding.ts';
+import {AnswersInTurn} from './in-turn.ts';
+import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 
 export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
@@ -13,16 +15,17 @@ export interface TransportOptions {
   readonly maxBodyBytes: number;
 }
 
-/** One POST: a complete response, or why there is none. Never rejects. */
-export type Transport = (url: URL, body: string) => Promise<RawResponse | Attempt>;
-
-/** Longest time for the TCP and TLS handshakes: beyond it nothing was sent, and trying again is free. */
-const CONNECT_TIMEOUT_MS = 10_000;
+export interface Transport {
+  /** One POST: a complete response, or why there is none. Never rejects. */
+  post(url: URL, body: string): Promise<RawResponse | Attempt>;
+  /** Gives up what is under way, also what still waits for a connection. */
+  close(): void;
+}
 
 /**
  * got with all that could send a call twice, or its key elsewhere, switched off: no retries, no redirects. Bodies are
  * read by hand, since only that bounds their size; got's errors never leave this function, as they carry the
- * request's body, which holds the key.
+ * request's body, which holds the key. Its timers start before a request has a connection, so these are our own.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
@@ -32,36 +35,57 @@ export function transport(options: TransportOptions): Transport {
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
-    timeout: {request: options.timeoutMs, connect: CONNECT_TIMEOUT_MS, secureConnect: CONNECT_TIMEOUT_MS},
     headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
   });
+  const inTurn = new AnswersInTurn();
+  const underWay = new Set<{destroy(): unknown}>();
 
-  return (url, body) =>
-    new Promise(resolve => {
-      const started = performance.now();
+  const post = (url: URL, body: string) =>
+    new Promise<RawResponse | Attempt>(resolve => {
+      let started = performance.now();
       const elapsed = () => performance.now() - started;
       const chunks: Buffer[] = [];
       let size = 0;
-      let response: Response | undefined;
+      let response: IncomingMessage | undefined;
       let connected = false;
+      let deadline: NodeJS.Timeout | undefined;
+      let connecting: NodeJS.Timeout | undefined;
       const stream = client.stream(url, {body});
-
-      stream.on('request', (request: ClientRequest) => {
-        const watch = (socket: Socket) =>
-          onceConnected(socket, () => {
-            connected = true;
-          });
-        if (request.socket) watch(request.socket);
-        else request.once('socket', watch);
-      });
+      underWay.add(stream);
 
       const complete = (problem?: string) => {
         if (response !== undefined)
           resolve(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
       };
-      stream.on('response', (heard: Response) => {
+      const failed = (code: string) => resolve(withoutResponse(code, connected, elapsed()));
+      const hear = (heard: IncomingMessage) => {
         response = heard;
+        if (heard.statusCode !== 101) return;
+        complete();
+        stream.destroy();
+      };
+      const late = () => {
+        failed('timeout');
+        stream.destroy();
+      };
+      const onSocket = (socket: Socket) => {
+        started = performance.now();
+        deadline = setTimeout(late, options.timeoutMs);
+        onceConnected(socket, () => {
+          connected = true;
+          clearTimeout(connecting);
+        });
+        if (!connected) connecting = setTimeout(late, CONNECT_TIMEOUT_MS);
+      };
+      stream.on('request', (request: ClientRequest) => {
+        inTurn.follow(request, onSocket);
+        // Without a listener for it, a call that is answered with another protocol (101) would never end.
+        request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
+          socket.destroy();
+          hear(head);
+        });
       });
+      stream.on('response', hear);
       stream.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size <= options.maxBodyBytes) chunks.push(chunk);
@@ -71,10 +95,22 @@ export function transport(options: TransportOptions): Transport {
         }
       });
       stream.on('end', () => complete());
-      stream.on('error', (error: RequestError) => resolve(withoutResponse(error, connected, elapsed())));
+      stream.on('error', (error: RequestError) => failed(name(error)));
       // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
-      stream.on('close', () => resolve({kind: 'ambiguous', code: 'connection_closed', latencyMs: elapsed()}));
+      stream.on('close', () => {
+        clearTimeout(deadline);
+        clearTimeout(connecting);
+        underWay.delete(stream);
+        failed('connection_closed');
+      });
     });
+
+  return {
+    post,
+    close() {
+      for (const stream of underWay) stream.destroy();
+    },
+  };
 }
 
 /**
@@ -92,35 +128,16 @@ function onceConnected(socket: Socket, then: () => void): void {
 }
 
 function readBody(
-  response: Response,
+  response: IncomingMessage,
   chunks: readonly Buffer[],
   latencyMs: number,
   maxBytes: number,
   problem: string | undefined,
 ): RawResponse {
-  const head = {status: response.statusCode, latencyMs, pace: paceHeaders(response.headers)};
+  const head = {status: response.statusCode ?? 0, latencyMs, pace: paceHeaders(response.headers)};
   if (problem !== undefined) return {...head, body: undefined, problem};
-  try {
-    const bytes = decoded(Buffer.concat(chunks), response.headers['content-encoding'], maxBytes);
-    return {...head, body: new TextDecoder('utf-8', {fatal: true}).decode(bytes)};
-  } catch {
-    return {...head, body: undefined, problem: 'the body can’t be decoded, or is too large once it is'};
-  }
-}
-
-/** Compression was not asked for; a server that compresses all the same is read within the same limit. */
-function decoded(bytes: Buffer, encoding: string | undefined, maxOutputLength: number): Buffer {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return gunzipSync(bytes, {maxOutputLength});
-    case 'deflate':
-      return inflateSync(bytes, {maxOutputLength});
-    case 'br':
-      return brotliDecompressSync(bytes, {maxOutputLength});
-    default:
-      return bytes;
-  }
+  const body = decoded(Buffer.concat(chunks), response.headers['content-encoding'], maxBytes);
+  return typeof body === 'string' ? {...head, body} : {...head, body: undefined, ...body};
 }
 
 function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
@@ -140,14 +157,15 @@ export function isCertificateError(code: string): boolean {
   return CERTIFICATE.test(code);
 }
 
-function withoutResponse(error: RequestError, connected: boolean, latencyMs: number): Attempt {
-  const code = error.code;
+function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
-  return {kind: connected ? 'ambiguous' : 'not_sent', code: name(code, error), latencyMs};
+  return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 
-/** A short stable name for what the network said: `timeout`, `econnreset`, … */
-function name(code: string, error: RequestError): string {
-  if (code === 'ETIMEDOUT' || error.name === 'TimeoutError') return 'timeout';
+/** A short stable name for what the network said: `timeout`, `econnreset`, …; certificate errors keep theirs. */
+function name({code}: RequestError): string {
+  if (isCertificateError(code)) return code;
+  // What is aborted is the way to a proxy that does not answer.
+  if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
   return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

@@ -4,7 +4,7 @@ import {
   columns,
   costs,
   countOrShare,
-  duration,
+  durationFrom,
   list,
   rates,
   redisUrl,
@@ -205,10 +205,10 @@ const shape = {
     value: 'NAME',
     description: 'Encoding of the input: auto (UTF-8, or UTF-16 by its mark), windows-1252, …',
   }),
-  maxRecordSize: setting(whole(1024).default(1_048_576), {
+  maxRecordSize: setting(whole(1024, 268_435_456).default(1_048_576), {
     group: FORMAT,
     value: 'BYTES',
-    description: 'A record larger than this is rejected.',
+    description: 'A record larger than this is rejected; from 1024 to 268435456.',
   }),
   escapeFormulas: setting(z.enum(['answers', 'all', 'none']).default('answers'), {
     group: FORMAT,
@@ -219,39 +219,40 @@ const shape = {
   rate: setting(rates.optional(), {
     group: CALLS,
     value: 'RATE',
-    description: 'Most calls a second (/s), minute (/m) or hour (/h), or unlimited; also ip=50/s,email=10/s.',
+    description:
+      'Most calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s.',
     defaultText: '20/s live, unlimited embedded',
   }),
-  concurrency: setting(whole(1).optional(), {
+  concurrency: setting(whole(1, 10_000).optional(), {
     group: CALLS,
     value: 'N',
-    description: 'Most calls in flight.',
+    description: 'Most calls in flight, from 1 to 10000.',
     defaultText: "16; in a fleet, its workers'",
   }),
-  timeout: setting(duration.prefault('30s'), {
+  timeout: setting(durationFrom('100ms', '1h').prefault('30s'), {
     group: CALLS,
     value: 'TIME',
-    description: 'Longest time for one call.',
+    description: 'Longest time for one call, from 100ms to 1h.',
   }),
-  maxAttempts: setting(whole(1).default(6), {
+  maxAttempts: setting(whole(1, 1_000).default(6), {
     group: CALLS,
     value: 'N',
-    description: 'Most attempts for one value, outages and throttling not counted.',
+    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
   }),
-  maxResends: setting(whole(0).default(2), {
+  maxResends: setting(whole(0, 1_000).default(2), {
     group: CALLS,
     value: 'N',
-    description: 'Most times a call is sent again that may have been charged already.',
+    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
   }),
   resend: setting(z.enum(['always', 'never']).default('always'), {
     group: CALLS,
     value: 'WHEN',
     description: 'Whether a call whose outcome is unknown is sent again: always or never.',
   }),
-  maxOutage: setting(duration.prefault('15m'), {
+  maxOutage: setting(durationFrom('0s', '30d').prefault('15m'), {
     group: CALLS,
     value: 'TIME',
-    description: 'Longest outage or Retry-After to wait for; then exit 5.',
+    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then exit 5.',
   }),
   throttledCharge: setting(charge.default('free'), {
     group: CALLS,
@@ -291,10 +292,10 @@ const shape = {
     value: 'WHAT',
     description: 'At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).',
   }),
-  maxDuration: setting(duration.optional(), {
+  maxDuration: setting(durationFrom('100ms', '365d').optional(), {
     group: LIMITS,
     value: 'TIME',
-    description: 'Stop after this time with state saved; exit 5.',
+    description: 'Stop after this time, from 100ms to 365d, with state saved; exit 5.',
   }),
   maxErrors: setting(countOrShare.optional(), {
     group: LIMITS,
@@ -325,7 +326,7 @@ const shape = {
   maxAge: setting(ages.prefault('ip=1d,phone=90d,email=30d'), {
     group: STORE,
     value: 'AGE',
-    description: 'How old a stored answer may be; also ip=1d,phone=90d.',
+    description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d.',
   }),
   account: setting(
     z

@@ -7,26 +7,34 @@ import {operationNames} from '../client/wire.ts';
 const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
 const SECOND = 1_000;
-const durationUnits: Readonly<Record<string, number>> = {
+const durationUnits = {
   ms: 1,
   s: SECOND,
   m: 60 * SECOND,
   h: 3_600 * SECOND,
   d: 86_400 * SECOND,
-};
+} as const;
 
 const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
-/** A length of time, `90s`, `15m`, `7d`; in milliseconds once read. */
-export const duration = textOrNumber(DURATION).transform((given, context) => {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(given).trim());
-  const unit = durationUnits[match?.[2] ?? ''];
-  if (match === null || unit === undefined) {
-    context.addIssue(DURATION);
+/** A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once read. */
+export const durationFrom = (least: Duration, most: Duration) =>
+  textOrNumber(DURATION).transform((given, context) => {
+    const ms = millisecondsOf(String(given).trim());
+    if (ms !== undefined && ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0))
+      return ms;
+    context.addIssue(ms === undefined ? DURATION : `expected a duration from ${least} to ${most}`);
     return z.NEVER;
-  }
-  return Number(match[1]) * unit;
-});
+  });
+
+type Duration = `${number}${keyof typeof durationUnits}`;
+
+function millisecondsOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
+  return match === null
+    ? undefined
+    : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
+}
 
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
@@ -36,16 +44,29 @@ export interface Rate {
 
 const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
 
-function parseRate(text: string): Rate | 'unlimited' | undefined {
+/** A rate's bounds: one call a day, and as many in a unit as the memory of their send times is worth (8 MB). */
+const SLOWEST_MS = 86_400 * SECOND;
+const MOST_IN_A_UNIT = 1_000_000;
+
+function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   if (text.trim() === 'unlimited') return 'unlimited';
   const match = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim());
   const perMs = rateUnits[match?.[2] ?? ''];
-  const count = Number(match?.[1]);
-  if (match === null || perMs === undefined || count <= 0) return undefined;
-  return count >= 1 ? {count: Math.floor(count), perMs} : {count: 1, perMs: perMs / count};
+  const given = Number(match?.[1]);
+  if (match === null || perMs === undefined || given <= 0) return undefined;
+  if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
+    return {bounds: `expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`};
+  // 1.9 a second is 2 in 1,052 ms.
+  const count = Math.ceil(given);
+  return {count, perMs: (perMs * count) / given};
 }
 
 const operation = z.enum(operationNames);
+
+/** What can be read, but is too small or too large. */
+interface OutOfBounds {
+  readonly bounds: string;
+}
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined where the text has no `=`. */
 function perOperationPairs(text: string): [string, string][] | undefined {
@@ -60,7 +81,7 @@ function perOperationPairs(text: string): [string, string][] | undefined {
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
-function perOperation<T>(read: (text: string) => T | undefined, expected: string) {
+function perOperation<T>(read: (text: string) => T | OutOfBounds | undefined, expected: string) {
   const error = `expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`;
   const one = textOrNumber(error);
   return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
@@ -71,8 +92,9 @@ function perOperation<T>(read: (text: string) => T | undefined, expected: string
     const values: Partial<Record<(typeof operationNames)[number] | 'all', T>> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
-      if (value === undefined || !(name === 'all' || operation.safeParse(name).success)) {
-        context.addIssue(error);
+      const isNamed = name === 'all' || operation.safeParse(name).success;
+      if (value === undefined || isOutOfBounds(value) || !isNamed) {
+        context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
         return z.NEVER;
       }
       values[name as (typeof operationNames)[number] | 'all'] = value;
@@ -81,11 +103,22 @@ function perOperation<T>(read: (text: string) => T | undefined, expected: string
   });
 }
 
-export const rates = perOperation(parseRate, 'a rate such as 20/s, 300/m, 1000/h or unlimited');
+function isOutOfBounds(value: unknown): value is OutOfBounds {
+  return typeof value === 'object' && value !== null && 'bounds' in value;
+}
 
-export const ages = perOperation(text => {
-  const read = duration.safeParse(text);
-  return read.success ? read.data : undefined;
+export const rates = perOperation<Rate | 'unlimited'>(
+  parseRate,
+  'a rate such as 20/s, 300/m, 1000/h or unlimited',
+);
+
+const OLDEST = '36500d';
+
+export const ages = perOperation<number>(text => {
+  const ms = millisecondsOf(text.trim());
+  return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
+    ? ms
+    : {bounds: `expected an age up to ${OLDEST}`};
 }, 'a duration such as 1d or 12h');
 
 export const costs = perOperation(text => {
@@ -117,15 +150,14 @@ export const share = textOrNumber('expected a share such as 10% or 0.1').transfo
 });
 
 /** A whole number, also when written as text. */
-export const whole = (minimum: number) => {
+export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
   return textOrNumber(error).transform((given, context) => {
     const value = Number(given);
-    if (!Number.isInteger(value) || value < minimum || String(given).trim() === '') {
-      context.addIssue(error);
-      return z.NEVER;
-    }
-    return value;
+    const isWhole = Number.isInteger(value) && value >= minimum && String(given).trim() !== '';
+    if (isWhole && value <= maximum) return value;
+    context.addIssue(isWhole ? `expected a whole number, ${maximum} or less` : error);
+    return z.NEVER;
   });
 };
 

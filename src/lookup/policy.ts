@@ -1,4 +1,4 @@
-import type {Attempt} from '../client/attempt.ts';
+import type {Answered, Attempt} from '../client/attempt.ts';
 import type {Operation} from '../client/wire.ts';
 import type {Charge, Settled} from '../ledger/lookup.ts';
 import {quotaOf, retryAfterMs} from './pace-headers.ts';
@@ -95,7 +95,7 @@ export function nextStep(
 ): Step {
   switch (attempt.kind) {
     case 'answered':
-      return {next: 'settle', settled: answered(operation, attempt.data, history)};
+      return {next: 'settle', settled: answered(operation, attempt, history)};
     case 'unreadable':
     case 'rejected':
       return {next: 'settle', settled: {status: 'failed', error: attempt.code}};
@@ -147,8 +147,8 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
  * An answer is an answer, but for a verdict after an attempt that may have been carried out: that attempt may be the
  * reason why the token now counts as redeemed, so the row says that nobody can tell.
  */
-function answered(operation: Operation, data: Readonly<Record<string, unknown>>, history: History): Settled {
-  const text = JSON.stringify(data);
+function answered(operation: Operation, {data, exact}: Answered, history: History): Settled {
+  const text = exact ?? JSON.stringify(data);
   const verdict = data.verdict as {redeemed?: boolean} | undefined;
   if (operation === 'verify' && history.ambiguous && verdict?.redeemed === true) {
     return {status: 'unknown', error: 'verdict_replay_uncertain', data: text};

@@ -15,6 +15,8 @@ export interface QueueExecutorOptions {
   readonly outlet: Outlet;
   readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'affords'>;
   readonly lanes: readonly LaneSettings[];
+  /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
+  readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
   /** At the credit limit: stop, or settle the rest as skipped. */
@@ -63,6 +65,9 @@ export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
   readonly #traffic: Traffic;
   readonly #lanes = new Map<Operation, Lane>();
+  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
+  readonly #turns: Lane[] = [];
+  #slots: number;
   readonly #backoffs = new Set<NodeJS.Timeout>();
   #dispatched = randomInt(MOST_FIRST_DISPATCH);
   /** Values taken and not settled yet. */
@@ -73,7 +78,9 @@ export class QueueExecutor implements Executor {
 
   constructor(options: QueueExecutorOptions) {
     this.#options = options;
+    this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#traffic = new Traffic({
+      slots: () => this.#slots,
       maxOutageMs: options.maxOutageMs,
       pending: () => (this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#unsettled),
       now: options.now,
@@ -86,6 +93,7 @@ export class QueueExecutor implements Executor {
     });
     for (const settings of options.lanes) {
       const lane = this.#lane(settings);
+      this.#turns.push(lane);
       for (const operation of settings.operations) this.#lanes.set(operation, lane);
     }
   }
@@ -109,7 +117,7 @@ export class QueueExecutor implements Executor {
     this.#stopped = true;
     this.#traffic.stop();
     for (const timer of this.#backoffs) clearTimeout(timer);
-    for (const lane of new Set(this.#lanes.values())) {
+    for (const lane of this.#turns) {
       lane.pacer.stop();
       for (const task of lane.waiting.splice(0)) task.permit(false);
     }
@@ -120,15 +128,14 @@ export class QueueExecutor implements Executor {
     const grace = new Promise<void>(resolve => {
       timer = setTimeout(resolve, graceMs);
     });
-    const idle = Promise.all([...this.#lanes.values()].map(lane => lane.queue.onIdle()));
+    const idle = Promise.all(this.#turns.map(lane => lane.queue.onIdle()));
     await Promise.race([idle, grace]);
     clearTimeout(timer);
   }
 
   pace(): PaceReport {
-    const lanes = [...new Set(this.#lanes.values())];
     const sum = (of: (lane: Lane) => number) => {
-      const total = lanes.reduce((soFar, lane) => soFar + of(lane), 0);
+      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
       return Number.isFinite(total) ? total : undefined;
     };
     const {count: pauses, ms: pausedMs} = this.#traffic.paused;
@@ -144,8 +151,9 @@ export class QueueExecutor implements Executor {
 
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
-    const lanes = new Set(this.#lanes.values());
-    for (const lane of lanes) lane.queue.concurrency = Math.max(1, Math.floor(total / lanes.size));
+    this.#slots = total;
+    const each = Math.max(1, Math.floor(total / this.#turns.length));
+    for (const lane of this.#turns) lane.queue.concurrency = each;
   }
 
   #lane(settings: LaneSettings): Lane {
@@ -205,6 +213,7 @@ export class QueueExecutor implements Executor {
         this.#traffic.sent(task);
         task.permit(true);
       }
+      if (granted > 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
       if (granted < chosen.length) this.#overBudget(lane, chosen[granted] as Task);
       else if (chosen.length > 0 && lane.waiting.length > 0) lane.pacer.request();
     } catch (error) {
@@ -325,6 +334,6 @@ export class QueueExecutor implements Executor {
   }
 
   #pump(): void {
-    for (const lane of this.#lanes.values()) if (lane.waiting.length > 0) lane.pacer.request();
+    for (const lane of this.#turns) if (lane.waiting.length > 0) lane.pacer.request();
   }
 }

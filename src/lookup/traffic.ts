@@ -34,6 +34,8 @@ export interface Pause {
 
 export interface TrafficOptions {
   readonly maxOutageMs: number;
+  /** Calls in flight at most, of all operations together. */
+  readonly slots: () => number;
   /** Values that are not settled yet; infinity while more of them wait outside. */
   readonly pending: () => number;
   readonly now: () => number;
@@ -175,7 +177,8 @@ export class Traffic {
   }
 
   #room(now: number): number {
-    return this.#stopped || this.#gate !== undefined ? 0 : this.#outages.room(now, this.#inFlight);
+    if (this.#stopped || this.#gate !== undefined) return 0;
+    return Math.min(this.#options.slots() - this.#inFlight, this.#outages.room(now, this.#inFlight));
   }
 
   #canary(operation: Operation): Canary {

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {type Operation, wire} from '../client/wire.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
@@ -156,7 +157,7 @@ export function pickedJson(data: unknown, fields: readonly Field[]): string {
     }
     inner[path.at(-1) as string] = value;
   }
-  return JSON.stringify(picked);
+  return unmarkNumbers(JSON.stringify(picked));
 }
 
 /** What an answer has at a field's path. */
@@ -172,8 +173,8 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
 function cellText(data: unknown, {path, kind}: Field, safe: (text: string) => string): string {
   const value = valueAt(data, path);
   if (value === undefined || value === null) return '';
-  if (kind === 'json') return JSON.stringify(value);
-  return typeof value === 'string' ? safe(value) : String(value);
+  if (kind === 'json') return unmarkNumbers(JSON.stringify(value));
+  return markedNumber(value) ?? (typeof value === 'string' ? safe(value) : String(value));
 }
 
 /**

@@ -1,4 +1,5 @@
 import {stringify} from 'csv-stringify/sync';
+import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {jsonMembers} from '../input/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
@@ -85,7 +86,9 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     const own = ownCells(row, input, output);
     const line = output.escapeInput ? own.map(formulaSafe) : [...own];
     for (const [index, {fields}] of columns.entries())
-      line.push(...resultCells(results[index] as Result, answers[index], fields, safe));
+      line.push(
+        ...resultCells(results[index] as Result, exact(results[index], answers[index]), fields, safe),
+      );
     if (risk !== undefined) line.push(...riskCells(risk));
     return line;
   };
@@ -143,10 +146,13 @@ function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]
     const values = columns.flatMap(({fields}, index): unknown[] => {
       const result = results[index] as Result;
       const error = 'error' in result ? result.error : null;
-      return [result.status, error, ...fields.map(({path}) => valueAt(answers[index], path) ?? null)];
+      const answer = exact(result, answers[index]);
+      return [result.status, error, ...fields.map(({path}) => valueAt(answer, path) ?? null)];
     });
     if (risk !== undefined) values.push(risk.score, risk.level, risk.reasons);
-    return names.map((name, index) => `${JSON.stringify(name)}:${JSON.stringify(values[index])}`).join(',');
+    return names
+      .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)
+      .join(',');
   };
 }
 
@@ -154,8 +160,15 @@ function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]
 function resultJson(result: Result, answer: unknown, column: TargetColumns): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
   const data = 'data' in result && result.data !== undefined ? result.data : undefined;
-  const shown = data === undefined || column.whole ? data : pickedJson(answer, column.fields);
+  const shown = data === undefined || column.whole ? data : pickedJson(exact(result, answer), column.fields);
   return `{"status":"${result.status}","error":${error},"data":${shown ?? 'null'}}`;
+}
+
+/** A result's parsed answer; with its numbers marked where they would lose their spelling. */
+function exact(result: Result | undefined, answer: unknown): unknown {
+  const text = result !== undefined && 'data' in result ? (result.data ?? '') : '';
+  const marked = markNumbers(text);
+  return marked === text ? answer : JSON.parse(marked);
 }
 
 /** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */

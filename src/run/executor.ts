@@ -80,6 +80,7 @@ function createExecutor(
     outlet,
     ledger,
     lanes,
+    concurrency: settings.concurrency,
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: settings.onBudget,

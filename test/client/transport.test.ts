@@ -188,6 +188,12 @@ test.each([
   expect(() => createClient({baseUrl, apiKey: key})).toThrow(/base URL/);
 });
 
+test.each([0, -1, Number.NaN, 2 ** 31])('a timeout of %s ms is refused', timeoutMs => {
+  expect(() => createClient({baseUrl: 'https://api.example.com', apiKey: key, timeoutMs})).toThrow(
+    /timeoutMs/,
+  );
+});
+
 async function listening(server: ReturnType<typeof createServer> | Server): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   open.push({

@@ -12,6 +12,26 @@ const failed = (error: string) => ({status: 'failed', error});
 const callsOf = (calls: readonly SimulatedCall[], key: string) =>
   calls.filter(call => call.key === key).length;
 
+test('lanes together hold no more than the concurrency, and take turns', async () => {
+  const operations = ['ip', 'phone', 'email'] as const;
+  const lanes = operations.map(name => ({
+    name,
+    operations: [name],
+    rate: 'unlimited' as const,
+    concurrency: 1,
+  }));
+  const run = await simulate({
+    values: valuesUpTo(30),
+    operations,
+    lanes,
+    concurrency: 1,
+    answer: () => ok,
+  });
+  expect([run.peakInFlight(), run.settled.size]).toEqual([1, 30]);
+  const first = run.calls.slice(0, 9).map(({operation}) => operation);
+  expect(operations.map(name => first.filter(each => each === name).length)).toEqual([3, 3, 3]);
+});
+
 describe('a value that always fails', () => {
   test('among others: it fails after its resends, and the rest does not wait', async () => {
     const run = await simulate({values: valuesUpTo(2_000), ...poison(['v50'])});
@@ -288,11 +308,11 @@ describe('the canary', () => {
     const stale = rejected(401, 'invalid_token');
     const among = await simulate({
       values: valuesUpTo(50),
-      operation: 'verify',
+      operations: ['verify'],
       answer: ({call}) => (call % 2 === 0 ? stale : ok),
     });
     expect([among.stop, among.settled.size]).toEqual([undefined, 50]);
-    const all = await simulate({values: valuesUpTo(50), operation: 'verify', answer: () => stale});
+    const all = await simulate({values: valuesUpTo(50), operations: ['verify'], answer: () => stale});
     expect(all.stop).toMatchObject({kind: 'refused', credentials: true});
   });
 });

@@ -20,7 +20,8 @@ export interface SimulatedCall {
 export interface SimulationOptions
   extends Partial<Omit<QueueExecutorOptions, 'outlet' | 'ledger' | 'policy'>> {
   readonly values: readonly string[];
-  readonly operation?: Operation;
+  /** The values' operations, in turns; `ip` by default. */
+  readonly operations?: readonly Operation[];
   readonly concurrency?: number;
   readonly latencyMs?: number;
   readonly maxResends?: number;
@@ -36,6 +37,7 @@ export interface Simulated {
   readonly settledAt: ReadonlyMap<string, number>;
   readonly stop: ExecutorStop | undefined;
   readonly executor: QueueExecutor;
+  peakInFlight(): number;
   /** Milliseconds from the start to the last outcome, or to the stop. */
   readonly tookMs: number;
 }
@@ -82,18 +84,20 @@ export async function simulate(options: SimulationOptions, forMs = 4 * 3_600_000
 }
 
 function start(options: SimulationOptions) {
-  const {values, operation = 'ip', latencyMs = 20, concurrency = 16} = options;
+  const {values, operations = ['ip'], latencyMs = 20, concurrency = 16} = options;
   const started = Date.now();
   const calls: SimulatedCall[] = [];
   const attempts = new Map<string, number>();
   const settled = new Map<string, Settled>();
   const settledAt = new Map<string, number>();
   let stop: ExecutorStop | undefined;
+  let inFlight = 0;
+  let peak = 0;
   let ended = started;
   let credits = options.credits ?? Number.POSITIVE_INFINITY;
   const random = seeded();
   const executor = new QueueExecutor({
-    lanes: [{name: 'all', operations: [operation], rate: {count: 200, perMs: 1_000}, concurrency}],
+    lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
     onBudget: 'stop',
     now: Date.now,
@@ -102,13 +106,15 @@ function start(options: SimulationOptions) {
     outlet: localOutlet(
       {
         async send(name, params) {
-          const key = params.ip ?? params.token ?? '';
+          const key = params[name === 'verify' ? 'token' : name] ?? '';
           const attempt = (attempts.get(key) ?? 0) + 1;
           attempts.set(key, attempt);
           const call = {key, operation: name, attempt, call: calls.length + 1, atMs: Date.now() - started};
           calls.push(call);
           const answer = options.answer(call);
+          peak = Math.max(peak, ++inFlight);
           await new Promise(resolve => setTimeout(resolve, latencyMs));
+          inFlight -= 1;
           return answer;
         },
       },
@@ -142,15 +148,28 @@ function start(options: SimulationOptions) {
       },
     },
   });
-  void submitAll(executor, values, operation);
+  void submitAll(executor, values, operations);
   return {
     finished: () => stop !== undefined || settled.size === values.length,
-    result: (): Simulated => ({calls, settled, settledAt, stop, executor, tookMs: ended - started}),
+    result: (): Simulated => ({
+      calls,
+      settled,
+      settledAt,
+      stop,
+      executor,
+      peakInFlight: () => peak,
+      tookMs: ended - started,
+    }),
   };
 }
 
-async function submitAll(executor: QueueExecutor, values: readonly string[], operation: Operation) {
-  for (const key of values) {
+async function submitAll(
+  executor: QueueExecutor,
+  values: readonly string[],
+  operations: readonly Operation[],
+) {
+  for (const [index, key] of values.entries()) {
+    const operation = operations[index % operations.length] ?? 'ip';
     const params = {[operation === 'verify' ? 'token' : operation]: key};
     const ask: Ask = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
     await executor.submit(ask);

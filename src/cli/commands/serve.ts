@@ -1,6 +1,6 @@
 import {readKey} from '../../job/endpoint.ts';
 import {systemCode, UsageError} from '../../job/errors.ts';
-import {countOrShare, duration, rates} from '../../job/values.ts';
+import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 
 interface ServeFlags {
@@ -64,7 +64,9 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),
     ...(flags.credits === undefined ? {} : {credits: number('--credits', flags.credits)}),
-    ...(flags.latency === undefined ? {} : {latencyMs: read('--latency', duration.safeParse(flags.latency))}),
+    ...(flags.latency === undefined
+      ? {}
+      : {latencyMs: read('--latency', durationFrom('0s', '1h').safeParse(flags.latency))}),
     ...(flags.rateLimit === undefined ? {} : {rateLimit: rateOf(flags.rateLimit)}),
     ...(flags.errorRate === undefined ? {} : {errorRate: shareOf(flags.errorRate)}),
     ...(flags.seed === undefined ? {} : {seed: number('--seed', flags.seed)}),

@@ -6,7 +6,7 @@ import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {exitCodes, UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/redis-url.ts';
-import {duration} from '../../job/values.ts';
+import {durationFrom} from '../../job/values.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/assemble.ts';
 import {type Connection, connectTo} from '../../run/connect.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
@@ -77,12 +77,12 @@ function warnOfClock(aheadMs: number, console: Console): void {
 }
 
 /** A lock has to be renewed several times before it runs out. */
-const SHORTEST_LOST_AFTER_MS = 2_000;
+const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
-  const parsed = duration.safeParse(text);
-  if (parsed.success && parsed.data >= SHORTEST_LOST_AFTER_MS) return parsed.data;
-  throw new UsageError('settings', '--lost-after: expected a duration of 2s or more, such as 30s.');
+  const parsed = lostAfterRange.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
 /** Runs say how long a call may take; the embedded service answers at once, so one client is enough there. */

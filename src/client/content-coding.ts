@@ -1,0 +1,33 @@
+import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
+
+/** Codings by their names, which are compared without case (RFC 9110, 8.4.1). */
+const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLength: number}) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/**
+ * A body's text, or what is wrong with it. Compression was not asked for; a server that compresses all the same, once
+ * or several times, is read within the same limit.
+ */
+export function decoded(
+  body: Buffer,
+  encoding: string | undefined,
+  maxOutputLength: number,
+): string | {readonly problem: string} {
+  const codings = (encoding ?? '').split(',').map(coding => coding.trim().toLowerCase());
+  let bytes = body;
+  try {
+    for (const coding of codings.reverse()) {
+      if (coding === '' || coding === 'identity') continue;
+      const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+      if (decode === undefined) return {problem: 'the body’s Content-Encoding is not supported'};
+      bytes = decode(bytes, {maxOutputLength});
+    }
+    return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+  } catch {
+    return {problem: 'the body can’t be decoded, or is too large once it is'};
+  }
+}

@@ -1,0 +1,32 @@
+import {randomUUID} from 'node:crypto';
+
+/**
+ * Numbers as an answer spells them. `JSON.parse` makes 12345678901234567890, 1.10 and 1e400 the nearest double, which is
+ * written as something else. So those are marked: strings while the answer is in memory, and what they were in its text.
+ */
+
+/** Nobody can send it. */
+const MARK = `#${randomUUID()}:`;
+const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
+const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
+/** No text without this has a number that a double is not written as, and few others have it. */
+const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
+
+/** JSON text with all numbers marked that would lose their spelling; `json` itself where there are none. */
+export function markNumbers(json: string): string {
+  if (!SUSPECT.test(json)) return json;
+  return json.replace(STRING_OR_NUMBER, token =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${MARK}${token}"`,
+  );
+}
+
+/** JSON text with marked numbers as they came. */
+export function unmarkNumbers(json: string): string {
+  return json.includes(MARK) ? json.replace(MARKED, '$1') : json;
+}
+
+/** The spelling of a number that was marked; undefined for anything else. */
+export function markedNumber(value: unknown): string | undefined {
+  return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : undefined;
+}

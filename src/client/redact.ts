@@ -1,0 +1,42 @@
+import {markedNumber} from './exact-numbers.ts';
+
+/** Takes something out of a parsed body. `body` is its text. */
+export type Redact = (parsed: unknown, body: string) => unknown;
+
+/** A key shorter than this may turn up in an answer by chance. */
+const SHORTEST_SECRET = 8;
+const REPLACEMENT = '[key]';
+
+/**
+ * A service that repeats the request in its answer must not bring the key into outputs, stores and logs: neither in
+ * values nor in names, however JSON spells it, nor in JSON that is text inside of JSON.
+ */
+export function redactorOf(key: string): Redact {
+  if (key.length < SHORTEST_SECRET) return parsed => parsed;
+  const pattern = new RegExp([...Array(key.length).keys()].map(at => spellings(key[at] ?? '')).join(''), 'g');
+  const clean = (text: string) => text.replace(pattern, REPLACEMENT);
+  // What is parsed has the key only where the text has it, or spells something by an escape.
+  return (parsed, body) => (body.includes(key) || body.includes('\\') ? redacted(parsed, clean) : parsed);
+}
+
+/** The ways to write a UTF-16 code unit: as it is, or escaped, its backslash perhaps escaped again. */
+function spellings(unit: string): string {
+  const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  const literal = `\\u${code}`;
+  const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
+  return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
+}
+
+function redacted(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') {
+    const text = clean(value);
+    return text !== value && markedNumber(value) !== undefined ? REPLACEMENT : text;
+  }
+  if (typeof value === 'number') return clean(String(value)) === String(value) ? value : REPLACEMENT;
+  if (Array.isArray(value)) return value.map(item => redacted(item, clean));
+  if (typeof value !== 'object' || value === null) return value;
+  // Pairs: a member may be called `__proto__`.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [clean(name), redacted(inner, clean)]),
+  );
+}

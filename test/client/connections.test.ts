@@ -1,0 +1,159 @@
+import {type AddressInfo, createServer, type Socket} from 'node:net';
+import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
+import {afterEach, describe, expect, test, vi} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import {type ClientOptions, createClient} from '../../src/client/client.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {accelerated} from '../support/fast-clock.ts';
+
+const key = 'canary-key-1f0c9a';
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+function client(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const made = createClient({baseUrl, apiKey: key, timeoutMs: 5_000, ...options});
+  open.push(() => made.close());
+  return made;
+}
+
+/** What `answer` makes of each request's body is written to its connection as it stands. */
+async function startRawServer(answer: (socket: Socket, body: string, nth: number) => void) {
+  const sockets: Socket[] = [];
+  const server = createServer(socket => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    let nth = 0;
+    socket.on('data', data => answer(socket, String(data).split('\r\n\r\n')[1] ?? '', ++nth));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  open.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise(resolve => server.close(resolve));
+  });
+  const {port} = server.address() as AddressInfo;
+  return {url: `http://127.0.0.1:${port}`, port, sockets};
+}
+
+const http = (city: string) => {
+  const body = JSON.stringify({success: true, data: {city}});
+  return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+};
+const cityOf = (attempt: Attempt) => (attempt.kind === 'answered' ? attempt.data.city : attempt.kind);
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
+describe('what comes behind an answer is never the answer to the next call', () => {
+  const ipOf = (body: string) => (JSON.parse(body) as {ip: string}).ip;
+  test.each([
+    ['a second answer, in the same packet', http('other'), 0],
+    ['a second answer, soon after', http('other'), 5],
+    ['half an answer', 'HTTP/1.1 2', 5],
+    ['nonsense', 'x', 5],
+  ])('%s', async (_, more, afterMs) => {
+    const write = (socket: Socket, own: string) => {
+      if (afterMs === 0) socket.write(own + more);
+      else socket.write(own, () => setTimeout(() => socket.write(more), afterMs));
+    };
+    const server = await startRawServer((socket, body) => write(socket, http(ipOf(body))));
+    const asked = client(server.url);
+    for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+      expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
+      await pause(30);
+    }
+    expect(server.sockets).toHaveLength(3);
+  });
+
+  test('a connection on which nothing comes is kept', async () => {
+    const server = await startRawServer((socket, body) => socket.write(http(ipOf(body))));
+    const asked = client(server.url);
+    for (const ip of ['192.0.2.1', '192.0.2.2']) expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
+    expect(server.sockets).toHaveLength(1);
+  });
+});
+
+describe('a status below 200', () => {
+  test.each([
+    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n'],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ])('101 is no answer, and frees its connection: %j', async head => {
+    const server = await startRawServer(socket => socket.write(head));
+    const attempt = await client(server.url).send('ip', {ip: '192.0.2.1'});
+    expect(attempt).toMatchObject({kind: 'unreadable', status: 101});
+    await expect.poll(() => server.sockets.every(socket => socket.destroyed)).toBe(true);
+  });
+
+  test('others are followed by the answer', async () => {
+    const early = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+    const server = await startRawServer(socket => socket.write(early + http('X')));
+    expect(cityOf(await client(server.url).send('ip', {ip: '192.0.2.1'}))).toBe('X');
+  });
+});
+
+describe('a coded body', () => {
+  const json = '{"success":true,"data":{"city":"X"}}';
+  test.each([
+    ['GZIP', gzipSync(json), 'answered'],
+    ['X-Gzip', gzipSync(json), 'answered'],
+    [' Br ', brotliCompressSync(json), 'answered'],
+    ['Identity', Buffer.from(json), 'answered'],
+    ['deflate , gzip', gzipSync(deflateSync(json)), 'answered'],
+    ['gzip,,identity', gzipSync(json), 'answered'],
+    ['compress', Buffer.from(json), 'unreadable'],
+    ['constructor', Buffer.from(json), 'unreadable'],
+  ])('%j', async (coding, body, kind) => {
+    await using server = await startApiServer({
+      key,
+      script: () => ({
+        kind: 'answer',
+        status: 200,
+        body: {as: 'bytes', data: body, type: 'application/json'},
+        headers: {'Content-Encoding': coding},
+      }),
+    });
+    expect((await client(server.url).send('ip', {ip: '192.0.2.1'})).kind).toBe(kind);
+  });
+});
+
+test('a call’s time begins when it has its connection', async () => {
+  await using server = await startApiServer({key, latencyMs: 200});
+  const asked = client(server.url, {maxConnections: 1, timeoutMs: 450});
+  const attempts = await Promise.all([1, 2, 3, 4].map(n => asked.send('ip', {ip: `192.0.2.${n}`})));
+  expect(attempts.map(({kind}) => kind)).toEqual(Array(4).fill('answered'));
+  expect(attempts.every(({latencyMs}) => latencyMs < 450)).toBe(true);
+});
+
+describe('a proxy that never answers', () => {
+  test('is not waited for, and nothing was sent', async () => {
+    const proxy = await startRawServer(() => {});
+    vi.stubEnv('HTTPS_PROXY', proxy.url);
+    const attempt = await accelerated(100, () =>
+      client('https://api.example.com').send('ip', {ip: '192.0.2.1'}),
+    );
+    expect(attempt).toMatchObject({kind: 'not_sent', code: 'timeout'});
+    await expect.poll(() => proxy.sockets.every(socket => socket.destroyed)).toBe(true);
+  });
+
+  test('is left when the client closes', async () => {
+    const proxy = await startRawServer(() => {});
+    vi.stubEnv('HTTPS_PROXY', proxy.url);
+    const asked = client('https://api.example.com');
+    const attempt = asked.send('ip', {ip: '192.0.2.1'});
+    await expect.poll(() => proxy.sockets.length).toBe(1);
+    asked.close();
+    expect((await attempt).kind).toBe('not_sent');
+    await expect.poll(() => proxy.sockets.every(socket => socket.destroyed)).toBe(true);
+  });
+});
+
+test('calls that wait for a connection end with the client', async () => {
+  await using server = await startApiServer({key, script: () => reply.stall()});
+  const asked = client(server.url, {maxConnections: 1});
+  const attempts = [1, 2].map(n => asked.send('ip', {ip: `192.0.2.${n}`}));
+  await expect.poll(() => server.ledger.calls).toBe(1);
+  asked.close();
+  expect((await Promise.all(attempts)).map(({kind}) => kind)).toEqual(['ambiguous', 'not_sent']);
+  expect(server.ledger.calls).toBe(1);
+});

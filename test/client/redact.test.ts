@@ -1,0 +1,66 @@
+import {describe, expect, test} from 'vitest';
+import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
+import {redactorOf} from '../../src/client/redact.ts';
+
+const KEY = 'canary/key+1f0c"9a';
+const escaped = (text: string, unit: (code: string) => string) =>
+  [...text].map(each => unit(each.charCodeAt(0).toString(16).padStart(4, '0'))).join('');
+
+const spellings: readonly (readonly [string, string])[] = [
+  ['as it is', JSON.stringify(KEY)],
+  ['with an escaped slash', JSON.stringify(KEY).replaceAll('/', '\\/')],
+  ['in code points', `"${escaped(KEY, code => `\\u${code}`)}"`],
+  ['in code points in upper case', `"${escaped(KEY, code => `\\u${code.toUpperCase()}`)}"`],
+  ['its first letter', JSON.stringify(KEY).replace('c', '\\u0063')],
+  ['in JSON that is text', JSON.stringify(JSON.stringify({api_key: KEY}))],
+  ['escaped in JSON that is text', JSON.stringify(`{"api_key":"${escaped(KEY, code => `\\u${code}`)}"}`)],
+  ['among other text', JSON.stringify(`the key ${KEY}, twice: ${KEY}`)],
+];
+const answer = (body: string, key: string): string => {
+  const response: RawResponse = {status: 200, body, latencyMs: 1, pace: {limits: {}}};
+  const attempt = classifyResponse('ip', response, {}, redactorOf(key));
+  expect(attempt.kind).toBe('answered');
+  return JSON.stringify(attempt);
+};
+
+describe('the key in an answer', () => {
+  test.each(spellings)('%s', (_, spelled) => {
+    const bodies = [
+      `{"success":true,"data":{"city":${spelled}}}`,
+      `{"success":true,"data":{${spelled}:{"a":[{${spelled}:1.10}]}}}`,
+      `{"success":true,"data":{"city":1,"isp":"A\\u0041","x":[[${spelled}]]}}`,
+    ];
+    for (const body of bodies) {
+      const text = answer(body, KEY);
+      expect(text).toContain('[key]');
+      for (const part of ['canary', 'key+', '1f0c', '006'])
+        expect(text.replaceAll('\\', '')).not.toContain(part);
+    }
+  });
+
+  test('as a number, however it is spelled', () => {
+    for (const number of ['1234567890', '1234567890.0', '[1234567890]'])
+      expect(answer(`{"success":true,"data":{"x":${number}}}`, '1234567890')).not.toContain('1234567890');
+  });
+
+  test('nothing else changes', () => {
+    const data = '{"city":"Z\\u00fcrich \\\\ \\" \\/","isp":"canary/key","__proto__":{"a":1.10}}';
+    const text = answer(`{"success":true,"data":${data}}`, KEY);
+    expect(text).not.toContain('[key]');
+    expect(JSON.parse(text)).toMatchObject({data: {city: 'Zürich \\ " /', isp: 'canary/key'}});
+  });
+
+  test('is no code of a failure', () => {
+    const response = (message: string): RawResponse => ({
+      status: 400,
+      body: `{"success":false,"message":"${message}"}`,
+      latencyMs: 1,
+      pace: {limits: {}},
+    });
+    for (const message of ['plain-canary-key', 'plain-c\\u0061nary-key'])
+      expect(classifyResponse('ip', response(message), {}, redactorOf('plain-canary-key'))).toMatchObject({
+        kind: 'rejected',
+        code: 'service_error',
+      });
+  });
+});
