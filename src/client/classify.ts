@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {nestsTooDeep} from '../job/nesting.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {errorBody, INVALID_TOKEN, type Operation, wire} from './wire.ts';
 
@@ -60,6 +61,7 @@ function readAnswer(
   if (json === undefined) return unreadable('not JSON');
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
+  if (nestsTooDeep(data)) return unreadable('nested too deep');
   const echoed = data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -93,8 +95,9 @@ function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path =
     if (field instanceof z.ZodObject && isObject(value)) {
       const inner = checkFields(field, value, `${path}${name}.`);
       data.push([name, inner.data]);
-      unknownFields.push(...inner.unknownFields);
-      wrongTypes.push(...inner.wrongTypes);
+      // One by one: as arguments of one call, a hundred thousand names overflow the stack.
+      for (const unknown of inner.unknownFields) unknownFields.push(unknown);
+      for (const wrong of inner.wrongTypes) wrongTypes.push(wrong);
     } else if (field.safeParse(value).success) data.push([name, value]);
     else wrongTypes.push(path + name);
   }
