@@ -162,7 +162,7 @@ describe('charts', () => {
         series: [{name: 'a', tone: 'known', values}],
       },
       most,
-    ).markup;
+    ).toString();
 
   test('a line goes through the middle of each stretch, and has a gap where nothing was measured', () => {
     expect(chart([10, 5, null, 0])).toContain('d="M12.5 0h0L37.5 50M87.5 100h0"');

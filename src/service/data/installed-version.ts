@@ -3,7 +3,7 @@ import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
 /** An installed package's folder, or undefined: many packages export nothing that leads there. */
-export function packageFolder(name: string): string | undefined {
+function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
 }
