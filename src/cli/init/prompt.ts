@@ -1,6 +1,7 @@
 import {createInterface, type Interface} from 'node:readline';
 import {BulkEnrichError, exitCodes} from '../../job/errors.ts';
 import {isInteractive} from '../console.ts';
+import {print, printable} from '../terminal/printable.ts';
 
 /** What is wrong with an answer; undefined where nothing is. */
 type Check = (answer: string) => string | undefined;
@@ -28,7 +29,7 @@ function askOn(prompt: Interface): Ask {
   });
   return async (question, otherwise, check) => {
     for (;;) {
-      prompt.setPrompt(`${question} [${otherwise}] `);
+      prompt.setPrompt(printable(`${question} [${otherwise}] `));
       if (open) prompt.prompt();
       const line = await lines.next();
       if (line.done === true)
@@ -36,7 +37,7 @@ function askOn(prompt: Interface): Ask {
       const answer = line.value.trim() || otherwise;
       const wrong = check(answer);
       if (wrong === undefined) return answer;
-      process.stderr.write(`${wrong}\n`);
+      print('stderr', `${wrong}\n`);
     }
   };
 }
