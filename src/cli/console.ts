@@ -2,6 +2,7 @@ import {type Logger, pino} from 'pino';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
+import {print, printable} from './terminal/printable.ts';
 
 /** What the command writes for a person; data alone goes to stdout. */
 export interface Console {
@@ -30,7 +31,7 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
     erase();
     process.stderr.write(text);
   };
-  const line = (text: string) => write(`${text}\n`);
+  const line = (text: string) => write(printable(`${text}\n`));
   return {
     quiet,
     interactive: isInteractive(),
@@ -47,7 +48,7 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
     draw(text) {
       erase();
       if (text === '') return;
-      process.stderr.write(text);
+      print('stderr', text);
       drawn = true;
     },
     log: createLog(settings.logLevel, write),

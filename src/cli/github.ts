@@ -6,6 +6,7 @@ import {annotation, fitStepSummary} from '../report/github.ts';
 import {renderMarkdown} from '../report/markdown.ts';
 import type {RunOutcome} from '../run/finish.ts';
 import type {Console} from './console.ts';
+import {print} from './terminal/printable.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -54,5 +55,5 @@ function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
 
 /** To stderr, as stdout may carry the rows; GitHub reads both. */
 function write(line: string): void {
-  process.stderr.write(`${line}\n`);
+  print('stderr', `${line}\n`);
 }

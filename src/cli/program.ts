@@ -4,6 +4,7 @@ import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
+import {print} from './terminal/printable.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 type Action = (...given: never[]) => Promise<number>;
@@ -220,10 +221,11 @@ function report(error: unknown): number {
     return exitCodes.usage;
   }
   if (error instanceof BulkEnrichError) {
-    process.stderr.write(`${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
     return error.exitCode;
   }
-  process.stderr.write(
+  print(
+    'stderr',
     `${inRed('Internal error:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
   return exitCodes.internal;

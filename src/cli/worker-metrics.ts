@@ -26,9 +26,13 @@ export function parseAddress(text: string): Address {
  *
  * @throws {UsageError} when the address can't be listened on.
  */
-export async function serveMetrics({host, port}: Address, worker: FleetWorker): Promise<Server> {
+export async function serveMetrics(
+  {host, port}: Address,
+  worker: Pick<FleetWorker, 'report'>,
+): Promise<Server> {
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    // Whoever scrapes may say more in the query, as Prometheus' `params` do.
+    if (request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404).end('Only /metrics is here.\n');
       return;
     }

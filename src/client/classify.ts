@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {nestsTooDeep} from '../job/nesting.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
@@ -63,8 +64,8 @@ function readAnswer(
   if (json === undefined) return unreadable('not JSON');
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
+  if (nestsTooDeep(data)) return unreadable('nested too deep');
   const answer = answerOf(wire[operation].data, data, response.body ?? '');
-  if (answer === undefined) return unreadable('nested too deeply');
   const echoed = answer.data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -72,24 +73,17 @@ function readAnswer(
   return {...heard, kind: 'answered', ...answer};
 }
 
-/** A text shorter than this can't be nested so deeply that writing it again overflows the stack. */
-const SHALLOW_LENGTH = 2_000;
-
-/** What is kept of an answer; undefined where it can't be written again. */
+/** What is kept of an answer. */
 function answerOf(
   schema: z.ZodObject,
   given: Record<string, unknown>,
   body: string,
-): (Checked & Pick<Answered, 'exact'>) | undefined {
-  try {
-    const checked = checkFields(schema, given);
-    if (markNumbers(body) === body && body.length < SHALLOW_LENGTH) return checked;
-    const marked = JSON.stringify(checked.data);
-    const exact = unmarkNumbers(marked);
-    return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
-  } catch {
-    return undefined;
-  }
+): Checked & Pick<Answered, 'exact'> {
+  const checked = checkFields(schema, given);
+  if (markNumbers(body) === body) return checked;
+  const marked = JSON.stringify(checked.data);
+  const exact = unmarkNumbers(marked);
+  return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
 }
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
@@ -118,8 +112,9 @@ function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path =
     if (field instanceof z.ZodObject && isObject(value)) {
       const inner = checkFields(field, value, `${path}${name}.`);
       data.push([name, inner.data]);
-      unknownFields.push(...inner.unknownFields);
-      wrongTypes.push(...inner.wrongTypes);
+      // One by one: as arguments of one call, a hundred thousand names overflow the stack.
+      for (const unknown of inner.unknownFields) unknownFields.push(unknown);
+      for (const wrong of inner.wrongTypes) wrongTypes.push(wrong);
     } else if (field.safeParse(plain(value)).success) data.push([name, value]);
     else wrongTypes.push(path + name);
   }

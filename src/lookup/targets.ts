@@ -2,6 +2,7 @@ import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
+import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 
 /** Reads one column's cell as text; undefined where the row has none. */
@@ -36,10 +37,14 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
+/** Has blanks, so that it can't be a token either. */
+const NESTED_TOO_DEEP = 'nested too deep';
+
 /** Nothing for null; what is no text comes as its JSON, which tells a phone number from what can't be a value. */
 function jsonText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  return nestsTooDeep(value) ? NESTED_TOO_DEEP : JSON.stringify(value);
 }
 
 const defaultPrefix: Readonly<Record<Operation, string>> = {

@@ -1,24 +1,26 @@
 import {jsonMembers} from '../input/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
+import {MOST_LEVELS} from '../job/nesting.ts';
 
 /** A file with more columns than this is one whose objects are keyed by content, such as identifiers. */
 const MOST_COLUMNS = 2_000;
 
 /**
  * The members of a JSON object with those of the objects in it, by their dotted paths: `user.name` → the text of its
- * value. Lists and empty objects stay whole. Where two have one path, the second is `path#2`, as with equal headers.
+ * value. Lists, empty objects and what is nested too deep stay whole. Where two have one path, the second is `path#2`, as with equal headers.
  */
 export function flatMembers(raw: string): Map<string, string> {
   const flat = new Map<string, string>();
-  const add = (text: string, prefix: string) => {
+  const add = (text: string, prefix: string, levels: number) => {
     for (const [name, value] of jsonMembers(text)) {
       const path = `${prefix}${name}`;
-      if (value.startsWith('{') && !/^\{\s*\}$/.test(value)) add(value, `${path}.`);
+      const opens = levels > 1 && value.startsWith('{') && !/^\{\s*\}$/.test(value);
+      if (opens) add(value, `${path}.`, levels - 1);
       else flat.set(flat.has(path) ? unused(path, flat) : path, value);
     }
   };
-  add(raw, '');
+  add(raw, '', MOST_LEVELS);
   return flat;
 }
 

@@ -1,6 +1,6 @@
 import {bar, histogram, lines, roundUp, stack} from './charts.ts';
 import {count, duration, percent} from './format.ts';
-import {html, type Markup} from './markup.ts';
+import {html, type Markup, raw} from './markup.ts';
 import type {
   Block,
   HistogramBlock,
@@ -25,7 +25,7 @@ export function renderHtml(report: Report): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <link rel="icon" href="data:,">
 <title>${title}: ${status.text}</title>
-<style>${{markup: style}}</style>
+<style>${raw(style)}</style>
 </head>
 <body>
 <header>
@@ -44,7 +44,7 @@ ${sections.map(sectionHtml)}
 </body>
 </html>
 `;
-  return page.markup;
+  return String(page);
 }
 
 function sectionHtml({title, note, blocks}: Section): Markup {

@@ -75,7 +75,13 @@ function tableOf(
   return `${line(head)}| ${rule.join(' | ')} |\n${rows.map(line).join('')}`;
 }
 
-/** Texts from answers and paths must not become Markdown or HTML, nor end their line. */
+/**
+ * Texts from answers and paths must not become Markdown, HTML or links, nor end their line. GitHub links addresses and
+ * mentions whatever stands before them, a backslash included, but not where an element stands in them.
+ */
 function escaped(text: string): string {
-  return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*_{}[\]<>|#~@&]/g, character => `\\${character}`);
+  return text
+    .replace(/[\r\n]+/g, ' ')
+    .replace(/[\\`*_{}[\]<>|#~&]/g, character => `\\${character}`)
+    .replace(/@|:(?=\/\/)|www(?=\.)/gi, begun => `${begun}<wbr>`);
 }

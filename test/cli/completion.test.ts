@@ -1,6 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
 import {bin, createSandbox} from '../support/command.ts';
+import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
 
 it.each(['bash', 'zsh', 'fish'])(
   'completion for %s knows every command, and flags from the schema',
@@ -25,7 +26,6 @@ describe('in bash', () => {
   const script = execFileSync(process.execPath, [bin, 'completion', 'bash'], {encoding: 'utf8'});
   const completed = (...words: readonly string[]) => {
     using sandbox = createSandbox();
-    sandbox.write('signups.csv', '');
     const ask = `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bulk_enrich; echo "\${COMPREPLY[*]}"`;
     const args = ['-c', ask, 'bash', 'bulk-enrich', ...words];
     return execFileSync('bash', args, {cwd: sandbox.directory, encoding: 'utf8'}).trim();
@@ -36,8 +36,6 @@ describe('in bash', () => {
     [['run', '--max-c'], '--max-credits'],
     [['run', '--endpoint', ''], 'embedded live'],
     [['run', '--output-format', 'nd'], 'ndjson'],
-    [['run', 'sig'], 'signups.csv'],
-    [['run', '--job', 'sig'], 'signups.csv'],
     [['cache', 'p'], 'prune purge'],
     [['cache', 'purge', '--def'], '--default-country'],
     [['fleet', ''], 'status'],
@@ -45,6 +43,20 @@ describe('in bash', () => {
     [['completion', ''], 'bash zsh fish'],
   ])('%j', (words, expected) => {
     expect(completed(...words)).toBe(expected);
+  });
+
+  test.skipIf(!canOpenTerminal())('names of files are quoted as a shell reads them', async () => {
+    using sandbox = createSandbox();
+    sandbox.write("my list's $1.csv", '');
+    sandbox.write('other.csv', '');
+    sandbox.write('completion', `${script}\nbulk-enrich() { printf '<%s>' "$@"; exit; }\n`);
+    const {type, ended, screen} = openTerminal('bash --rcfile completion -i', {
+      cwd: sandbox.directory,
+      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, TERM: 'dumb', INPUTRC: '/dev/null'},
+    });
+    type('bulk-enrich run --job my\toth\t\n');
+    await ended;
+    expect(screen.lines.join('\n')).toContain("<run><--job><my list's $1.csv><other.csv>");
   });
 });
 

@@ -1,6 +1,8 @@
-import {expect, it} from 'vitest';
-import {createSandbox} from '../support/command.ts';
+import {describe, expect, it} from 'vitest';
+import {bin, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {until} from '../support/until.ts';
 
 const LIST =
   'email,mobile,signup_ip\na@example.com,+12025550100,192.0.2.1\nb@example.org,(202) 555-0101,192.0.2.2\n';
@@ -61,5 +63,35 @@ it('init says what is missing in a list without anything to look up', async () =
   expect(await runHere(sandbox, ['init', 'list.csv'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('columns: id, note'),
+  });
+});
+
+describe.skipIf(!canOpenTerminal())('at a terminal, init', () => {
+  const asked = async (keys: string) => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', LIST);
+    const {type, ended, screen} = openTerminal(`'${process.execPath}' '${bin}' init list.csv`, {
+      cwd: sandbox.directory,
+      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, TERM: 'dumb'},
+    });
+    await until(() => screen.lines.some(line => line.includes('[')));
+    type(keys);
+    const code = await ended;
+    return {code, shown: screen.lines.join('\n'), job: code === 0 ? sandbox.read('list.yaml') : undefined};
+  };
+
+  it('takes several answers that are pasted at once, wrong ones among them', async () => {
+    const {code, job} = await asked('nowhere\nus\nembedded\nmany\n7000\n');
+    expect([code, job]).toEqual([0, expect.stringContaining('max_credits: 7000')]);
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', 'us\nlive\n\u0004'],
+  ])('writes nothing after %s', async (_, keys) => {
+    expect(await asked(keys)).toMatchObject({
+      code: 130,
+      shown: expect.stringContaining('nothing was written'),
+    });
   });
 });

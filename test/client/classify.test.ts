@@ -117,6 +117,19 @@ describe('a response', () => {
     expect(verdict('b', {})).toBe('answered');
   });
 
+  test('an answer may be odd in any way: nested too deep, or full of unknown fields', () => {
+    const deep = `{"success":true,"data":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
+    expect(classifyResponse('ip', respond(200, deep), {})).toMatchObject({
+      kind: 'unreadable',
+      code: 'bad_response',
+      detail: 'nested too deep',
+    });
+    const names = Array.from({length: 150_000}, (_, n) => `x${n}`);
+    const wide = {success: true, device: Object.fromEntries(names.map(name => [name, 1]))};
+    const attempt = classifyResponse('verify', respond(200, wide), {});
+    expect(attempt.kind === 'answered' && attempt.unknownFields.length).toBe(names.length);
+  });
+
   test('names of prototypes are names like any other', () => {
     const body = '{"success":true,"data":{"__proto__":{"city":1},"constructor":1,"city":"X"}}';
     const attempt = classifyResponse('ip', respond(200, body), {});

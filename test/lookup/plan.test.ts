@@ -101,6 +101,11 @@ test.each([
   expect(cellReader(name, [])(ndjsonRow(raw))).toBe(expected);
 });
 
+test('NDJSON: a cell that is nested too deep is text that no value looks like', () => {
+  const raw = `{"ip":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  expect(cellReader('ip', [])(ndjsonRow(raw))).toBe('nested too deep');
+});
+
 test('two columns for one operation have their own names as prefixes, unless told otherwise', () => {
   const choices = [{column: 'email'}, {column: 'id', prefix: 'other_'}];
   expect(targetsOf('ip', choices, columns).map(({prefix}) => prefix)).toEqual(['email_', 'other_']);

@@ -18,6 +18,13 @@ describe('the members of a nested object', () => {
     expect(Object.fromEntries(flatMembers(raw))).toEqual(members);
   });
 
+  test('stay whole below a hundred levels, however deep they go', () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const path = Array(100).fill('a').join('.');
+    expect([...flatMembers(deep(100))]).toEqual([[path, '1']]);
+    expect([...flatMembers(deep(20_000))]).toEqual([[path, deep(19_900)]]);
+  });
+
   test('are the columns, in order of first appearance', () => {
     const rows = ['{"u":{"id":1}}', '{"u":{"n":2,"id":3},"x":4}', '{"u":5}'].map(ndjsonRow);
     expect(flatColumns(rows)).toEqual(['u.id', 'u.n', 'x', 'u']);

@@ -8,7 +8,8 @@ import type {Summary} from '../../src/report/summary.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** All texts of a report that come from outside: none may become markup. */
-const EVIL = '"><script>alert(1)</script>|\n# [x](https://example.com) <b>&amp;`*_';
+const EVIL =
+  '"><script>alert(1)</script>|\n# [x](https://example.com) <b>&amp;`*_ www.example.com jo@example.com @someone';
 
 const hostile = fullSummary({
   job: EVIL,
@@ -115,9 +116,15 @@ describe('Markdown', () => {
 
   test('lets no text become markup, nor break its table', () => {
     const text = markdown(hostile);
-    expect(text).not.toMatch(/(?<!\\)<|(?<!\\)\[x/);
+    expect(text).not.toMatch(/(?<!\\)<(?!wbr>)|(?<!\\)\[x/);
     expect(text.split('\n').filter(line => line.startsWith('# '))).toHaveLength(1);
     expect(wholeTables(text)).toBeGreaterThan(8);
+  });
+
+  test('lets no text become a link on GitHub, which looks at each text between elements by itself', () => {
+    const text = markdown(hostile);
+    expect(text).toContain('@<wbr>someone');
+    for (const part of text.split('<wbr>')) expect(part).not.toMatch(/www\.|:\/\/|@./i);
   });
 
   test('shows a long timeline at no more than a dozen moments', () => {
@@ -155,7 +162,7 @@ describe('charts', () => {
         series: [{name: 'a', tone: 'known', values}],
       },
       most,
-    ).markup;
+    ).toString();
 
   test('a line goes through the middle of each stretch, and has a gap where nothing was measured', () => {
     expect(chart([10, 5, null, 0])).toContain('d="M12.5 0h0L37.5 50M87.5 100h0"');

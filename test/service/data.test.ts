@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
 import {hostingNetworks} from '../../src/service/data/hosting-networks.ts';
-import {packageVersion} from '../../src/service/data/installed-version.ts';
+import {licenceTexts, packageVersion} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
 import {networkFlags} from '../../src/service/data/network-flags.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
@@ -14,6 +14,14 @@ import {buildOpenApi} from '../../src/service/openapi.ts';
 import {running} from './running.ts';
 
 const data = new OpenData();
+
+/** Words of a licence's text, and what it is called. */
+const LICENCES = [
+  [/Creative Commons Attribution 4\.0/, 'CC-BY-4.0'],
+  [/CC0 1\.0/, 'CC0-1.0'],
+  [/with or without fee/, 'ISC'],
+  [/free of charge, to any person/, 'MIT'],
+] as const;
 
 describe('a packed file', () => {
   it('gives back the columns that were put in, of any kind and length', () => {
@@ -52,6 +60,18 @@ describe('the packed data', () => {
   it('is small', () => {
     const bytes = Object.values(files).map(file => readFileSync(join(dataDirectory(), file)).length);
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(3_500_000);
+  });
+
+  it('is credited as the licences in its packages ask, which are shipped with it', () => {
+    const shipped = readFileSync(join(dataDirectory(), files.licences), 'utf8');
+    for (const {name, licence, attribution, link} of readManifest(dataDirectory()).dataSets)
+      for (const text of licenceTexts(name)) {
+        expect(shipped).toContain(text);
+        const stated = LICENCES.find(([words]) => words.test(text))?.[1] ?? 'one that is known';
+        expect([name, licence]).toEqual([name, expect.stringContaining(stated)]);
+        const credited = /attribution to (\S+) for the data/i.exec(text)?.[1]?.toLowerCase() ?? '';
+        expect(`${attribution} ${link}`.toLowerCase()).toContain(credited);
+      }
   });
 
   it('is of the installed packages', () => {

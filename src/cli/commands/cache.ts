@@ -8,6 +8,7 @@ import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
 import {count, many, table} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 
 interface CacheFlags {
   readonly cache?: string;
@@ -20,7 +21,8 @@ export async function cacheStats(flags: CacheFlags): Promise<number> {
       .stats()
       .map(({operation, answers, oldest, newest}) => [operation, count(answers), day(oldest), day(newest)]);
     const bytes = statSync(join(directory, 'answers.db')).size;
-    process.stdout.write(
+    print(
+      'stdout',
       `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`,
     );
   });
@@ -39,7 +41,7 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
       if (age !== undefined) removed += store.prune(operation, now - age);
     }
     store.compact();
-    process.stdout.write(`${many(removed, 'answer')} removed.\n`);
+    print('stdout', `${many(removed, 'answer')} removed.\n`);
   });
 }
 
@@ -59,7 +61,8 @@ export async function cachePurge(
   return withStore(flags, store => {
     const removed = store.purge(keys);
     store.compact();
-    process.stdout.write(
+    print(
+      'stdout',
       removed === 0
         ? 'Nothing is known of that value.\n'
         : `${many(removed, 'answer')} removed; the file was rewritten.\n`,
@@ -85,7 +88,7 @@ function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: strin
   try {
     directory ??= defaultStoreDirectory(process.env);
     store = StoreAdmin.open(directory);
-    if (store === undefined) process.stdout.write(`${directory}: no answers are kept there.\n`);
+    if (store === undefined) print('stdout', `${directory}: no answers are kept there.\n`);
     else work(store, directory);
     return 0;
   } catch (error) {

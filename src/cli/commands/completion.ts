@@ -79,12 +79,13 @@ ${firsts}
   case "$before" in
 ${values}
   esac
-  case "$word" in -*) ;; *) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
+  # Without words of ours, readline completes names of files, and quotes what is odd in them.
+  case "$word" in -*) ;; *) return ;; esac
   case "$command" in
 ${cases}
   esac
 }
-complete -o filenames -F _bulk_enrich bulk-enrich
+complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 

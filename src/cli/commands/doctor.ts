@@ -11,7 +11,8 @@ import {checkFleet} from '../doctor/fleet.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {checkPlace} from '../doctor/places.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count} from '../terminal/format.ts';
+import {count, table} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 import {cleaned} from './settings.ts';
 
 type DoctorFlags = RawSettings & {
@@ -30,7 +31,8 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
     ...(await checkFleet(settings.fleet)),
     ...checkPlaces(settings, output),
   ];
-  process.stdout.write(
+  print(
+    'stdout',
     json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
   );
   return exitCodeOfAll(checks);
@@ -120,10 +122,6 @@ const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED'} as const;
 const colours = {ok: 'green', warning: 'yellow', failed: 'red'} as const;
 
 function render(checks: readonly Check[], paint: Paint): string {
-  const width = Math.max(...checks.map(({name}) => name.length));
-  const lines = checks.map(
-    ({name, state, detail}) =>
-      `${name.padEnd(width)}  ${paint(colours[state], marks[state].padEnd(7))}  ${detail}`,
-  );
-  return `${lines.join('\n')}\n`;
+  const lines = checks.map(({name, state, detail}) => [name, paint(colours[state], marks[state]), detail]);
+  return `${table(lines, 3)}\n`;
 }

@@ -1,5 +1,6 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
 import {count, duration, table} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -8,7 +9,7 @@ export async function fleetStatusCommand(flags: {
   readonly json?: boolean;
 }): Promise<number> {
   const status = await fleetStatus(demandRedisUrl(flags.redis));
-  process.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : render(status));
+  print('stdout', flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : render(status));
   return 0;
 }
 

@@ -11,6 +11,7 @@ import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {shellWord} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 import {cleaned} from './settings.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
@@ -43,7 +44,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     });
   }
   for (const {column, why} of answers.leftOut) say(`Left out: "${column}", ${why}.`);
-  process.stdout.write(`${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
+  print('stdout', `${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
 
@@ -80,5 +81,5 @@ async function lookAt(
 }
 
 function say(sentence: string): void {
-  process.stderr.write(`${sentence}\n`);
+  print('stderr', `${sentence}\n`);
 }

@@ -1,6 +1,7 @@
 import type {Job} from '../../job/job.ts';
 import {makePlan, type PlanReport} from '../../run/plan.ts';
 import {count, duration, many, table} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 import {type JobFlags, jobFrom} from './settings.ts';
 
@@ -17,7 +18,7 @@ export async function planCommand(
     now: Date.now,
     warn: console.warn,
   });
-  process.stdout.write(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
   return 0;
 }
 
@@ -39,7 +40,7 @@ function render(report: PlanReport, {endpoint}: Job): string {
     how,
   ]);
   return `Columns (${report.format}):
-${leftTable([...columns, ...left])}
+${table([...columns, ...left], 3)}
 
 ${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
@@ -51,11 +52,4 @@ Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(repo
 Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
 Nothing was sent.
 `;
-}
-
-function leftTable(rows: readonly (readonly string[])[]): string {
-  const width = (index: number) => Math.max(0, ...rows.map(row => row[index]?.length ?? 0));
-  return rows
-    .map(([a = '', b = '', c = '']) => `${a.padEnd(width(0))}  ${b.padEnd(width(1))}  ${c}`)
-    .join('\n');
 }

@@ -6,6 +6,7 @@ import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
+import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
 import {type JobFlags, jobFrom} from './settings.ts';
@@ -42,7 +43,7 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
     };
     if (job.settings.sample !== undefined) {
       const report = await runSample(job, io, stopper);
-      process.stdout.write(renderSample(report));
+      print('stdout', renderSample(report));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
     const outcome = await run(job, io, stopper);

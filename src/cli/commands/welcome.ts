@@ -1,5 +1,6 @@
 import {readdirSync} from 'node:fs';
-import {shellWord} from '../terminal/format.ts';
+import {shellWord, table} from '../terminal/format.ts';
+import {print} from '../terminal/printable.ts';
 
 /** `bulk-enrich` alone: what to do next, with what lies here. */
 export async function welcome(): Promise<number> {
@@ -17,12 +18,18 @@ export async function welcome(): Promise<number> {
     ['serve', 'the service itself, answered from open data'],
     ['--help', 'all commands; bulk-enrich run --help: all settings'],
   ] as const;
-  const width = Math.max(...lines.map(([command]) => command.length));
-  process.stdout.write(`bulk-enrich enriches lists of IPs, phone numbers and e-mail addresses.
+  print(
+    'stdout',
+    `bulk-enrich enriches lists of IPs, phone numbers and e-mail addresses.
 
-${lines.map(([command, what]) => `  bulk-enrich ${command.padEnd(width)}   ${what}\n`).join('')}
+${table(
+  lines.map(([command, what]) => [`  bulk-enrich ${command}`, ` ${what}`]),
+  2,
+)}
+
 ${whoAnswers()}
-${unfinished.map(name => `${name} is of a run that has not ended: the command that began it goes on with it.\n`).join('')}`);
+${unfinished.map(name => `${name} is of a run that has not ended: the command that began it goes on with it.\n`).join('')}`,
+  );
   return 0;
 }
 

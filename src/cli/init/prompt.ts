@@ -1,6 +1,7 @@
-import {createInterface, type Interface} from 'node:readline/promises';
+import {createInterface, type Interface} from 'node:readline';
 import {BulkEnrichError, exitCodes} from '../../job/errors.ts';
 import {isInteractive} from '../console.ts';
+import {print, printable} from '../terminal/printable.ts';
 
 /** What is wrong with an answer; undefined where nothing is. */
 type Check = (answer: string) => string | undefined;
@@ -12,26 +13,31 @@ export type Ask = (question: string, otherwise: string, check: Check) => Promise
 export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
   if (!isInteractive()) return work(async (_, otherwise) => otherwise, false);
   const prompt = createInterface({input: process.stdin, output: process.stderr});
-  const gone = new Promise<never>((_, reject) => {
-    prompt.once('close', () =>
-      reject(new BulkEnrichError('interrupted', exitCodes.interrupted, 'Interrupted; nothing was written.')),
-    );
-  });
   try {
-    return await Promise.race([work(askOn(prompt), true), gone]);
+    return await work(askOn(prompt), true);
   } finally {
-    gone.catch(() => {});
     prompt.close();
   }
 }
 
 function askOn(prompt: Interface): Ask {
+  // Keeps lines that nobody has asked for yet, as when several are pasted; `question()` loses those.
+  const lines = prompt[Symbol.asyncIterator]();
+  let open = true;
+  prompt.once('close', () => {
+    open = false;
+  });
   return async (question, otherwise, check) => {
     for (;;) {
-      const answer = (await prompt.question(`${question} [${otherwise}] `)).trim() || otherwise;
+      prompt.setPrompt(printable(`${question} [${otherwise}] `));
+      if (open) prompt.prompt();
+      const line = await lines.next();
+      if (line.done === true)
+        throw new BulkEnrichError('interrupted', exitCodes.interrupted, 'Interrupted; nothing was written.');
+      const answer = line.value.trim() || otherwise;
       const wrong = check(answer);
       if (wrong === undefined) return answer;
-      process.stderr.write(`${wrong}\n`);
+      print('stderr', `${wrong}\n`);
     }
   };
 }

@@ -1,23 +1,20 @@
+import stringWidth from 'string-width';
 import {count} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment} from '../../report/format.ts';
 
-/** A table of aligned columns: the first to the left, the others to the right. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** A table of aligned columns: the first ones to the left, the others to the right. */
+export function table(rows: readonly (readonly string[])[], toTheLeft = 1): string {
   const widths: number[] = [];
   for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-  return rows
-    .map(row =>
-      row
-        .map((cell, index) =>
-          index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+    for (const [index, cell] of row.entries())
+      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
+  const aligned = (cell: string, index: number) => {
+    const blanks = ' '.repeat((widths[index] ?? 0) - stringWidth(cell));
+    return index < toTheLeft ? cell + blanks : blanks + cell;
+  };
+  return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
 }
 
 /** A word as a shell takes it, quoted where it has to be. */

@@ -1,9 +1,11 @@
+import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RunOutcome} from '../../run/finish.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './format.ts';
+import {print} from './printable.ts';
 import {troubleLines} from './trouble.ts';
 
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
@@ -20,7 +22,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
-  process.stderr.write(`${stopped} ${outcome.message}\n`);
+  print('stderr', `${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
   if (outcome.exitCode !== 2 && job.paths.output !== undefined)
@@ -68,7 +70,7 @@ function lookupTable(summary: Summary, width: number): string {
   ]);
   const all = [head, ...rows];
   const whole = table(all);
-  if (whole.split('\n').every(line => line.length <= width)) return whole;
+  if (whole.split('\n').every(line => stringWidth(line) <= width)) return whole;
   const telling = head.map((_, column) => rows.some(row => row[column] !== '0'));
   return table(all.map(row => row.filter((_, column) => telling[column])));
 }

@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
 
-/** The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but one are gzipped. */
+/** The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but the last two are gzipped. */
 export const files = {
   asn: 'asn.bin.gz',
   country: 'country.bin.gz',
@@ -14,6 +14,7 @@ export const files = {
   mailBlocklist: 'mail-blocklist.txt.gz',
   mailProviders: 'mail-providers.txt.gz',
   mailMainstream: 'mail-mainstream.txt.gz',
+  licences: 'licences.txt',
   manifest: 'manifest.json',
 } as const;
 

@@ -1,10 +1,24 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
-/** An installed package's version, or undefined: read from its folder, since many packages export nothing else. */
-export function packageVersion(name: string): string | undefined {
+/** An installed package's folder, or undefined: many packages export nothing that leads there. */
+function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  const file = paths.map(folder => join(folder, name, 'package.json')).find(each => existsSync(each));
-  return file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8')).version;
+  return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
+}
+
+/** An installed package's version, or undefined. */
+export function packageVersion(name: string): string | undefined {
+  const folder = packageFolder(name);
+  return folder === undefined
+    ? undefined
+    : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
+}
+
+/** The texts of the licences in an installed package. */
+export function licenceTexts(name: string): string[] {
+  const folder = packageFolder(name);
+  const named = folder === undefined ? [] : readdirSync(folder).filter(file => /licen[cs]e/i.test(file));
+  return named.sort().map(file => readFileSync(join(folder ?? '', file), 'utf8').trim());
 }

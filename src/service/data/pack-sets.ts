@@ -25,7 +25,7 @@ const dayInVersion = (version: string): string | undefined =>
 
 const mailFields = ['trust_score', 'is_trusted', 'domain_type'];
 
-/** What `pack.ts` packs, with the terms as its package states them. */
+/** What `pack.ts` packs, with the terms as the licence in its package states them, which its `package.json` may not. */
 export const packedSets: PackedSet[] = [
   {
     name: '@ip-location-db/asn',
@@ -40,9 +40,10 @@ export const packedSets: PackedSet[] = [
   },
   {
     name: '@ip-location-db/geo-whois-asn-country-mmdb',
-    licence: 'CC0-1.0',
-    attribution: 'Number Resource Organization (nro.net), by way of ip-location-db',
-    link: 'https://github.com/sapics/ip-location-db',
+    licence: 'CC-BY-4.0',
+    attribution:
+      'Countries of IP addresses by the Number Resource Organization, merged by ip-location-db; packed here, not otherwise changed',
+    link: 'https://www.nro.net, https://github.com/sapics/ip-location-db',
     fields: ['country (of an IP address, where there is no city data)'],
     file: files.country,
     pack: packCountries,

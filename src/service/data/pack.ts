@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import {buildOpenApi} from '../openapi.ts';
 import {files} from './data-dir.ts';
-import {packageVersion} from './installed-version.ts';
+import {licenceTexts, packageVersion} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
 
@@ -50,6 +50,9 @@ function pack(current: string): void {
       return {...about, version, entries: packed.entries, ...(day !== undefined && {date: day})};
     }),
   };
+  const names = [...new Set(packedSets.map(({name}) => name))];
+  const licences = names.flatMap(name => licenceTexts(name).map(text => `${name}\n\n${text}\n`));
+  writeWhole(join(out, files.licences), licences.join(`\n${'-'.repeat(80)}\n\n`));
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
 }
 
