@@ -2,7 +2,15 @@ import {type ExitCode, exitCodes} from '../job/errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 
-const codes = {SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated} as const;
+/** A terminal that goes away, or a session that ends, is a request to end like any other. */
+const codes = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: exitCodes.terminated,
+} as const;
+
+/** The signals that ask a command to end in good order. */
+export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
 
 /** The first signal stops the run in good order, a second one at once; what is on disk is consistent either way. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
@@ -17,8 +25,8 @@ export function watchSignals(stopper: Stopper, console: Console): () => void {
     console.say('Stopping: nothing new is sent, calls in flight get 5 seconds. Once more to stop at once.');
     stopper.stop({status: 'interrupted', reason: 'signal', exitCode, message: `Interrupted by ${signal}.`});
   };
-  for (const signal of Object.keys(codes) as (keyof typeof codes)[]) process.on(signal, listener);
+  for (const signal of endSignals) process.on(signal, listener);
   return () => {
-    for (const signal of Object.keys(codes) as (keyof typeof codes)[]) process.off(signal, listener);
+    for (const signal of endSignals) process.off(signal, listener);
   };
 }

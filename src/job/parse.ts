@@ -33,7 +33,18 @@ export function readYaml(path: string, what: string, code: string): YamlFile {
     throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
   }
   const counter = new LineCounter();
-  const document = parseDocument(text, {lineCounter: counter, prettyErrors: false});
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      // Aliases that multiply, or nesting without end.
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`${code}_syntax`, `${path}: it can't be read as settings (${why}).`, {
+        cause: error,
+      });
+    }
+  };
+  const document = guarded(() => parseDocument(text, {lineCounter: counter, prettyErrors: false}));
   const [problem] = document.errors;
   if (problem !== undefined)
     throw new UsageError(
@@ -46,7 +57,7 @@ export function readYaml(path: string, what: string, code: string): YamlFile {
     if (offset !== undefined) return counter.linePos(offset).line;
     return keys.length === 0 ? undefined : line(keys.slice(0, -1));
   };
-  return {path, value: document.toJS(), line};
+  return {path, value: guarded(() => document.toJS() as unknown), line};
 }
 
 /** @throws {UsageError} when the file can't be read or is no YAML mapping; the message has file and line. */

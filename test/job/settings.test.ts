@@ -115,6 +115,14 @@ const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.exa
 const whole = (minimum: number) => `expected a whole number, ${minimum} or more.`;
 const oneOf = (...names: string[]) => `expected one of ${names.map(name => `"${name}"`).join(', ')}.`;
 
+/** Lists of lists of lists, which make a billion words of some lines. */
+const yamlBomb = [...'abcdefghi']
+  .reduce(
+    (text, name, n, names) => `${text}\n${name}: &${name} [${`*${names[n - 1] ?? ''}, `.repeat(9)}]`,
+    '',
+  )
+  .replace('*, '.repeat(9), 'lol');
+
 /** A wrong value of every setting, as a flag gives it or as a job file does, and what is said of it. */
 const wrong: readonly (readonly [string, unknown, string])[] = [
   ['endpoint', 'example', ENDPOINT],
@@ -272,4 +280,12 @@ test('of a flag that was given more than once a complaint says which it means', 
   expect(thresholds('risk.hgh > 1')).toBe('--fail-if');
   expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
   expect(placeIn(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
+});
+
+test.each([
+  ['aliases that multiply', yamlBomb, /^job\.yaml: .*Excessive alias count/],
+  ['nesting without end', `ip: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, /^job\.yaml[: ]/],
+  ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*nobody/],
+])('a job file with %s is a usage error', (_, text, expected) => {
+  expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);
 });

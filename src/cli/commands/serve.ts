@@ -2,6 +2,7 @@ import {readKey} from '../../job/endpoint.ts';
 import {systemCode, UsageError} from '../../job/errors.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
+import {endSignals} from '../signals.ts';
 
 interface ServeFlags {
   readonly port: string;
@@ -30,8 +31,7 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
   process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
+    for (const signal of endSignals) process.once(signal, resolve);
   });
   await service.close();
   return 0;

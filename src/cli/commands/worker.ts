@@ -10,6 +10,7 @@ import {durationFrom} from '../../job/values.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/assemble.ts';
 import {type Connection, connectTo} from '../../run/connect.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
+import {endSignals} from '../signals.ts';
 import {parseAddress, serveMetrics} from '../worker-metrics.ts';
 import {cleaned} from './settings.ts';
 
@@ -116,9 +117,9 @@ function watchForEnd(console: Console) {
       );
       resolve();
     };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, listener);
+    for (const signal of endSignals) process.on(signal, listener);
     forget = () => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, listener);
+      for (const signal of endSignals) process.off(signal, listener);
     };
   });
   ended.catch(() => {});
