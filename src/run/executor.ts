@@ -4,7 +4,6 @@ import type {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {type LaneSettings, localOutlet, type Outlet} from '../lookup/outlet.ts';
 import {QueueExecutor} from '../lookup/queue-executor.ts';
-import {steadyClock} from '../lookup/steady-clock.ts';
 import {type Layout, lanesOf, operationsOf} from './assemble.ts';
 import type {Connection} from './connect.ts';
 import type {Counters} from './counters.ts';
@@ -18,6 +17,8 @@ import {type Stopper, stopFor, stopOf} from './stop.ts';
 export interface ExecutorFor {
   readonly job: Job;
   readonly io: RunIo;
+  /** Never jumps. */
+  readonly clock: () => number;
   readonly connection: Connection;
   readonly ledger: Ledger;
   readonly layout: Layout;
@@ -36,19 +37,17 @@ export interface OpenedExecutor {
 /** An executor that makes the calls itself, or has them made by the job's fleet. */
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
-  const {io, connection} = work;
-  const now = steadyClock(io.now());
-  const outlet = localOutlet(loggedClient(connection.client, io.log), now);
-  return {executor: createExecutor(work, lanesFor(work), outlet, now), closeExecutor: async () => {}};
+  const {io, connection, clock} = work;
+  const outlet = localOutlet(loggedClient(connection.client, io.log), clock);
+  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => {}};
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {io, stopper, ledger, job} = work;
-  const now = steadyClock(io.now());
+  const {stopper, ledger, job, clock} = work;
   const lanes = lanesFor(work);
-  const fleet = await joinFleet(work, redisUrl, lanes, now);
+  const fleet = await joinFleet(work, redisUrl, lanes, clock);
   try {
-    const executor = createExecutor(work, lanes, fleet, now);
+    const executor = createExecutor(work, lanes, fleet);
     fleet.watch({
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
@@ -70,10 +69,9 @@ function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
 }
 
 function createExecutor(
-  {job, io, ledger, stopper, answers}: ExecutorFor,
+  {job, io, clock, ledger, stopper, answers}: ExecutorFor,
   lanes: readonly LaneSettings[],
   outlet: Outlet,
-  now: () => number,
 ): QueueExecutor {
   const {settings} = job;
   return new QueueExecutor({
@@ -89,7 +87,7 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
-    now,
+    now: clock,
     random: io.random,
   });
 }

@@ -240,7 +240,8 @@ function summarize(
     baseUrl: connection.client.baseUrl,
     runId: identity.runId,
     startedAt: identity.startedAt,
-    finishedAt: session.io.now(),
+    // A clock that was set back makes no run end before it began.
+    finishedAt: Math.max(session.io.now(), Math.round(session.clock())),
     input: source.position,
     ...published,
     rowsRead: written + rejected,

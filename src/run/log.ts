@@ -70,18 +70,18 @@ export function loggedClient(client: Client, log: Logger): Client {
 }
 
 /** Called now and then, says when the run begins to wait, and when it goes on. */
-export function pauseLog({io, executor}: Pick<Session, 'io' | 'executor'>): () => void {
+export function pauseLog({io, executor, clock}: Pick<Session, 'io' | 'executor' | 'clock'>): () => void {
   let since: number | undefined;
   return () => {
     const {pause} = executor.pace();
     if (pause !== undefined && since === undefined) {
-      since = io.now();
+      since = clock();
       io.log.info(
         {reason: pause.reason, detail: pause.detail, until: new Date(pause.untilMs).toISOString()},
         'run waits',
       );
     } else if (pause === undefined && since !== undefined) {
-      io.log.info({ms: io.now() - since}, 'run goes on');
+      io.log.info({ms: Math.round(clock() - since)}, 'run goes on');
       since = undefined;
     }
   };

@@ -117,7 +117,7 @@ async function flow(session: Session): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = io.watch?.(session);
-  const deadline = startDeadline(session);
+  const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
   const sampling = setInterval(() => {
     sampleTimeline(session);
@@ -133,7 +133,7 @@ async function flow(session: Session): Promise<void> {
     window.abort();
     await writing;
   }
-  clearTimeout(deadline);
+  endDeadline();
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
@@ -160,15 +160,15 @@ async function admitAll(admission: Admission, {records, position}: Batch, stoppe
 
 /** in order → sink → checkpoint: complete rows leave in input order; what is written is marked once it is durable. */
 async function write(session: Session): Promise<void> {
-  const {window, writer, io} = session;
-  let saved = io.now();
+  const {window, writer, clock} = session;
+  let saved = clock();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
     logTrouble(session, ready);
     checkLimits(session);
-    if (io.now() - saved < CHECKPOINT_EVERY_MS) continue;
+    if (clock() - saved < CHECKPOINT_EVERY_MS) continue;
     await save(session);
-    saved = io.now();
+    saved = clock();
   }
   await save(session);
 }
@@ -196,9 +196,16 @@ function checkLimits({job, writer, stopper}: Session): void {
 /** A timer can't be set for longer than this: about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function startDeadline({job, stopper}: Session): NodeJS.Timeout | undefined {
+/** Returns what takes it back. */
+function startDeadline({job, stopper, clock, startedAt}: Session): () => void {
   const {maxDuration} = job.settings;
-  if (maxDuration === undefined) return undefined;
-  const stop = () => stopper.stop(limitStop('max-duration', maxDuration));
-  return setTimeout(stop, Math.min(maxDuration, LONGEST_TIMER_MS));
+  if (maxDuration === undefined) return () => {};
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = startedAt + maxDuration - clock();
+    if (left <= 0) stopper.stop(limitStop('max-duration', maxDuration));
+    else timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
+  };
+  look();
+  return () => clearTimeout(timer);
 }

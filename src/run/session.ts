@@ -4,6 +4,7 @@ import type {Ledger} from '../ledger/ledger.ts';
 import {type AnswerStore, noStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
+import {steadyClock} from '../lookup/steady-clock.ts';
 import {DEFAULT_CONCURRENCY, type Layout, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {type Connection, connectTo} from './connect.ts';
 import {openExecutor} from './executor.ts';
@@ -36,6 +37,9 @@ export interface Session {
   readonly writer: RowWriter;
   readonly stopper: Stopper;
   readonly timeline: Timeline;
+  /** Milliseconds since the epoch that never jump: for every length of time. */
+  readonly clock: () => number;
+  /** By that clock. */
   readonly startedAt: number;
 }
 
@@ -127,12 +131,14 @@ async function join(
 ): Promise<Session> {
   const {layout, identity, checkpoint, source} = input;
   const fresh = notBefore(job, identity.startedAt);
+  const clock = steadyClock(io.now());
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
   const store = openAnswerStore(job, scopeOf(job), fresh, io);
   keepAnswers(ledger, store, checkpoint);
   const {executor, closeExecutor} = await openExecutor({
     job,
     io,
+    clock,
     connection,
     ledger,
     layout,
@@ -164,12 +170,13 @@ async function join(
     window: new InOrder(WINDOW_BYTES),
     writer,
     stopper,
-    timeline: new Timeline(checkpoint?.timeline, io.now(), {
+    timeline: new Timeline(checkpoint?.timeline, clock(), {
       tally: ledger.tally,
       rows: rowsOf(writer),
       inFlight: 0,
     }),
-    startedAt: io.now(),
+    clock,
+    startedAt: clock(),
   };
 }
 
@@ -179,9 +186,9 @@ function rowsOf({counters}: RowWriter): number {
 
 /** How it stands now goes into the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
-  const {timeline, executor, ledger, writer, io} = session;
+  const {timeline, executor, ledger, writer, clock} = session;
   const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: executor.pace().inFlight};
-  timeline.sample(io.now(), reading, isLast);
+  timeline.sample(clock(), reading, isLast);
 }
 
 /** Answers that a killed session had paid for and not yet put into the store. */

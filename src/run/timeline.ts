@@ -53,7 +53,7 @@ export class Timeline {
   /** Takes a point once the one under way is long enough; the run's last may be shorter. */
   sample(now: number, reading: Reading, isLast = false): void {
     const last = this.#last;
-    const ms = now - last.at;
+    const ms = Math.round(now - last.at);
     if (ms < (isLast ? SHORTEST_MS : this.#everyMs)) return;
     const {tally} = reading;
     const during = {...tally, latency: difference(tally.latency, last.latency)};

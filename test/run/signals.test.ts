@@ -36,6 +36,7 @@ async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () =
 describe.concurrent('a run that is told to end', () => {
   test.each([
     ['SIGTERM', 143],
+    ['SIGHUP', 143],
     ['SIGINT', 130],
   ] as const)(
     '%s: nothing new is sent, calls in flight finish, all is saved, and the command that goes on is named',

@@ -24,7 +24,7 @@ export function startProgress(session: Session, console: Console): () => void {
   const bar = style === 'bar';
   const speed = new Speedometer();
   const draw = () => {
-    const status = statusOf(session, speed, session.io.now());
+    const status = statusOf(session, speed, session.clock());
     if (bar) console.draw(statusLine(status, console.width));
     else console.say(statusLine(status));
   };
