@@ -1,10 +1,9 @@
 import {isUtf8} from 'node:buffer';
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from './column-names.ts';
-import type {CsvDialect} from './csv-dialect.ts';
 import {InputError} from './errors.ts';
 import {type Block, LineBlocks} from './line-blocks.ts';
-import type {ReaderSettings, RecordReader} from './record-reader.ts';
+import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
 import type {InputRecord, RejectReason} from './row.ts';
 

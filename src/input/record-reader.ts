@@ -23,3 +23,11 @@ export interface ReaderSettings {
   readonly maxRecordBytes: number;
   readonly tally: Tally;
 }
+
+/** How a CSV file is written, as far as its text shows it. */
+export interface CsvDialect {
+  readonly delimiter: string;
+  readonly eol: '\n' | '\r\n' | '\r';
+  /** The length of Excel's `sep=;` line with its end; 0 where there is none. */
+  readonly sepLineBytes: number;
+}

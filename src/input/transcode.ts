@@ -1,3 +1,5 @@
+import iconv from 'iconv-lite';
+
 /** How an input's bytes are to be read; `auto` is UTF-8 unless a byte order mark says UTF-16. */
 export type InputEncoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -22,8 +24,8 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
 }
 
 /**
- * Turns chunks into UTF-8 bytes. What is no text in UTF-16 (a lone surrogate, half a unit at the end) becomes bytes
- * that are no UTF-8 either, so that its record is rejected instead of being changed silently. UTF-8 is passed as it
+ * Turns chunks into UTF-8 bytes. What is no text in its encoding (in UTF-16 a lone surrogate, half a unit at the end) becomes
+ * bytes that are no UTF-8 either, so that its record is rejected instead of being changed silently. UTF-8 is passed as it
  * is, sound or not.
  */
 export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
@@ -56,15 +58,10 @@ function converter(name: Encoding['name']): Convert {
   }
 }
 
-/** What 0x80 to 0x9F are in windows-1252; the other bytes are as in ISO 8859-1 (WHATWG Encoding, index windows-1252). */
-const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-
-// Not TextDecoder: some Node 22 and 23 versions read windows-1252 as if it were ISO 8859-1.
+/** A byte without a meaning in windows-1252 (0x81, 0x8D, 0x8F, 0x90, 0x9D) is one that UTF-8 forbids. */
 function fromWindows1252(chunk: Buffer): Buffer {
-  const text = chunk
-    .toString('latin1')
-    .replace(/[\u0080-\u009f]/g, character => WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80));
-  return Buffer.from(text);
+  const [first = '', ...rest] = iconv.decode(chunk, 'windows-1252').split('\uFFFD');
+  return Buffer.concat([Buffer.from(first), ...rest.flatMap(text => [NO_TEXT, Buffer.from(text)])]);
 }
 
 function utf16Converter(bigEndian: boolean): Convert {
@@ -76,12 +73,12 @@ function utf16Converter(bigEndian: boolean): Convert {
     const units = bytes.subarray(0, length);
     const text = (bigEndian ? Buffer.from(units).swap16() : units).toString('utf16le');
     const converted = toUtf8(text);
-    return last && rest.length > 0 ? Buffer.concat([converted, HALF_A_UNIT]) : converted;
+    return last && rest.length > 0 ? Buffer.concat([converted, NO_TEXT]) : converted;
   };
 }
 
 /** A byte that occurs nowhere in UTF-8. */
-const HALF_A_UNIT = Buffer.from([0xff]);
+const NO_TEXT = Buffer.from([0xff]);
 
 /** How many bytes hold whole characters: an odd byte and the first half of a pair wait for the next chunk. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {

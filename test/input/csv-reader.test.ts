@@ -23,6 +23,9 @@ describe('dialects', () => {
     ['past blank lines', ';', '\n\na;b\n1;2\n'],
     ['past a quote inside a field', ';', 'a;b,c\n5" pipe;1\n7;2\n8;3\n'],
     ['past delimiters in quotes', ';', '"a,x";b\n"1,5,6";2\n'],
+    ['by what can be read', ';', '"email";"name, first"\n"a@example.com";"Doe, Jane"\n'],
+    ['past a line that can’t be read', ';', 'a;b\n"1"x;2\n"3,4";5\n'],
+    ['without a last line end', '|', '"a, b"|c'],
     ['a comma where there is none', ',', 'a\nb;c\n'],
   ])('guesses %s: %j', async (_, delimiter, text) => {
     expect((await readBytes(text)).format).toMatchObject({delimiter});

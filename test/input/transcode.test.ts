@@ -46,10 +46,22 @@ describe('UTF-16', () => {
 });
 
 describe('windows-1252', () => {
-  it('is read when asked for', async () => {
-    const bytes = Buffer.concat([Buffer.from('a,b\nZo'), Buffer.from([0xeb, 0x2c, 0x80, 0x99, 0x81, 0x0a])]);
-    const {records} = await readBytes(bytes, {encoding: 'windows-1252'});
-    expect(fieldsOf(records)).toEqual([['Zoë', '€™\x81']]);
+  it('is read when asked for; a byte that means nothing in it rejects its record', async () => {
+    const bytes = Buffer.from('a,b\nZo\xeb,\x80\x99\n1,\x81\x9d\n2,\xff\n', 'latin1');
+    for (const size of [1, 1_000]) {
+      const {records} = await readBytes(bytes, {encoding: 'windows-1252'}, size);
+      expect(fieldsOf(records)).toEqual([
+        ['Zoë', '€™'],
+        ['2', 'ÿ'],
+      ]);
+      expect(rejectsOf(records)).toMatchObject([
+        {
+          line: 3,
+          reason: 'invalid_encoding',
+          raw_base64: Buffer.from('1,\xff\xff', 'latin1').toString('base64'),
+        },
+      ]);
+    }
   });
 });
 

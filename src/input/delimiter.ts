@@ -1,0 +1,65 @@
+import {CsvError, parse} from 'csv-parse/sync';
+import type {CsvDialect} from './record-reader.ts';
+
+/** In order of preference where a text says nothing. */
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** How many records of the sample are looked at, and how many characters. */
+const MOST_RECORDS = 100;
+const MOST_CHARACTERS = 65_536;
+/** After so many lines that can't be read with a delimiter, it is not the one. */
+const MOST_FAULTS = 10;
+
+/**
+ * The delimiter with which the most records can be read and have as many fields as the first; where several do that as
+ * well, the one with more fields. A comma where none gives the first record two fields: a file of one column.
+ */
+export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
+  const head = sample.slice(0, MOST_CHARACTERS);
+  // Behind its last line end the sample may stop within a record.
+  const lastEnd = head.lastIndexOf(eol);
+  const text = Buffer.from(lastEnd === -1 ? head : head.slice(0, lastEnd + eol.length));
+  let best = {delimiter: ',', agreeing: 0, fields: 1};
+  for (const delimiter of DELIMITERS) {
+    const counts = countFields(text, delimiter, eol);
+    const fields = counts[0] ?? 1;
+    if (fields === 1) continue;
+    const agreeing = counts.filter(count => count === fields).length / counts.length;
+    if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
+      best = {delimiter, agreeing, fields};
+    }
+  }
+  return best.delimiter;
+}
+
+/** The number of fields of each record; none for one that can't be read with this delimiter. */
+function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): number[] {
+  const counts: number[] = [];
+  let start = 0;
+  let end = 0;
+  const options = {
+    delimiter,
+    record_delimiter: eol === '\r' ? ['\r'] : ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    to: MOST_RECORDS,
+    on_record: (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
+      counts.push(fields.length);
+      end = start + bytes;
+    },
+  };
+  for (let faults = 0; faults < MOST_FAULTS && start < text.length; faults++) {
+    try {
+      parse(text.subarray(start), options);
+      break;
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      if (error.code === 'CSV_QUOTE_NOT_CLOSED') break;
+      counts.push(0);
+      const lineEnd = text.indexOf(eol, end);
+      start = lineEnd === -1 ? text.length : lineEnd + eol.length;
+      end = start;
+    }
+  }
+  return counts;
+}
