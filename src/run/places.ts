@@ -52,7 +52,6 @@ export function placesOf(job: Job): Places {
   for (const file of written) {
     const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
     if (other !== undefined) throw collision(file, other);
-    refuseDirectory(file);
     refuseForeignLink(file);
   }
   refuseOthers(job);
@@ -114,11 +113,6 @@ function collision(file: Named, other: Named): UsageError {
     'same_file',
     `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
   );
-}
-
-function refuseDirectory({setting, path}: Named): void {
-  if (statSync(path, {throwIfNoEntry: false})?.isDirectory() === true)
-    throw new UsageError('is_directory', `${setting}: ${path} is a directory. Name a file in it.`);
 }
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */

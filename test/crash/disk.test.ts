@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {chmodSync, cpSync, mkdirSync, readdirSync} from 'node:fs';
+import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {afterEach, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -228,16 +228,19 @@ test('a pipe as the output is streamed to, and never replaced', async () => {
 });
 
 test.each(['--summary', '--rejects'])(
-  '%s may be a stream, which is written to and never replaced',
+  '%s may be a pipe, which is written to and never replaced',
   async flag => {
     using sandbox = createSandbox();
     sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+    const pipe = sandbox.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    const read = outputOf('cat', pipe);
     const given = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet'];
-    const outcome = await sandbox.run([...given, flag, '/dev/stdout']);
+    const outcome = await runHere(sandbox, [...given, flag, 'pipe']);
     expect([outcome.code, outcome.stderr]).toEqual([3, '']);
-    expect(JSON.parse(outcome.stdout)).toMatchObject(
-      flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5},
-    );
+    const wanted = flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5};
+    expect(JSON.parse(await read)).toMatchObject(wanted);
+    expect(statSync(pipe).isFIFO()).toBe(true);
   },
 );
 

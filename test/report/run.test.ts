@@ -203,7 +203,7 @@ describe('--ping-url', () => {
       '-o',
       'b.csv',
     ]);
-    await run(sandbox, ['--ping-url', health.url]);
+    await run(sandbox, ['--ping-url', health.url, '--no-cache']);
     expect(health.pings).toEqual([
       `GET ${path}/start?create=1`,
       `GET ${path}?create=1`,
