@@ -158,6 +158,17 @@ export class Ledger {
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
+  /** Notes that a value has to be asked for as the answer store could not be read. */
+  notLookedUp(operation: Operation): void {
+    this.tally.operations[operation].notLookedUp += 1;
+  }
+
+  /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
+  isAnswered(operation: Operation): boolean {
+    const {answered, fromCache} = this.tally.operations[operation];
+    return answered + fromCache > 0;
+  }
+
   /** An answer from a run that was given up, where it is not older than `notBefore`. */
   carried(key: string, notBefore: number): string | undefined {
     return guarded(() => this.#sql.carried.get(key, notBefore))?.data as string | undefined;
@@ -304,6 +315,7 @@ export class Ledger {
       books.calls += 1;
       if (retry) books.retries += 1;
     }
+    if (attempt.kind === 'answered') books.answered += 1;
     if (charge === 'spent') books.spent += cost;
     if (charge === 'maybe') books.maybeSpent += cost;
   }

@@ -12,7 +12,7 @@ export interface Question {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried'>;
+  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
   /** Credits of one call. */
@@ -42,6 +42,9 @@ export class Answers {
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
   async ask(questions: readonly Question[]): Promise<void> {
+    // Before anything else: from here to the last value's being pending, nobody else may ask.
+    const ready = this.#options.store.ready();
+    if (ready !== undefined) await ready;
     const fresh = new Map<string, Question[]>();
     for (const question of questions) {
       const {key} = question.lookup;
@@ -82,6 +85,7 @@ export class Answers {
         some.map(({lookup}) => lookup.key),
         operation,
       );
+      if (stored === undefined) break;
       for (const {lookup, known} of some) {
         const data = stored.get(lookup.key);
         const pending = this.#pending.get(lookup.key);
@@ -113,8 +117,11 @@ export class Answers {
     for (const [operation, keys] of byOperation) {
       const stored = operation === 'verify' ? new Map<string, string>() : store.find(keys, operation);
       for (const key of keys) {
-        const data = stored.get(key) ?? ledger.carried(key, notBefore[operation]);
-        if (data === undefined) continue;
+        const data = stored?.get(key) ?? ledger.carried(key, notBefore[operation]);
+        if (data === undefined) {
+          if (stored === undefined) ledger.notLookedUp(operation);
+          continue;
+        }
         ledger.adopt(operation, key, data, known.has(key));
         deliver(fresh, key, {status: 'ok', data});
       }

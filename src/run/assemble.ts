@@ -5,7 +5,13 @@ import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Rate} from '../job/values.ts';
-import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
+import {
+  type AnswerStore,
+  defaultStoreDirectory,
+  noStore,
+  openStore,
+  type StoreOptions,
+} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
@@ -170,13 +176,16 @@ interface StoreIo {
   readonly env: Env;
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
+  readonly storePatienceMs?: number;
 }
 
+/** `missed` is what a run tells of answers that could not be written when they came. */
 export function openAnswerStore(
   job: Job,
   scope: string,
   fresh: Record<Operation, number>,
   io: StoreIo,
+  missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
   const {cache, account} = job.settings;
   if (cache === false) return noStore;
@@ -186,6 +195,8 @@ export function openAnswerStore(
     notBefore: fresh,
     now: io.now,
     onTrouble: io.warn,
+    patienceMs: io.storePatienceMs,
+    ...missed,
   });
 }
 

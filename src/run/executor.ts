@@ -1,5 +1,6 @@
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import type {AnswerStore} from '../ledger/store.ts';
 import type {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {type LaneSettings, localOutlet, type Outlet} from '../lookup/outlet.ts';
@@ -20,6 +21,7 @@ export interface ExecutorFor {
   readonly io: RunIo;
   readonly connection: Connection;
   readonly ledger: Ledger;
+  readonly store: AnswerStore;
   readonly layout: Layout;
   readonly identity: RunIdentity;
   readonly stopper: Stopper;
@@ -70,7 +72,7 @@ function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
 }
 
 function createExecutor(
-  {job, io, ledger, stopper, answers}: ExecutorFor,
+  {job, io, ledger, store, stopper, answers}: ExecutorFor,
   lanes: readonly LaneSettings[],
   outlet: Outlet,
   now: () => number,
@@ -87,6 +89,7 @@ function createExecutor(
       settled: (ask, settled) => answers().settled(ask, settled),
       stopped: reason => stopper.stop(stopOf(reason, ledger.exhaustedDay)),
     },
+    isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
     answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
     now,
     random: io.random,

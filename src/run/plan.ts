@@ -63,6 +63,7 @@ export async function makePlan(given: Job, io: PlanIo) {
     let rows = 0;
     let rejected = 0;
     for await (const {records} of limited(source, job.settings.limit)) {
+      await store.ready();
       const asked: Asked[] = [];
       for (const record of records) {
         if (record.type === 'reject') {
@@ -164,6 +165,8 @@ function countRow(
   }
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** Returns the credits that the new ones among these would cost. */
 function countDistinct(
   fresh: readonly Lookup[],
@@ -178,11 +181,11 @@ function countDistinct(
     if (some.length === 0 || counts === undefined) continue;
     const known =
       operation === 'verify'
-        ? new Map()
-        : store.find(
+        ? NONE
+        : (store.find(
             some.map(lookup => lookup.key),
             operation,
-          );
+          ) ?? NONE);
     counts.distinct += some.length;
     counts.known += known.size;
     counts.calls += some.length - known.size;

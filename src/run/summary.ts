@@ -1,5 +1,6 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
+import type {StoreTrouble} from '../ledger/store.ts';
 import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
@@ -28,6 +29,7 @@ export interface SummaryFacts {
   readonly counters: Counters;
   readonly tally: Tally;
   readonly pace: PaceReport | undefined;
+  readonly store: StoreTrouble | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   /** The job's budget of the day, where it has one. */
@@ -91,6 +93,7 @@ export function buildSummary(facts: SummaryFacts) {
       wrong_types: tally.wrongTypes,
     },
     credits: creditSummary(facts),
+    store: job.settings.cache === false ? null : storeSummary(facts),
     pace: {
       rate_limit: facts.pace?.limit ?? null,
       achieved: durationMs > 0 ? round(calls / (durationMs / 1_000)) : 0,
@@ -145,6 +148,7 @@ export function summaryLike(job: Job, operations: SummaryFacts['operations']): S
     counters: emptyCounters(),
     tally: emptyTally(),
     pace: undefined,
+    store: undefined,
     timeline: {everyMs: 0, points: []},
     resumed: {times: 0, fromRow: null},
     daily: undefined,
@@ -230,6 +234,19 @@ function creditSummary(facts: SummaryFacts) {
         {spent: round(tally.operations[name].spent), maybe_spent: round(tally.operations[name].maybeSpent)},
       ]),
     ),
+  };
+}
+
+/** What it costs that the answer store could not be used, for a while or to the end. */
+function storeSummary({tally, store, costOf}: SummaryFacts) {
+  const notLookedUp = (name: Name) => tally.operations[name].notLookedUp;
+  return {
+    trouble: store?.cause ?? null,
+    /** Values that were asked for without knowing whether the store has them, and the credits of that. */
+    not_looked_up: sum(notLookedUp),
+    perhaps_paid_again: round(sum(name => notLookedUp(name) * costOf(name))),
+    /** Answers of this run that the next one does not know. */
+    not_stored: store?.missed ?? 0,
   };
 }
 
