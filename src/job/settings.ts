@@ -337,7 +337,7 @@ const shape = {
 
   requireStore: setting(z.boolean().default(false), {
     group: STORE,
-    description: 'Stop before the first call (exit 9) where the answer store can not be used.',
+    description: "Stop before the first call (exit 9) where the answer store can't be used.",
   }),
 
   state: setting(z.string().optional(), {

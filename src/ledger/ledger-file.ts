@@ -2,7 +2,7 @@ import {OutputError, StateError} from '../job/errors.ts';
 import {Sqlite, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally or the checkpoint change their shape. */
-const VERSION = 3;
+const VERSION = 4;
 
 const SCHEMA = `
   CREATE TABLE lookup (
@@ -10,7 +10,7 @@ const SCHEMA = `
     key TEXT NOT NULL UNIQUE,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
-    cost REAL NOT NULL,
+    cost INTEGER NOT NULL,
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,

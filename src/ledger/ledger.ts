@@ -16,7 +16,7 @@ import type {Sqlite, SqlRow} from './sqlite.ts';
 import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
 
 export interface LedgerOptions {
-  /** Most credits, spent, maybe spent and reserved together. */
+  /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
   readonly maxCredits?: number | undefined;
   /** The job's budget of the day, where it has one. */
   readonly daily?: DailyBudget | undefined;
@@ -100,7 +100,7 @@ export class Ledger {
     return allowed;
   }
 
-  /** Whether the budgets have room for `cost` more credits. */
+  /** Whether the budgets have room for `cost` more. */
   affords(cost: number): boolean {
     const {maxCredits, daily} = this.#options;
     return (
@@ -108,7 +108,7 @@ export class Ledger {
     );
   }
 
-  /** Credits spent, maybe spent, and reserved for calls in flight. */
+  /** What is spent, maybe spent, and reserved for calls in flight. */
   get committed(): number {
     let sum = this.#reserved;
     for (const {spent, maybeSpent} of Object.values(this.tally.operations)) sum += spent + maybeSpent;

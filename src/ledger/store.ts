@@ -137,7 +137,9 @@ class SqliteStore implements AnswerStore {
 
   ready(): Promise<void> | undefined {
     if (this.#readable()) return undefined;
-    return this.#waits(this.#reading.since) ? this.#becomesReadable() : undefined;
+    if (this.#waits(this.#reading.since)) return this.#becomesReadable();
+    this.#tell();
+    return undefined;
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, string> | undefined {

@@ -15,7 +15,7 @@ export interface AnswersOptions {
   readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
-  /** Credits of one call. */
+  /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** Carried answers older than this (milliseconds since the epoch) are asked for again. */
   readonly notBefore: Readonly<Record<Operation, number>>;

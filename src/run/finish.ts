@@ -121,8 +121,8 @@ function completedMessage(job: Job, summary: Summary): string {
 }
 
 /** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
-export function storeSentence({store}: Pick<Summary, 'store'>): string {
-  if (store === null) return '';
+export function storeSentence({store}: {readonly store?: Summary['store']}): string {
+  if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
   const costs = [
     ...(unread === 0

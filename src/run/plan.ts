@@ -4,6 +4,7 @@ import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
@@ -56,10 +57,11 @@ export async function makePlan(given: Job, io: PlanIo) {
     /** The same without the lookups that are asked only where their condition holds. */
     const firm = emptyFound(mapping);
     const conditional = mapping.targets.some(({when}) => when !== undefined);
-    const cost = costOf(job);
+    const costOfCall = costOf(job);
     const errors: Counters['errors'] = {};
-    let credits = 0;
-    let firmCredits = 0;
+    /** In thousandths of a credit. */
+    let cost = 0;
+    let firmCost = 0;
     let rows = 0;
     let rejected = 0;
     for await (const {records} of limited(source, job.settings.limit)) {
@@ -75,13 +77,13 @@ export async function makePlan(given: Job, io: PlanIo) {
         }
       }
       const lookups = (some: readonly Asked[]) => some.map(({lookup}) => lookup);
-      credits += countDistinct(seen.fresh(lookups(asked)), store, found, cost);
+      cost += countDistinct(seen.fresh(lookups(asked)), store, found, costOfCall);
       if (conditional)
-        firmCredits += countDistinct(
+        firmCost += countDistinct(
           seenFirm.fresh(lookups(asked.filter(({isFirm}) => isFirm))),
           store,
           firm,
-          cost,
+          costOfCall,
         );
     }
     if (conditional)
@@ -108,10 +110,10 @@ export async function makePlan(given: Job, io: PlanIo) {
       lookups: Object.fromEntries([...found].sort(byOperation)),
       errors: listErrors(errors),
       credits: {
-        at_least: conditional ? firmCredits : credits,
+        at_least: inCredits(conditional ? firmCost : cost),
         /** Where every condition holds, and no call has to be sent again. */
-        all_sent_once: credits,
-        at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
+        all_sent_once: inCredits(cost),
+        at_most: inCredits(cost * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0))),
       },
       ...timeAt(job, found),
     };
@@ -167,14 +169,14 @@ function countRow(
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Returns the credits that the new ones among these would cost. */
+/** Returns what the new ones among these would cost, in thousandths of a credit. */
 function countDistinct(
   fresh: readonly Lookup[],
   store: AnswerStore,
   found: ReadonlyMap<Operation, Found>,
-  cost: (lookup: Lookup) => number,
+  costOfCall: (lookup: Lookup) => number,
 ): number {
-  let credits = 0;
+  let cost = 0;
   for (const operation of operationNames) {
     const some = fresh.filter(lookup => lookup.operation === operation);
     const counts = found.get(operation);
@@ -189,9 +191,9 @@ function countDistinct(
     counts.distinct += some.length;
     counts.known += known.size;
     counts.calls += some.length - known.size;
-    for (const lookup of some) if (!known.has(lookup.key)) credits += cost(lookup);
+    for (const lookup of some) if (!known.has(lookup.key)) cost += costOfCall(lookup);
   }
-  return credits;
+  return cost;
 }
 
 function howFound({guesses}: Mapping, operation: string, column: string): string {

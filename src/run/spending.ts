@@ -2,6 +2,7 @@ import {resolve} from 'node:path';
 import type {Env} from '../job/endpoint.ts';
 import {OutputError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {thousandths} from '../job/money.ts';
 import {DailyBudget} from '../ledger/daily-budget.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
 
@@ -22,7 +23,7 @@ export function openDailyBudget(
   const maxCredits = settings.maxCreditsPerDay;
   if (maxCredits === undefined) return undefined;
   const job = name ?? resolve(paths.output ?? paths.state ?? '.');
-  return new DailyBudget({directory: stateDirectory(env), job, maxCredits, now});
+  return new DailyBudget({directory: stateDirectory(env), job, maxCredits: thousandths(maxCredits), now});
 }
 
 function stateDirectory(env: Env): string {

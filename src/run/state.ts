@@ -5,6 +5,7 @@ import {missingFile} from '../input/raw.ts';
 import type {ResumePoint} from '../input/row.ts';
 import {LockedError, OutputError, StateError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {thousandths} from '../job/money.ts';
 import {makeDirectory} from '../ledger/directory.ts';
 import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
 import {type RunLock, takeLock} from '../ledger/lock.ts';
@@ -84,7 +85,9 @@ export function openLedger(
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
-  const all = {...options, maxCredits: job.settings.maxCredits, resend: job.settings.resend};
+  const {maxCredits, resend} = job.settings;
+  const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
+  const all = {...options, maxCredits: limit, resend};
   try {
     return new Ledger(path, all);
   } catch (error) {

@@ -1,5 +1,6 @@
 import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import type {StoreTrouble} from '../ledger/store.ts';
 import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
@@ -32,7 +33,7 @@ export interface SummaryFacts {
   readonly store: StoreTrouble | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
-  /** The job's budget of the day, where it has one. */
+  /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -215,12 +216,14 @@ function creditSummary(facts: SummaryFacts) {
   const {tally, counters, costOf, job} = facts;
   const names = mapped(facts);
   const saved = (count: (name: Name) => number) =>
-    round(names.reduce((total, name) => total + count(name) * costOf(name), 0));
+    inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
-    spent: round(sum(name => tally.operations[name].spent)),
-    maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
+    spent: inCredits(sum(name => tally.operations[name].spent)),
+    maybe_spent: inCredits(sum(name => tally.operations[name].maybeSpent)),
     limit: job.settings.maxCredits ?? null,
-    ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
+    ...(facts.daily === undefined
+      ? {}
+      : {per_day: {limit: inCredits(facts.daily.limit), used: inCredits(facts.daily.used)}}),
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
@@ -231,7 +234,10 @@ function creditSummary(facts: SummaryFacts) {
     by_operation: Object.fromEntries(
       names.map(name => [
         name,
-        {spent: round(tally.operations[name].spent), maybe_spent: round(tally.operations[name].maybeSpent)},
+        {
+          spent: inCredits(tally.operations[name].spent),
+          maybe_spent: inCredits(tally.operations[name].maybeSpent),
+        },
       ]),
     ),
   };
@@ -244,7 +250,7 @@ function storeSummary({tally, store, costOf}: SummaryFacts) {
     trouble: store?.cause ?? null,
     /** Values that were asked for without knowing whether the store has them, and the credits of that. */
     not_looked_up: sum(notLookedUp),
-    perhaps_paid_again: round(sum(name => notLookedUp(name) * costOf(name))),
+    perhaps_paid_again: inCredits(sum(name => notLookedUp(name) * costOf(name))),
     /** Answers of this run that the next one does not know. */
     not_stored: store?.missed ?? 0,
   };
@@ -259,7 +265,7 @@ function sum(of: (name: Name) => number): number {
   return operationNames.reduce((total, name) => total + of(name), 0);
 }
 
-/** Sums of costs such as 0.1 without their floating-point tails. */
+/** Quotients without their floating-point tails. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }

@@ -45,6 +45,7 @@ describe('defaults, as the contract has them', () => {
       cache: true,
       maxAge: {ip: 86_400_000, phone: 90 * 86_400_000, email: 30 * 86_400_000},
       account: 'default',
+      requireStore: false,
       restart: false,
       force: false,
       score: 'default',
@@ -74,6 +75,7 @@ describe('values', () => {
     ['maxAge', '7d', {all: 7 * 86_400_000}],
     ['maxAge', 'ip=12h,phone=90d', {ip: 43_200_000, phone: 90 * 86_400_000}],
     ['cost', '0.5', {all: 0.5}],
+    ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125}],
     ['cost', {verify: 3}, {verify: 3}],
     ['timeout', '500ms', 500],
     ['maxOutage', '2h', 7_200_000],
@@ -102,7 +104,7 @@ const RATE =
   'expected a rate such as 20/s, 300/m, 1000/h or unlimited, for all operations or as ip=…,phone=…,email=…,verify=….';
 const AGE = 'expected a duration such as 1d or 12h, for all operations or as ip=…,phone=…,email=…,verify=….';
 const COST =
-  'expected a number of credits, 0 or more, for all operations or as ip=…,phone=…,email=…,verify=….';
+  'expected a number of credits, 0 or more, with three decimals at most, for all operations or as ip=…,phone=…,email=…,verify=….';
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
@@ -159,6 +161,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
   ['state', 5, 'expected string, received number.'],
   ['restart', 'maybe', 'expected true or false.'],
+  ['require_store', 'maybe', 'expected true or false.'],
   ['force', 'maybe', 'expected true or false.'],
   ['on_stale_state', 'ask', oneOf('stop', 'restart')],
   ['summary', 5, 'expected string, received number.'],
@@ -258,3 +261,10 @@ test('of a flag that was given more than once a complaint says which it means', 
   expect(thresholds('risk.high > 1', 'risk.hgh > 1')).toBe('--fail-if (number 2)');
   expect(placeIn(undefined, {})(['ip', 0, 'prefix'])).toBe('--ip (0.prefix)');
 });
+
+test.each(['0.0005', 0.1234, '1e300', '-1', 'ip=0.33333'])(
+  'a cost of %j can not be counted exactly',
+  cost => {
+    expect(() => checkSettings(undefined, {cost})).toThrow(/three decimals/);
+  },
+);

@@ -5,6 +5,7 @@ import {Sqlite} from '../../src/ledger/sqlite.ts';
 import {STORE_FILE} from '../../src/ledger/store-file.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {startService} from '../e2e/service.ts';
+import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -51,6 +52,58 @@ test('--force pays only for what failed before', async () => {
   expect(await stage.run(settings)).toMatchObject({
     code: 0,
     summary: {lookups: {ip: {failed: 0, from_cache: 27, calls: 3}}, credits: {spent: 3}},
+  });
+});
+
+describe('a list whose good values are known', () => {
+  const rejecting = (bad: number) => (call: Call) =>
+    Number(call.value.split('.').at(-1)) < bad ? reply.error(422, 'odd_value') : undefined;
+
+  test('ends with its output on the second and third night, when only what is rejected is asked', async () => {
+    await using stage = await openStage();
+    const lines = ips(40).trimEnd().split('\n');
+    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
+    stage.api.setScript(rejecting(15));
+    const ended = {code: 3, summary: {rows: {written: 40}, lookups: {ip: {failed: 15, answered: 25}}}};
+    for (let night = 1; night <= 3; night++) expect(await stage.run(settings)).toMatchObject(ended);
+    // Those that are rejected may come first, and the store may hold no value of the list at all.
+    stage.write('list.csv', ips(40));
+    expect(await stage.run(settings)).toMatchObject(ended);
+    stage.write('list.csv', ips(15));
+    expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 15}}});
+    const other = await stage.run({...settings, account: 'other'});
+    expect(other).toMatchObject({code: 2, summary: {reason: 'refused'}});
+    expect(other.summary?.calls.total).toBeLessThan(15);
+  });
+
+  test('is gone on with, without a store, where only what is rejected is left', async () => {
+    await using stage = await openStage();
+    const lines = ips(40).trimEnd().split('\n');
+    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
+    const stopper = new Stopper();
+    const reject = rejecting(20);
+    stage.api.setScript(call => {
+      if (call.call === 20) interrupt(stopper);
+      return reject(call);
+    });
+    const alone = {...settings, cache: false, concurrency: 1};
+    expect((await stage.run(alone, {stopper})).code).toBe(130);
+    stage.api.setScript(reject);
+    expect(await stage.run(alone)).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 20}}}});
+  });
+
+  test('session tokens that are stale fail their rows after a resume, too', async () => {
+    await using stage = await openStage();
+    const tokens = Array.from({length: 30}, (_, i) => `token-${i}`);
+    stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+    const stopper = new Stopper();
+    stage.api.setScript(call => {
+      if (call.call === 5) interrupt(stopper);
+      return call.call > 5 ? reply.error(401, 'invalid_token') : undefined;
+    });
+    const verdicts = {token: 'token', actionId: 't/FFFFFFFFFFFFF/000000001', concurrency: 1, score: 'none'};
+    expect((await stage.run(verdicts, {stopper})).code).toBe(130);
+    expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
   });
 });
 
@@ -297,6 +350,31 @@ describe.each([
     expect(ended).toMatchObject({code: 9, message: expect.stringContaining('require_store')});
     expect(stage.api.ledger.calls).toBe(6);
   });
+});
+
+test('with --quiet a damaged store is still told of; --require-store ends with 9', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(5));
+  mkdirSync(sandbox.path('store'));
+  sandbox.write(`store/${STORE_FILE}`, 'this is no database'.repeat(200));
+  const args = [
+    'run',
+    'list.csv',
+    '-o',
+    'out.csv',
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+    '--cache',
+    'store',
+  ];
+  expect(await runHere(sandbox, [...args, '--require-store'])).toMatchObject({code: 9});
+  const quiet = await runHere(sandbox, [...args, '--quiet']);
+  expect(quiet.code).toBe(0);
+  expect(quiet.stderr).toMatch(
+    /^5 rows written .*5 values could not be looked up.*5 answers could not be kept.*\n$/,
+  );
 });
 
 test('require_store: a store that stays locked, or is nowhere, is an error before the first call; a sound one is none', async () => {
