@@ -336,6 +336,11 @@ const shape = {
     {group: STORE, value: 'LABEL', description: "Keeps one account's stored answers apart from another's."},
   ),
 
+  requireStore: setting(z.boolean().default(false), {
+    group: STORE,
+    description: "Stop before the first call (exit 9) where the answer store can't be used.",
+  }),
+
   state: setting(z.string().optional(), {
     group: STATE,
     value: 'DIR',

@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import {operationNames} from '../client/wire.ts';
+import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
@@ -123,8 +124,8 @@ export const ages = perOperation<number>(text => {
 
 export const costs = perOperation(text => {
   const cost = Number(text);
-  return text.trim() !== '' && Number.isFinite(cost) && cost >= 0 ? cost : undefined;
-}, 'a number of credits, 0 or more');
+  return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
+}, 'a number of credits, 0 or more, with three decimals at most');
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
 

@@ -1,19 +1,23 @@
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import {OutputError, systemReason} from '../job/errors.ts';
+import {thousandths} from '../job/money.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 /** Another run of the same job may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Credits are taken from the day in blocks of this share of its budget, at most so many: one durable write a block. */
 const BLOCK_SHARE = 0.01;
-const BLOCK_AT_MOST = 100;
+const BLOCK_AT_MOST = thousandths(100);
+/** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
+const VERSION = 1;
 
 export interface DailyBudgetOptions {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
   /** Whose budget it is: all runs of this job share it. */
   readonly job: string;
+  /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -73,7 +77,7 @@ export class DailyBudget {
   /** Credits used up in this day so far, by all runs of the job. */
   get used(): number {
     this.#turnDay();
-    return this.#guarded(() => this.#used()) - this.#left;
+    return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
   }
 
   /** When the next day begins, in milliseconds since the epoch. */
@@ -110,11 +114,11 @@ export class DailyBudget {
   }
 
   #return(): void {
-    if (this.#left > 0) this.#guarded(() => this.#add(-this.#left));
+    if (this.#left > 0) this.#guarded(() => this.#db.transaction(() => this.#add(-this.#left)));
   }
 
   #used(): number {
-    return Number(this.#sql.used.get(this.#options.job, this.#day)?.credits ?? 0);
+    return Number(this.#sql.used.get(this.#options.job, this.#day)?.thousandths ?? 0);
   }
 
   #add(credits: number): void {
@@ -145,13 +149,11 @@ function open(directory: string, path: string) {
   makeDirectory(directory);
   const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
-    db.exec(
-      'CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID',
-    );
+    prepareTable(db);
     const sql = {
-      used: db.prepare('SELECT credits FROM used WHERE job = ? AND day = ?'),
+      used: db.prepare('SELECT thousandths FROM used WHERE job = ? AND day = ?'),
       add: db.prepare(
-        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET credits = credits + excluded.credits',
+        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
     };
     return {db, sql};
@@ -159,4 +161,21 @@ function open(directory: string, path: string) {
     db.close();
     throw error;
   }
+}
+
+/** Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
+function prepareTable(db: Sqlite): void {
+  db.transaction(() => {
+    const version = Number(db.pragma('user_version')?.user_version);
+    if (version === VERSION) return;
+    if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    db.exec(`
+      CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
+      ALTER TABLE used RENAME TO used_0;
+      CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
+      INSERT INTO used SELECT job, day, CAST(round(credits * 1000) AS INTEGER) FROM used_0;
+      DROP TABLE used_0;
+      PRAGMA user_version = ${VERSION};
+    `);
+  });
 }

@@ -27,7 +27,7 @@ export interface Reservation extends Booking {
 interface Booking {
   readonly key: string;
   readonly operation: Operation;
-  /** Credits that the call may cost. */
+  /** What the call may cost, in thousandths of a credit. */
   readonly cost: number;
 }
 

@@ -10,7 +10,7 @@ const SCHEMA = `
     key TEXT NOT NULL UNIQUE,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
-    cost REAL NOT NULL,
+    cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,

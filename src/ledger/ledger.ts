@@ -26,7 +26,7 @@ import type {Sqlite, SqlRow} from './sqlite.ts';
 import {countAttempt, countUp, emptyTally, spendingOf, type Tally} from './tally.ts';
 
 export interface LedgerOptions {
-  /** Most credits, spent, maybe spent and reserved together. */
+  /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
   readonly maxCredits?: number | undefined;
   /** The job's budget of the day, where it has one. */
   readonly daily?: DailyBudget | undefined;
@@ -114,7 +114,7 @@ export class Ledger {
     return allowed;
   }
 
-  /** Whether the budgets have room for `cost` more credits. */
+  /** Whether the budgets have room for `cost` more. */
   affords(cost: number): boolean {
     const {maxCredits, daily} = this.#options;
     return (
@@ -122,7 +122,7 @@ export class Ledger {
     );
   }
 
-  /** Credits spent, maybe spent, and reserved for calls in flight; those of attempts that were given up included. */
+  /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
   get committed(): number {
     const {spent, maybeSpent} = spendingOf(this.tally);
     return spent + maybeSpent + this.#reserved;
@@ -174,6 +174,17 @@ export class Ledger {
     if (!known) this.tally.operations[operation].distinct += 1;
     if (settled.status === 'ok') this.tally.operations[operation].fromCache += 1;
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
+  }
+
+  /** Notes that a value has to be asked for as the answer store could not be read. */
+  notLookedUp(operation: Operation): void {
+    this.tally.operations[operation].notLookedUp += 1;
+  }
+
+  /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
+  isAnswered(operation: Operation): boolean {
+    const {answered, fromCache} = this.tally.operations[operation];
+    return answered + fromCache > 0;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
@@ -322,6 +333,7 @@ export class Ledger {
       books.calls += 1;
       if (retry) books.retries += 1;
     }
+    if (attempt.kind === 'answered') books.answered += 1;
     if (charge === 'spent') books.spent += cost;
     if (charge === 'maybe') books.maybeSpent += cost;
   }

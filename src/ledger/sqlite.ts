@@ -30,9 +30,6 @@ const CACHE_KIB = 16_384;
 export class Sqlite {
   readonly #db: Database.Database;
   readonly #exclusive: boolean;
-  readonly #begin: Statement;
-  readonly #commit: Statement;
-  readonly #rollback: Statement;
 
   constructor(path: string, options: SqliteOptions) {
     this.#exclusive = options.exclusive === true;
@@ -40,15 +37,15 @@ export class Sqlite {
     this.#db = new Database(path);
     try {
       this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
-      if (options.exclusive === true) this.pragma('locking_mode = EXCLUSIVE');
-      this.pragma('journal_mode = WAL');
+      if (this.#exclusive) this.pragma('locking_mode = EXCLUSIVE');
+      // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) where one connection brings the log home
+      // while another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. Only a file that no other
+      // process can open has a log.
+      this.pragma(`journal_mode = ${this.#exclusive ? 'WAL' : 'TRUNCATE'}`);
       this.pragma(`synchronous = ${options.synchronous}`);
       this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
       this.pragma(`cache_size = -${CACHE_KIB}`);
       if (options.secureDelete === true) this.pragma('secure_delete = ON');
-      this.#begin = this.prepare('BEGIN IMMEDIATE');
-      this.#commit = this.prepare('COMMIT');
-      this.#rollback = this.prepare('ROLLBACK');
     } catch (error) {
       this.#db.close();
       throw error;
@@ -74,14 +71,27 @@ export class Sqlite {
 
   /** Runs `work` in one transaction: all of it is kept, or nothing. */
   transaction<T>(work: () => T): T {
-    this.#begin.run();
+    return this.#transact('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs `work`, which only reads: others write before it or after it. */
+  reading<T>(work: () => T): T {
+    return this.#transact('BEGIN; SELECT 1 FROM sqlite_master LIMIT 1', work);
+  }
+
+  /**
+   * `begin` takes the lock, and is no prepared statement: the driver does not reset one that finds the file locked, and
+   * from then on this connection would keep every other from writing.
+   */
+  #transact<T>(begin: string, work: () => T): T {
     try {
+      this.#db.exec(begin);
       const result = work();
-      this.#commit.run();
+      this.#db.exec('COMMIT');
       return result;
     } catch (error) {
       try {
-        this.#rollback.run();
+        this.#db.exec('ROLLBACK');
       } catch {
         // SQLite rolls back by itself on a full disk and the like; the first error is the one that counts.
       }

@@ -1,8 +1,11 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../client/wire.ts';
-import type {Sqlite} from './sqlite.ts';
-import {openStoreFile, STORE_FILE} from './store.ts';
+import {type Sqlite, sqliteCode} from './sqlite.ts';
+import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
+
+/** Runs hold the store for as long as they write one group of answers. */
+const BUSY_TIMEOUT_MS = 5_000;
 
 export interface StoreStats {
   readonly operation: string;
@@ -22,7 +25,9 @@ export class StoreAdmin {
 
   /** Undefined where there is no store. Throws what the store or its directory have against being opened. */
   static open(directory: string): StoreAdmin | undefined {
-    return existsSync(join(directory, STORE_FILE)) ? new StoreAdmin(openStoreFile(directory)) : undefined;
+    return existsSync(join(directory, STORE_FILE))
+      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
+      : undefined;
   }
 
   stats(): StoreStats[] {
@@ -39,11 +44,11 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes answers from before `notAfter`; returns how many. */
-  prune(operation: Operation, notAfter: number): number {
+  /** Removes answers from before `notBefore`, and those from after `now`, which no run takes; returns how many. */
+  prune(operation: Operation, notBefore: number, now: number): number {
     return this.#db
-      .prepare('DELETE FROM answer WHERE operation = ? AND at < ? RETURNING 1')
-      .all(operation, notAfter).length;
+      .prepare('DELETE FROM answer WHERE operation = ? AND (at < ? OR at > ?) RETURNING 1')
+      .all(operation, notBefore, now + CLOCK_SKEW_MS).length;
   }
 
   /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
@@ -55,16 +60,19 @@ export class StoreAdmin {
   }
 
   /**
-   * Rewrites the file and empties its log, so that nothing removed stays readable.
+   * Rewrites the file, so that nothing removed stays readable.
    *
-   * @throws when another run keeps the log in use: then it still holds what was removed.
+   * @throws when another program keeps it in use.
    */
   compact(): void {
-    this.#db.exec('VACUUM');
-    if (Number(this.#db.pragma('wal_checkpoint(TRUNCATE)')?.busy) !== 0)
+    try {
+      this.#db.exec('VACUUM');
+    } catch (error) {
+      if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
       throw new Error(
-        'another run is using it, and what was removed is still readable: repeat this after it',
+        'another program is using it, and what was removed may be readable: repeat this after it',
       );
+    }
   }
 
   close(): void {

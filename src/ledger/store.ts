@@ -1,59 +1,63 @@
-import {hash} from 'node:crypto';
-import {chmodSync, statfsSync, statSync} from 'node:fs';
-import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {Operation} from '../client/wire.ts';
-import {makeDirectory} from '../disk/directory.ts';
 import {systemReason} from '../job/errors.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
-import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
+import {sqliteCode} from './sqlite.ts';
+import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
 import {userDirectory} from './user-directory.ts';
 
-const VERSION = 1;
-export const STORE_FILE = 'answers.db';
-
-const SCHEMA = `
-  CREATE TABLE answer (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    data TEXT NOT NULL,
-    UNIQUE (key, scope)
-  );
-`;
-
-const FIND_AT_ONCE = 64;
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
 const WRITE_EVERY_MS = 100;
-/** Another run may hold the store for as long as it writes one group of answers. */
-const BUSY_TIMEOUT_MS = 5_000;
-
-/** Whose answers these are: never taken for another endpoint's or account's. */
-export interface StoreScope {
-  readonly endpoint: string;
-  readonly account: string;
-}
+/** So long the whole process stands still for another that writes its group of answers; longer waits let it go on. */
+const BUSY_TIMEOUT_MS = 250;
+const POLL_EVERY_MS = 250;
+const RETRY_EVERY_MS = 1_000;
+/** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
+const PATIENCE_MS = 30_000;
+/** An answer is dated when it is written to the ledger, and again when it is handed on. */
+const DATED_APART_MS = 60_000;
 
 export interface StoreOptions {
   readonly scope: StoreScope;
   /** Answers older than this, in milliseconds since the epoch, are not taken; by operation. */
   readonly notBefore: Readonly<Record<Operation, number>>;
   readonly now: () => number;
-  /** Told once, when the store can't be used: the run goes on without it. */
+  /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
+  /** The run's answers since a moment, for those that could not be written when they came. */
+  readonly answersSince?: (since: number) => Iterable<readonly Answer[]>;
+  /** Since when an earlier session may have answers that it could not write any more. */
+  readonly missedSince?: number;
+  /** How long to wait for another program, in milliseconds. */
+  readonly patienceMs?: number | undefined;
+}
+
+/** What is wrong with the store at this moment. */
+export interface StoreTrouble {
+  readonly cause: string;
+  /** Answers that could not be written so far. */
+  readonly missed: number;
 }
 
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
 export interface AnswerStore {
-  /** Fresh answers among these keys, as JSON texts. */
-  find(keys: readonly string[], operation: Operation): Map<string, string>;
+  /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
+  ready(): Promise<void> | undefined;
+  /** Fresh answers among these keys, as JSON texts; undefined where the store can't be read now. */
+  find(keys: readonly string[], operation: Operation): Map<string, string> | undefined;
+  /** Whether there is any answer of this operation from this endpoint and account, however old. */
+  knows(operation: Operation): boolean;
   /** Keeps an answer; `at` is when it came, in milliseconds since the epoch, where that is not now. */
   put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string, at?: number): void;
-  /** Writes out what is waiting; whether all that was ever put is in the file now. */
-  flush(): boolean;
+  /**
+   * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
+   * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
+   */
+  flush(patiently?: boolean): Promise<boolean>;
+  /** Undefined where all is well. */
+  readonly trouble: StoreTrouble | undefined;
   /** A number that is another one once another run has written to the store. */
   version(): number;
   close(): void;
@@ -61,9 +65,12 @@ export interface AnswerStore {
 
 /** The store that `--no-cache` asks for. */
 export const noStore: AnswerStore = {
+  ready: () => undefined,
   find: () => new Map(),
+  knows: () => false,
   put() {},
-  flush: () => false,
+  flush: async () => false,
+  trouble: undefined,
   version: () => 0,
   close() {},
 };
@@ -75,168 +82,225 @@ export function defaultStoreDirectory(env: Readonly<Record<string, string | unde
 
 /** Opens the store in the directory that `locate` finds, or tells why it can't be used and goes on without. */
 export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
-  let directory: string | undefined;
-  try {
-    directory = locate();
-    return new SqliteStore(openStoreFile(directory), directory, options);
-  } catch (error) {
-    options.onTrouble(trouble(directory, error));
-    return noStore;
+  return new SqliteStore(locate, options);
+}
+
+/** One way of using the file, reading or writing, and since when it fails. */
+class Use {
+  /** By the steady clock. */
+  since: number | undefined;
+  #retryAt = 0;
+
+  get isDue(): boolean {
+    return performance.now() >= this.#retryAt;
   }
-}
 
-/** @throws when the directory or the file can't be made, read or trusted. */
-export function openStoreFile(directory: string): Sqlite {
-  makeDirectory(directory);
-  if (isNetworkFileSystem(directory))
-    throw new Error('it is on a network file system, where its locks do not hold');
-  const path = join(directory, STORE_FILE);
-  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs: BUSY_TIMEOUT_MS});
-  try {
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    prepareSchema(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
+  succeeded(): void {
+    this.since = undefined;
+    this.#retryAt = 0;
   }
-}
 
-function prepareSchema(db: Sqlite): void {
-  db.transaction(() => {
-    const version = Number(db.pragma('user_version')?.user_version);
-    if (version === VERSION) return;
-    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
-    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
-  });
-}
-
-/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
-const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
-
-function isNetworkFileSystem(directory: string): boolean {
-  return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
-}
-
-function trouble(directory: string | undefined, error: unknown): string {
-  const cause = sqliteCode(error) ?? systemReason(error);
-  const hint = isDamage(cause) ? ' It is damaged: remove the file, and the next run begins a new one.' : '';
-  return `The answer store${directory === undefined ? '' : ` in ${directory}`} can't be used (${cause}); lookups that it could have saved will cost.${hint}`;
-}
-
-function isDamage(code: string): boolean {
-  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
+  failed(): void {
+    const now = performance.now();
+    this.since ??= now;
+    this.#retryAt = now + RETRY_EVERY_MS;
+  }
 }
 
 class SqliteStore implements AnswerStore {
-  readonly #db: Sqlite;
-  readonly #directory: string;
   readonly #options: StoreOptions;
-  readonly #scope: string;
-  readonly #find: Statement;
-  readonly #put: Statement;
-  readonly #version: Statement;
+  readonly #locate: () => string;
+  readonly #patienceMs: number;
+  readonly #reading = new Use();
+  readonly #writing = new Use();
+  #directory: string | undefined;
+  #file: StoreFile | undefined;
   #waiting: Answer[] = [];
+  /** What could not be written when it came: the ledger has it. */
+  #missed: {count: number; since: number} | undefined;
   #timer: NodeJS.Timeout | undefined;
   #seen = 0;
-  readonly #inode: number;
-  #broken = false;
+  #error: unknown;
+  /** Nothing will come of trying again. */
+  #lost = false;
+  #isTold = false;
+  #isClosed = false;
 
-  constructor(db: Sqlite, directory: string, options: StoreOptions) {
-    this.#db = db;
-    this.#directory = directory;
+  constructor(locate: () => string, options: StoreOptions) {
+    this.#locate = locate;
     this.#options = options;
-    this.#scope = scopeKey(options.scope);
-    const many = Array(FIND_AT_ONCE).fill('?').join(',');
-    this.#find = db.prepare(`SELECT key, data FROM answer WHERE scope = ? AND at >= ? AND key IN (${many})`);
-    this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at',
-    );
-    this.#version = db.prepare('PRAGMA data_version');
-    this.#inode = statSync(join(directory, STORE_FILE)).ino;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    const {missedSince} = options;
+    if (missedSince !== undefined) this.#missed = {count: 0, since: missedSince};
+    this.#attempt(this.#reading, () => true);
   }
 
-  find(keys: readonly string[], operation: Operation): Map<string, string> {
-    const found = new Map<string, string>();
-    this.#attempt(() => {
-      for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-        const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
-        while (some.length < FIND_AT_ONCE) some.push(null);
-        const rows = this.#find.all(this.#scope, this.#options.notBefore[operation], ...some);
-        for (const row of rows) if (isObjectText(row.data)) found.set(String(row.key), row.data);
-      }
-    });
-    return found;
+  ready(): Promise<void> | undefined {
+    if (this.#readable()) return undefined;
+    if (this.#waits(this.#reading.since)) return this.#becomesReadable();
+    this.#tell();
+    return undefined;
+  }
+
+  find(keys: readonly string[], operation: Operation): Map<string, string> | undefined {
+    const fresh = {notBefore: this.#options.notBefore[operation], notAfter: this.#notAfter};
+    return this.#attempt(this.#reading, file => file.find(keys, fresh));
+  }
+
+  knows(operation: Operation): boolean {
+    return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
   put({operation, key}: Pick<Lookup, 'operation' | 'key'>, data: string, at = this.#options.now()): void {
-    if (this.#broken) return;
     this.#waiting.push({operation, key, data, at});
-    if (this.#waiting.length >= WRITE_AT_ONCE) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), WRITE_EVERY_MS).unref();
+    if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
+    else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
   }
 
-  flush(): boolean {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    if (waiting.length > 0) {
-      this.#attempt(() => this.#write(waiting));
+  async flush(patiently = false): Promise<boolean> {
+    for (const from = performance.now(); ; await sleep(POLL_EVERY_MS)) {
+      this.#writeOut(patiently);
+      if (await this.#catchUp(patiently)) return this.#writeOut(patiently);
+      if (!patiently || !this.#waits(from)) return false;
     }
-    return !this.#broken;
   }
 
-  #write(answers: readonly Answer[]): void {
-    // SQLite would go on writing to a file that nobody can open any more.
-    if (statSync(join(this.#directory, STORE_FILE), {throwIfNoEntry: false})?.ino !== this.#inode)
-      throw new Error('it was removed while it was in use');
-    this.#db.transaction(() => {
-      for (const {key, operation, data, at} of answers) this.#put.run(key, this.#scope, operation, at, data);
-    });
+  get trouble(): StoreTrouble | undefined {
+    const missed = this.#missed?.count ?? 0;
+    const fails = this.#lost || this.#reading.since !== undefined || this.#writing.since !== undefined;
+    return fails || missed > 0 ? {cause: causeOf(this.#error), missed} : undefined;
   }
 
   version(): number {
-    this.#attempt(() => {
-      this.#seen = Number(this.#version.get()?.data_version);
-    });
+    this.#readable();
     return this.#seen;
   }
 
   close(): void {
-    this.flush();
-    this.#broken = true;
-    try {
-      this.#db.close();
-    } catch {
-      // Nothing more is asked of it.
-    }
+    this.#writeOut(true);
+    this.#isClosed = true;
+    this.#file?.close();
   }
 
-  #attempt(work: () => void): void {
-    if (this.#broken) return;
-    try {
-      work();
-    } catch (error) {
-      this.#broken = true;
-      this.#waiting = [];
-      this.#options.onTrouble(trouble(this.#directory, error));
-    }
+  get #notAfter(): number {
+    return this.#options.now() + CLOCK_SKEW_MS;
   }
-}
 
-/** A damaged page can hand out anything; an answer is an object. */
-function isObjectText(data: unknown): data is string {
-  if (typeof data !== 'string') return false;
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null;
-  } catch {
+  #readable(patiently = false): boolean {
+    const version = this.#attempt(this.#reading, file => file.version(), patiently);
+    if (version !== undefined) this.#seen = version;
+    return version !== undefined;
+  }
+
+  /** Whether waiting may help: another program has it for now. */
+  #waits(since: number | undefined): boolean {
+    if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
+    return performance.now() - since < this.#patienceMs;
+  }
+
+  async #becomesReadable(): Promise<void> {
+    while (this.#waits(this.#reading.since)) {
+      await sleep(POLL_EVERY_MS);
+      if (this.#readable(true)) return;
+    }
+    if (!this.#isClosed) this.#tell();
+  }
+
+  /** Writes out what is waiting; what can't be written now is left to the ledger, so that no memory grows. */
+  #writeOut(patiently = false): boolean {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return this.#missed === undefined;
+    if (this.#write(waiting, patiently)) return this.#missed === undefined;
+    this.#miss(
+      waiting.length,
+      waiting.reduce((first, {at}) => Math.min(first, at), Number.POSITIVE_INFINITY),
+    );
     return false;
   }
+
+  #miss(count: number, since: number): void {
+    const before = this.#missed ?? {count: 0, since};
+    this.#missed = {count: before.count + count, since: Math.min(before.since, since)};
+  }
+
+  #write(answers: readonly Answer[], patiently: boolean): boolean {
+    const write = (file: StoreFile) => {
+      file.write(answers, this.#notAfter);
+      return true;
+    };
+    const written = this.#attempt(this.#writing, write, patiently) === true;
+    if (written) this.#reading.succeeded();
+    return written;
+  }
+
+  /** Writes what was missed, from the ledger; other work goes on between its groups. */
+  async #catchUp(patiently: boolean): Promise<boolean> {
+    const missed = this.#missed;
+    if (missed === undefined) return true;
+    // A probe: the ledger is not read for a store that can't be written.
+    if (!this.#write([], patiently)) return false;
+    this.#missed = undefined;
+    for (const answers of this.#options.answersSince?.(missed.since - DATED_APART_MS) ?? []) {
+      if (!this.#write(answers, true)) {
+        this.#miss(missed.count, missed.since);
+        return false;
+      }
+      await sleep(0);
+    }
+    return true;
+  }
+
+  /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
+  #attempt<T>(use: Use, work: (file: StoreFile) => T, patiently = false): T | undefined {
+    if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
+    const {scope} = this.#options;
+    try {
+      this.#directory ??= this.#locate();
+      this.#file ??= new StoreFile(this.#directory, scope, BUSY_TIMEOUT_MS);
+      const result = work(this.#file);
+      use.succeeded();
+      return result;
+    } catch (error) {
+      this.#error = error;
+      use.failed();
+      if (!isBusy(error)) this.#giveUp(error);
+      return undefined;
+    }
+  }
+
+  /** A file that was removed, or a disk that was full, may be there again: but not what can't even be opened. */
+  #giveUp(error: unknown): void {
+    this.#lost = this.#file === undefined || isDamage(error);
+    this.#file?.close();
+    this.#file = undefined;
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const place = this.#directory === undefined ? '' : ` in ${this.#directory}`;
+    const hint = isDamage(this.#error)
+      ? ' It is damaged: remove the file, and the next run begins a new one.'
+      : '';
+    this.#options.onTrouble(
+      `The answer store${place} can't be used (${causeOf(this.#error)}); lookups that it could have saved will cost.${hint}`,
+    );
+  }
 }
 
-/** The scope as the store and a run's ledger have it: neither readable nor long. */
-export function scopeKey({endpoint, account}: StoreScope): string {
-  return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
+function causeOf(error: unknown): string {
+  return sqliteCode(error) ?? systemReason(error);
+}
+
+function isBusy(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
+}
+
+function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB');
 }

@@ -7,10 +7,15 @@ export interface OperationTally {
   distinct: number;
   /** Distinct values answered by the store. */
   fromCache: number;
+  /** Distinct values that were asked for while the store could not be read. */
+  notLookedUp: number;
+  /** Calls that were answered. */
+  answered: number;
   /** Calls that were sent to the service. */
   calls: number;
   /** Calls beyond a value's first. */
   retries: number;
+  /** In thousandths of a credit. */
   spent: number;
   maybeSpent: number;
 }
@@ -36,6 +41,8 @@ export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
     distinct: 0,
     fromCache: 0,
+    notLookedUp: 0,
+    answered: 0,
     calls: 0,
     retries: 0,
     spent: 0,

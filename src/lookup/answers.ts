@@ -12,10 +12,10 @@ export interface Question {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried'>;
+  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
-  /** Credits of one call. */
+  /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** Carried answers older than this (milliseconds since the epoch) are asked for again; verdicts never are. */
   readonly notBefore: Readonly<Record<Operation, number>>;
@@ -42,6 +42,9 @@ export class Answers {
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
   async ask(questions: readonly Question[]): Promise<void> {
+    // Before anything else: from here to the last value's being pending, nobody else may ask.
+    const ready = this.#options.store.ready();
+    if (ready !== undefined) await ready;
     const fresh = new Map<string, Question[]>();
     for (const question of questions) {
       const {key} = question.lookup;
@@ -83,6 +86,7 @@ export class Answers {
         some.map(({lookup}) => lookup.key),
         operation,
       );
+      if (stored === undefined) break;
       for (const {lookup, known} of some) {
         const data = stored.get(lookup.key);
         const pending = this.#pending.get(lookup.key);
@@ -121,7 +125,7 @@ export class Answers {
       const isVerdict = operation === 'verify';
       const stored = isVerdict ? new Map<string, string>() : store.find(keys, operation);
       for (const key of keys) {
-        const data = stored.get(key);
+        const data = stored?.get(key);
         // Asked for again, a verdict would only tell of our own call.
         const since = isVerdict ? 0 : notBefore[operation];
         const carried = data === undefined ? ledger.carried(key, since) : undefined;
@@ -129,7 +133,10 @@ export class Answers {
         if (settled !== undefined) {
           ledger.adopt(operation, key, settled, known.has(key));
           deliver(fresh, key, settled);
-        } else if (carried !== undefined) doubtful.add(key);
+          continue;
+        }
+        if (stored === undefined) ledger.notLookedUp(operation);
+        if (carried !== undefined) doubtful.add(key);
       }
     }
     return doubtful;

@@ -3,14 +3,21 @@ import {policyNumbers as numbers} from './policy.ts';
 
 /**
  * Watches the first calls of an operation: only a few are in flight until some values were tried, and if none of
- * those got anything but one and the same refusal, the settings are wrong and not the values.
+ * those got anything but one and the same refusal, the settings are wrong and not the values. Unless the service is
+ * known to answer: what is left of a list whose good values are known is only what it rejects, night after night.
  */
 export class Canary {
+  readonly #isKnownToAnswer: () => boolean;
   readonly #tried = new Set<string>();
   #inFlight = 0;
   #answered = false;
   #refusedBy: string | undefined;
   #refusals = 0;
+
+  /** `isKnownToAnswer` is asked before a stop. */
+  constructor(isKnownToAnswer: () => boolean) {
+    this.#isKnownToAnswer = isKnownToAnswer;
+  }
 
   /** Whether one more call may be sent beside `planned` others. */
   allows(planned: number): boolean {
@@ -30,6 +37,6 @@ export class Canary {
     if (this.#answered || (attempt.kind !== 'rejected' && attempt.kind !== 'unreadable')) return undefined;
     this.#refusals = this.#refusedBy === attempt.code ? this.#refusals + 1 : 1;
     this.#refusedBy = attempt.code;
-    return this.#refusals >= numbers.canaryValues ? attempt.code : undefined;
+    return this.#refusals >= numbers.canaryValues && !this.#isKnownToAnswer() ? attempt.code : undefined;
   }
 }

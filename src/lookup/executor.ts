@@ -4,7 +4,7 @@ import type {Pause, StopReason} from './traffic.ts';
 /** A value that has to be asked about, and what it has been through in this run. */
 export interface Ask {
   readonly lookup: Lookup;
-  /** Credits of one call. */
+  /** What one call costs, in thousandths of a credit. */
   readonly cost: number;
   /** Whether the ledger has an entry for it already. */
   readonly known: boolean;

@@ -24,6 +24,8 @@ export interface QueueExecutorOptions {
   readonly events: ExecutorEvents;
   /** Values among these that need no call any more; whoever wanted to know them has been told. */
   readonly answeredMeanwhile?: (asks: readonly Ask[]) => ReadonlySet<string>;
+  /** Whether an answer of this operation is known from before, in this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;
@@ -83,6 +85,7 @@ export class QueueExecutor implements Executor {
       slots: () => this.#slots,
       maxOutageMs: options.maxOutageMs,
       pending: () => (this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#unsettled),
+      isAnswered: options.isAnswered,
       now: options.now,
       random: options.random,
       onOpen: () => this.#pump(),

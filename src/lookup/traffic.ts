@@ -38,6 +38,8 @@ export interface TrafficOptions {
   readonly slots: () => number;
   /** Values that are not settled yet; infinity while more of them wait outside. */
   readonly pending: () => number;
+  /** Whether an answer of this operation is known from before, in this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
   readonly now: () => number;
   readonly random: () => number;
   /** Something may be sent that could not be before. */
@@ -184,7 +186,7 @@ export class Traffic {
   #canary(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      canary = new Canary();
+      canary = new Canary(() => this.#options.isAnswered(operation));
       this.#canaries.set(operation, canary);
     }
     return canary;

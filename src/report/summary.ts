@@ -155,6 +155,17 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
       }),
       by_operation: byOperation(() => spending),
     }),
+    store: z
+      .object({
+        trouble: z.string().nullable().describe('Why the answer store can not be used.'),
+        not_looked_up: whole.describe(
+          'Values that were asked for without knowing whether the store has them.',
+        ),
+        perhaps_paid_again: credits.describe('The credits of those.'),
+        not_stored: whole.describe('Answers of this run that the next one does not know.'),
+      })
+      .nullable()
+      .describe('What it cost that the answer store could not be used, for a while or to the end.'),
     pace: z.object({
       rate_limit: z.number().nullable(),
       achieved: z.number(),

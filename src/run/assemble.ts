@@ -9,8 +9,9 @@ import {
   defaultStoreDirectory,
   noStore,
   openStore,
-  type StoreScope,
+  type StoreOptions,
 } from '../ledger/store.ts';
+import type {StoreScope} from '../ledger/store-file.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
@@ -137,13 +138,16 @@ interface StoreIo {
   readonly env: Env;
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
+  readonly storePatienceMs?: number;
 }
 
+/** `missed` is what a run tells of answers that could not be written when they came. */
 export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
   fresh: Record<Operation, number>,
   io: StoreIo,
+  missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
   if (cache === false) return noStore;
   const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
@@ -152,6 +156,8 @@ export function openAnswerStore(
     notBefore: fresh,
     now: io.now,
     onTrouble: io.warn,
+    patienceMs: io.storePatienceMs,
+    ...missed,
   });
 }
 

@@ -1,5 +1,6 @@
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import type {AnswerStore} from '../ledger/store.ts';
 import type {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {type LaneSettings, localOutlet, type Outlet} from '../lookup/outlet.ts';
@@ -21,6 +22,7 @@ export interface ExecutorFor {
   readonly clock: () => number;
   readonly connection: Connection;
   readonly ledger: Ledger;
+  readonly store: AnswerStore;
   readonly layout: Layout;
   readonly identity: RunIdentity;
   readonly stopper: Stopper;
@@ -69,7 +71,7 @@ function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
 }
 
 function createExecutor(
-  {job, io, clock, ledger, stopper, answers}: ExecutorFor,
+  {job, io, clock, ledger, store, stopper, answers}: ExecutorFor,
   lanes: readonly LaneSettings[],
   outlet: Outlet,
 ): QueueExecutor {
@@ -86,6 +88,7 @@ function createExecutor(
       settled: (ask, settled) => answers().settled(ask, settled),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
+    isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
     answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
     now: clock,
     random: io.random,

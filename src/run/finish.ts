@@ -56,7 +56,9 @@ interface Published {
 }
 
 async function complete(session: Session): Promise<RunOutcome> {
-  const {job, writer, state, ledger, io} = session;
+  const {job, writer, state, ledger, store, stopper, io} = session;
+  // The ledger goes with the run, so this is when its answers are given to the store at the latest.
+  await stopper.unlessStopped(store.flush(true));
   const published = {
     output: await digestOf(writer.partial.output),
     rejects: await digestOf(writer.partial.rejects),
@@ -130,12 +132,29 @@ function completedMessage(job: Job, summary: Summary): string {
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
   const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
-  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}`;
+  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}${storeSentence(summary)}`;
+}
+
+/** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
+export function storeSentence({store}: {readonly store?: Summary['store']}): string {
+  if (!store) return '';
+  const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
+  const costs = [
+    ...(unread === 0
+      ? []
+      : [
+          `${many(unread, 'value')} could not be looked up in it, so that up to ${many(credits, 'credit')} may have been paid again`,
+        ]),
+    ...(unwritten === 0 ? [] : [`${many(unwritten, 'answer')} could not be kept for the next run`]),
+  ];
+  if (costs.length === 0) return '';
+  return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
 }
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
+  await session.store.flush().catch(() => false);
   const stop = closeLedger(session, first);
   const summary = summarize(session, stop, {output: undefined, rejects: undefined});
   deliverStopped(job, io, summary);
@@ -193,6 +212,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       tally,
       earlier,
       pace: undefined,
+      store: undefined,
       timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
       resumed: {times: identity?.sessions ?? 0, fromRow: null},
       daily: undefined,
@@ -250,6 +270,7 @@ function summarize(
     tally: ledger.tally,
     earlier: ledger.earlier,
     pace: executor.pace(),
+    store: session.store.trouble,
     timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
     daily: ledger.day,

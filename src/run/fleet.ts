@@ -1,6 +1,7 @@
 import type {Fleet} from '../fleet/fleet.ts';
 import type {ChunkAsk} from '../fleet/protocol.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import {intelligenceLookup, type Lookup, verdictLookup} from '../ledger/lookup.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../lookup/policy.ts';
@@ -34,8 +35,8 @@ export async function joinFleet(
         job: job.name,
         rows: counters.rows.written + counters.rows.rejected,
         calls: sum(({calls}) => calls),
-        spent: sum(({spent}) => spent),
-        maybeSpent: sum(({maybeSpent}) => maybeSpent),
+        spent: inCredits(sum(({spent}) => spent)),
+        maybeSpent: inCredits(sum(({maybeSpent}) => maybeSpent)),
         limit: job.settings.maxCredits ?? null,
       };
     },

@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {BulkEnrichError, StateError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {type StoreScope, scopeKey} from '../ledger/store.ts';
+import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
 import type {Layout} from './assemble.ts';
 import {endpointName} from './connect.ts';
 

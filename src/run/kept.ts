@@ -1,4 +1,5 @@
 import type {Env} from '../job/endpoint.ts';
+import {OutputError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {userDirectoryTrouble} from '../ledger/user-directory.ts';
 import {hasHistory} from './history.ts';
@@ -16,6 +17,8 @@ const kept = {
 /**
  * The job without what would be kept in a directory that can't be used, as of a user without a home: such a run goes
  * on, and says so once, before it pays for anything.
+ *
+ * @throws {OutputError} when that is the answer store, and the job requires it.
  */
 export function withoutUnusable(job: Job, {env, warn}: {env: Env; warn: (sentence: string) => void}): Job {
   const unusable = (['cache', 'state'] as const)
@@ -25,6 +28,12 @@ export function withoutUnusable(job: Job, {env, warn}: {env: Env; warn: (sentenc
       return trouble === undefined ? [] : [{...kept[kind], ...trouble}];
     });
   if (unusable.length === 0) return job;
+  const required = unusable.find(({without}) => job.settings.requireStore && 'cache' in without);
+  if (required !== undefined)
+    throw new OutputError(
+      'store_unusable',
+      `The answer store can't be used, and this job requires it (require_store): ${required.why}. Nothing was sent. Set ${required.variable} to a directory that lasts, or name one with --cache.`,
+    );
   const all = (read: (one: (typeof unusable)[number]) => string) =>
     [...new Set(unusable.map(read))].join(' and ');
   warn(

@@ -3,6 +3,7 @@ import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../client/wire.ts
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {thousandths} from '../job/money.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../lookup/canonical.ts';
@@ -215,11 +216,11 @@ function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], p
   }
 }
 
-/** Credits of one call; verdicts with a test action id are free. */
+/** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */
 export function costOf({settings}: Job): (lookup: Pick<Lookup, 'operation' | 'params'>) => number {
   return ({operation, params}) => {
     const action = params.action_id;
     if (action === TEST_ACTION_ALWAYS_PASS || action === TEST_ACTION_NEVER_PASS) return 0;
-    return settings.cost[operation] ?? settings.cost.all ?? 1;
+    return thousandths(settings.cost[operation] ?? settings.cost.all ?? 1);
   };
 }

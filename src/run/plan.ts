@@ -5,6 +5,7 @@ import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
@@ -56,13 +57,15 @@ export async function makePlan(given: Job, io: PlanIo) {
     /** The same without the lookups that are asked only where their condition holds. */
     const firm = emptyFound(mapping);
     const conditional = mapping.targets.some(({when}) => when !== undefined);
-    const cost = costOf(job);
+    const costOfCall = costOf(job);
     const errors: Counters['errors'] = {};
-    let credits = 0;
-    let firmCredits = 0;
+    /** In thousandths of a credit. */
+    let cost = 0;
+    let firmCost = 0;
     let rows = 0;
     let rejected = 0;
     for await (const {records} of limited(source, job.settings.limit)) {
+      await store.ready();
       const asked: Asked[] = [];
       for (const record of records) {
         if (record.type === 'reject') {
@@ -74,13 +77,13 @@ export async function makePlan(given: Job, io: PlanIo) {
         }
       }
       const lookups = (some: readonly Asked[]) => some.map(({lookup}) => lookup);
-      credits += countDistinct(seen.fresh(lookups(asked)), store, found, cost);
+      cost += countDistinct(seen.fresh(lookups(asked)), store, found, costOfCall);
       if (conditional)
-        firmCredits += countDistinct(
+        firmCost += countDistinct(
           seenFirm.fresh(lookups(asked.filter(({isFirm}) => isFirm))),
           store,
           firm,
-          cost,
+          costOfCall,
         );
     }
     if (conditional)
@@ -107,10 +110,10 @@ export async function makePlan(given: Job, io: PlanIo) {
       lookups: Object.fromEntries([...found].sort(byOperation)),
       errors: listErrors(errors),
       credits: {
-        at_least: conditional ? firmCredits : credits,
+        at_least: inCredits(conditional ? firmCost : cost),
         /** Where every condition holds, and no call has to be sent again. */
-        all_sent_once: credits,
-        at_most: credits * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0)),
+        all_sent_once: inCredits(cost),
+        at_most: inCredits(cost * (1 + (job.settings.resend === 'always' ? job.settings.maxResends : 0))),
       },
       ...timeAt(job, found),
     };
@@ -164,31 +167,33 @@ function countRow(
   }
 }
 
-/** Returns the credits that the new ones among these would cost. */
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Returns what the new ones among these would cost, in thousandths of a credit. */
 function countDistinct(
   fresh: readonly Lookup[],
   store: AnswerStore,
   found: ReadonlyMap<Operation, Found>,
-  cost: (lookup: Lookup) => number,
+  costOfCall: (lookup: Lookup) => number,
 ): number {
-  let credits = 0;
+  let cost = 0;
   for (const operation of operationNames) {
     const some = fresh.filter(lookup => lookup.operation === operation);
     const counts = found.get(operation);
     if (some.length === 0 || counts === undefined) continue;
     const known =
       operation === 'verify'
-        ? new Map()
-        : store.find(
+        ? NONE
+        : (store.find(
             some.map(lookup => lookup.key),
             operation,
-          );
+          ) ?? NONE);
     counts.distinct += some.length;
     counts.known += known.size;
     counts.calls += some.length - known.size;
-    for (const lookup of some) if (!known.has(lookup.key)) credits += cost(lookup);
+    for (const lookup of some) if (!known.has(lookup.key)) cost += costOfCall(lookup);
   }
-  return credits;
+  return cost;
 }
 
 function howFound({guesses}: Mapping, operation: string, column: string): string {

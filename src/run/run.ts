@@ -31,6 +31,8 @@ export interface RunIo {
   readonly warn: (sentence: string) => void;
   /** Told once the run is under way; what it returns is called when it is over. */
   readonly watch?: (session: Session) => () => void;
+  /** How long to wait for an answer store that another program keeps locked. */
+  readonly storePatienceMs?: number;
 }
 
 /** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
@@ -177,7 +179,7 @@ async function write(session: Session): Promise<void> {
 async function save(session: Session): Promise<void> {
   const {writer, ledger, store, job, io, checkpoint, timeline} = session;
   const now = io.now();
-  const storedUntil = store.flush() ? now : (checkpoint?.storedUntil ?? 0);
+  const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);
   const reached = await writer.flush();
   if (reached === undefined || job.paths.output === undefined) return;
   ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);

@@ -5,6 +5,7 @@ import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from './finish.ts';
 import {jobKey} from './identity.ts';
@@ -142,8 +143,6 @@ function perValue(operation: Operation, job: Job, summary: Summary | undefined):
   const paid = summary?.credits.by_operation[operation];
   const values = seen === undefined ? 0 : seen.calls - seen.retries;
   if (paid !== undefined && values > 0) return (paid.spent + paid.maybe_spent) / values;
-  return costOf(job)({
-    operation,
-    params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {},
-  });
+  const params = operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {};
+  return inCredits(costOf(job)({operation, params}));
 }

@@ -1,7 +1,8 @@
 import {openSource, type Source} from '../input/source.ts';
+import {OutputError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {type AnswerStore, noStore} from '../ledger/store.ts';
+import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {steadyClock} from '../lookup/steady-clock.ts';
@@ -133,24 +134,32 @@ async function join(
   const fresh = notBefore(job, identity.startedAt);
   const clock = steadyClock(io.now());
   const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
-  const store = openAnswerStore(job, scopeOf(job), fresh, io);
-  keepAnswers(ledger, store, checkpoint);
-  const {executor, closeExecutor} = await openExecutor({
-    job,
-    io,
-    clock,
-    connection,
-    ledger,
-    layout,
-    identity,
-    stopper,
-    counters: writer.counters,
-    answers: () => answers,
-  }).catch(async error => {
-    store.close();
-    await writer.close();
-    throw error;
+  const store = openAnswerStore(job, scopeOf(job), fresh, io, {
+    answersSince: since => ledger.answersSince(since),
+    // A killed session may have paid for answers that it had not yet put into the store.
+    missedSince: checkpoint?.storedUntil ?? 0,
   });
+  const {executor, closeExecutor} = await readyStore(job, store)
+    .then(() =>
+      openExecutor({
+        job,
+        io,
+        clock,
+        connection,
+        ledger,
+        store,
+        layout,
+        identity,
+        stopper,
+        counters: writer.counters,
+        answers: () => answers,
+      }),
+    )
+    .catch(async error => {
+      store.close();
+      await writer.close();
+      throw error;
+    });
   const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
   stopper.onStop(() => executor.stop());
   return {
@@ -191,11 +200,23 @@ export function sampleTimeline(session: Session, isLast = false): void {
   timeline.sample(clock(), reading, isLast);
 }
 
-/** Answers that a killed session had paid for and not yet put into the store. */
-function keepAnswers(ledger: Ledger, store: AnswerStore, checkpoint: Checkpoint | undefined): void {
-  if (store === noStore) return;
-  for (const answers of ledger.answersSince(checkpoint?.storedUntil ?? 0))
-    for (const answer of answers) store.put(answer, answer.data, answer.at);
+/**
+ * Has the store take what an earlier session could not give it any more.
+ *
+ * @throws {OutputError} when the store can't be used, and the job requires it.
+ */
+async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
+  if (!settings.requireStore) {
+    await store.flush();
+    return;
+  }
+  await store.ready();
+  await store.flush(true);
+  if (store.trouble === undefined) return;
+  throw new OutputError(
+    'store_unusable',
+    `The answer store can't be used (${store.trouble.cause}), and this job requires it (require_store). Nothing was sent. Free the cause, then run the same command again.`,
+  );
 }
 
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */

@@ -1,6 +1,7 @@
 import type {Env} from '../job/endpoint.ts';
 import {OutputError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits, thousandths} from '../job/money.ts';
 import {DailyBudget} from '../ledger/daily-budget.ts';
 import type {Earlier} from '../ledger/given-up.ts';
 import {userDirectory} from '../ledger/user-directory.ts';
@@ -20,15 +21,20 @@ interface SpendingIo {
 export function openDailyBudget(job: Job, {env, now}: SpendingIo): DailyBudget | undefined {
   const maxCredits = job.settings.maxCreditsPerDay;
   if (maxCredits === undefined) return undefined;
-  return new DailyBudget({directory: stateDirectory(env), job: jobKey(job), maxCredits, now});
+  return new DailyBudget({
+    directory: stateDirectory(env),
+    job: jobKey(job),
+    maxCredits: thousandths(maxCredits),
+    now,
+  });
 }
 
 /** Says what attempts that were given up leave of the limit, and how to have all of it. */
 export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
   const {maxCredits} = settings;
   if (maxCredits === undefined) return;
-  const counted = earlier.counted.spent + earlier.counted.maybeSpent;
-  const others = earlier.notCounted.spent + earlier.notCounted.maybeSpent;
+  const counted = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
+  const others = inCredits(earlier.notCounted.spent + earlier.notCounted.maybeSpent);
   if (counted > 0)
     warn(
       `Attempts that were given up spent, or may have spent, ${many(counted, 'credit')}: ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left to this run. ${FRESH_BUDGET_HINT} begins with all of them.`,

@@ -8,6 +8,7 @@ import {missingFile} from '../input/raw.ts';
 import type {ResumePoint} from '../input/row.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {thousandths} from '../job/money.ts';
 import {Ledger, type LedgerOptions} from '../ledger/ledger.ts';
 import type {Counters} from './counters.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from './identity.ts';
@@ -101,7 +102,8 @@ export function openLedger(
   const path = ledgerPath({directory});
   const open = () => {
     const {maxCredits, resend} = job.settings;
-    return new Ledger(path, {...options, maxCredits, resend, lostState: hasLostState({directory})});
+    const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
+    return new Ledger(path, {...options, maxCredits: limit, resend, lostState: hasLostState({directory})});
   };
   try {
     return open();

@@ -1,7 +1,9 @@
 import {operationNames} from '../client/wire.ts';
 import type {FileDigest} from '../disk/digest.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
 import type {Earlier} from '../ledger/given-up.ts';
+import type {StoreTrouble} from '../ledger/store.ts';
 import {latencyPercentile, type Spending, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
@@ -33,9 +35,10 @@ export interface SummaryFacts {
   readonly tally: Tally;
   readonly earlier: Earlier;
   readonly pace: PaceReport | undefined;
+  readonly store: StoreTrouble | undefined;
   readonly timeline: TimelineState;
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
-  /** The job's budget of the day, where it has one. */
+  /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -97,6 +100,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
       wrong_types: tally.wrongTypes,
     },
     credits: creditSummary(facts),
+    store: job.settings.cache === false ? null : storeSummary(facts),
     pace: {
       rate_limit: facts.pace?.limit ?? null,
       achieved: durationMs > 0 ? round((calls - facts.earlier.counted.calls) / (durationMs / 1_000)) : 0,
@@ -190,18 +194,19 @@ function creditSummary(facts: SummaryFacts) {
   const {tally, counters, costOf, job} = facts;
   const names = mapped(facts);
   const saved = (count: (name: Name) => number) =>
-    round(names.reduce((total, name) => total + count(name) * costOf(name), 0));
+    inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
-    spent: round(sum(name => tally.operations[name].spent)),
-    maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
+    spent: inCredits(sum(name => tally.operations[name].spent)),
+    maybe_spent: inCredits(sum(name => tally.operations[name].maybeSpent)),
     limit: job.settings.maxCredits ?? null,
-    /** By attempts that were given up; `counted` is in the numbers above, and against the limit. */
     earlier: {
       counted: spendingSummary(facts.earlier.counted),
       not_counted: spendingSummary(facts.earlier.notCounted),
       unknown: facts.earlier.unknown,
     },
-    ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
+    ...(facts.daily === undefined
+      ? {}
+      : {per_day: {limit: inCredits(facts.daily.limit), used: inCredits(facts.daily.used)}}),
     saved: {
       dedupe: saved(name => lookupSummary(facts, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
@@ -213,7 +218,20 @@ function creditSummary(facts: SummaryFacts) {
 }
 
 function spendingSummary({spent, maybeSpent}: Spending) {
-  return {spent: round(spent), maybe_spent: round(maybeSpent)};
+  return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
+}
+
+/** What it costs that the answer store could not be used, for a while or to the end. */
+function storeSummary({tally, store, costOf}: SummaryFacts) {
+  const notLookedUp = (name: Name) => tally.operations[name].notLookedUp;
+  return {
+    trouble: store?.cause ?? null,
+    /** Values that were asked for without knowing whether the store has them, and the credits of that. */
+    not_looked_up: sum(notLookedUp),
+    perhaps_paid_again: inCredits(sum(name => notLookedUp(name) * costOf(name))),
+    /** Answers of this run that the next one does not know. */
+    not_stored: store?.missed ?? 0,
+  };
 }
 
 /** Cells that were not worth asking about; those that the budget left out would have been. */
@@ -225,7 +243,7 @@ function sum(of: (name: Name) => number): number {
   return operationNames.reduce((total, name) => total + of(name), 0);
 }
 
-/** Sums of costs such as 0.1 without their floating-point tails. */
+/** Quotients without their floating-point tails. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }

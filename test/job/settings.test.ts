@@ -45,6 +45,7 @@ describe('defaults, as the contract has them', () => {
       cache: true,
       maxAge: {ip: 86_400_000, phone: 90 * 86_400_000, email: 30 * 86_400_000},
       account: 'default',
+      requireStore: false,
       restart: false,
       freshBudget: false,
       force: false,
@@ -79,6 +80,7 @@ describe('values', () => {
     ['maxAge', '7d', {all: 7 * 86_400_000}],
     ['maxAge', 'ip=12h,phone=90d', {ip: 43_200_000, phone: 90 * 86_400_000}],
     ['cost', '0.5', {all: 0.5}],
+    ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125}],
     ['cost', {verify: 3}, {verify: 3}],
     ['timeout', '500ms', 500],
     ['maxOutage', '2h', 7_200_000],
@@ -107,7 +109,7 @@ const RATE =
   'expected a rate such as 20/s, 300/m, 1000/h or unlimited, for all operations or as ip=…,phone=…,email=…,verify=….';
 const AGE = 'expected a duration such as 1d or 12h, for all operations or as ip=…,phone=…,email=…,verify=….';
 const COST =
-  'expected a number of credits, 0 or more, for all operations or as ip=…,phone=…,email=…,verify=….';
+  'expected a number of credits, 0 or more, with three decimals at most, for all operations or as ip=…,phone=…,email=…,verify=….';
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
@@ -182,6 +184,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['state', 5, 'expected string, received number.'],
   ['restart', 'maybe', 'expected true or false.'],
   ['fresh_budget', 'maybe', 'expected true or false.'],
+  ['require_store', 'maybe', 'expected true or false.'],
   ['force', 'maybe', 'expected true or false.'],
   ['on_stale_state', 'ask', oneOf('stop', 'restart')],
   ['summary', 5, 'expected string, received number.'],
@@ -289,3 +292,9 @@ test.each([
 ])('a job file with %s is a usage error', (_, text, expected) => {
   expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);
 });
+test.each(['0.0005', 0.1234, '1e300', '-1', 'ip=0.33333'])(
+  'a cost of %j can not be counted exactly',
+  cost => {
+    expect(() => checkSettings(undefined, {cost})).toThrow(/three decimals/);
+  },
+);

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {DailyBudget} from '../../src/ledger/daily-budget.ts';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
 let now: number;
@@ -60,16 +61,32 @@ test('a free call gives its credits back to the day that it was taken from, neve
   expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));
 });
 
-test('costs that are no whole numbers, and larger than a block, fit as long as there is room', () => {
-  const budget = open(10);
-  expect(budget.take('a', 7.5)).toBe(true);
-  expect(budget.affords(2.5)).toBe(true);
-  expect(budget.take('b', 2.6)).toBe(false);
-  expect(budget.take('c', 2.5)).toBe(true);
-  expect(budget.affords(0.1)).toBe(false);
+test('costs larger than a block fit as long as there is room', () => {
+  const budget = open(10_000);
+  expect(budget.take('a', 7_500)).toBe(true);
+  expect(budget.affords(2_500)).toBe(true);
+  expect(budget.take('b', 2_600)).toBe(false);
+  expect(budget.take('c', 2_500)).toBe(true);
+  expect(budget.affords(100)).toBe(false);
 });
 
 test("one job's credits are not another's", () => {
   expect(takeAll(open(5))).toBe(5);
   expect(takeAll(open(5, 'weekly'))).toBe(5);
+});
+
+test('what an earlier version counted in credits is kept, and that version spends no more beside this one', () => {
+  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  db.exec(
+    "CREATE TABLE used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID; INSERT INTO used VALUES ('nightly', '2031-05-06', 2.1000000000000001)",
+  );
+  const budget = open(7_000);
+  expect(budget.used).toBe(2_100);
+  expect(budget.take('a', 4_900)).toBe(true);
+  expect(budget.take('b', 1)).toBe(false);
+  expect(() => db.exec('SELECT credits FROM used')).toThrow('credits');
+  budget.close();
+  db.exec('PRAGMA user_version = 999');
+  db.close();
+  expect(() => open(7_000)).toThrow(/daily-credits\.db.*of version 999/);
 });

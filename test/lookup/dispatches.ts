@@ -25,6 +25,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
     lanes,
     maxOutageMs: 60_000,
     onBudget: 'stop',
+    isAnswered: () => false,
     now,
     random,
     outlet: localOutlet(

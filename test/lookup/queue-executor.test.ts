@@ -328,6 +328,7 @@ describe('the budget', () => {
       values: valuesUpTo(5_000),
       credits: 20,
       onBudget: 'publish',
+      isAnswered: () => false,
       lanes: [{name: 'all', operations: ['ip'], rate: {count: 1, perMs: 1_000}, concurrency: 4}],
       answer: () => ok,
     });

@@ -100,6 +100,7 @@ function start(options: SimulationOptions) {
     lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
     onBudget: 'stop',
+    isAnswered: () => false,
     now: Date.now,
     random,
     ...options,

@@ -64,6 +64,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
         email: {spent: 26_711, maybe_spent: 129},
       },
     },
+    store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     pace: {rate_limit: 50, achieved: 36.2, pauses: 3, paused_ms: 192_000},
     errors: [
       {code: 'email.timeout', count: 117, rows: [12, 53, 97, 146, 201, 388, 402, 511, 689, 702]},
@@ -156,6 +157,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       saved: {dedupe: 0, cache: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },
+    store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},
     errors: [],
     resumed: {times: 0, from_row: null},

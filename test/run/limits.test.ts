@@ -130,3 +130,20 @@ test('a stop while only the last answers are missing waits for those in flight, 
   expect((await stage.run({ip: 'ip'})).code).toBe(0);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
+
+test.each([
+  [{maxCredits: 7}, 10],
+  [{maxCreditsPerDay: 7}, 10],
+  [{maxCredits: 3, cost: '0.3'}, 10],
+  [{maxCredits: 1, cost: '0.001'}, 12],
+])('what costs 0.7 is made 10 times for 7 credits, and never 11 times: %j', async (limits, calls) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(12));
+  const ended = await stage.run({ip: 'ip', cost: '0.7', ...limits});
+  const cost = Number('cost' in limits ? limits.cost : 0.7);
+  expect(ended).toMatchObject({
+    code: calls === 12 ? 0 : 7,
+    summary: {calls: {total: calls}, credits: {spent: Number((calls * cost).toFixed(3)), maybe_spent: 0}},
+  });
+  expect(stage.api.ledger.calls).toBe(calls);
+});

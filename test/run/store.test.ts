@@ -1,12 +1,15 @@
 import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
+import {STORE_FILE} from '../../src/ledger/store-file.ts';
+import {Stopper} from '../../src/run/stop.ts';
 import {startService} from '../e2e/service.ts';
+import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
+import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip', force: true, concurrency: 8};
 
@@ -52,6 +55,58 @@ test('--force pays only for what failed before', async () => {
   });
 });
 
+describe('a list whose good values are known', () => {
+  const rejecting = (bad: number) => (call: Call) =>
+    Number(call.value.split('.').at(-1)) < bad ? reply.error(422, 'odd_value') : undefined;
+
+  test('ends with its output on the second and third night, when only what is rejected is asked', async () => {
+    await using stage = await openStage();
+    const lines = ips(40).trimEnd().split('\n');
+    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
+    stage.api.setScript(rejecting(15));
+    const ended = {code: 3, summary: {rows: {written: 40}, lookups: {ip: {failed: 15, answered: 25}}}};
+    for (let night = 1; night <= 3; night++) expect(await stage.run(settings)).toMatchObject(ended);
+    // Those that are rejected may come first, and the store may hold no value of the list at all.
+    stage.write('list.csv', ips(40));
+    expect(await stage.run(settings)).toMatchObject(ended);
+    stage.write('list.csv', ips(15));
+    expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 15}}});
+    const other = await stage.run({...settings, account: 'other'});
+    expect(other).toMatchObject({code: 2, summary: {reason: 'refused'}});
+    expect(other.summary?.calls.total).toBeLessThan(15);
+  });
+
+  test('is gone on with, without a store, where only what is rejected is left', async () => {
+    await using stage = await openStage();
+    const lines = ips(40).trimEnd().split('\n');
+    stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
+    const stopper = new Stopper();
+    const reject = rejecting(20);
+    stage.api.setScript(call => {
+      if (call.call === 20) interrupt(stopper);
+      return reject(call);
+    });
+    const alone = {...settings, cache: false, concurrency: 1};
+    expect((await stage.run(alone, {stopper})).code).toBe(130);
+    stage.api.setScript(reject);
+    expect(await stage.run(alone)).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 20}}}});
+  });
+
+  test('session tokens that are stale fail their rows after a resume, too', async () => {
+    await using stage = await openStage();
+    const tokens = Array.from({length: 30}, (_, i) => `token-${i}`);
+    stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
+    const stopper = new Stopper();
+    stage.api.setScript(call => {
+      if (call.call === 5) interrupt(stopper);
+      return call.call > 5 ? reply.error(401, 'invalid_token') : undefined;
+    });
+    const verdicts = {token: 'token', actionId: 't/FFFFFFFFFFFFF/000000001', concurrency: 1, score: 'none'};
+    expect((await stage.run(verdicts, {stopper})).code).toBe(130);
+    expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
+  });
+});
+
 test("one account's or host's answers are not another's", async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(5));
@@ -84,17 +139,6 @@ test('a damaged store is a warning that says what to do, and lookups that cost',
   );
   expect((await runs(stage)).warnings.join()).toContain('remove the file');
 });
-
-test('a store that another program keeps locked is a warning', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(1, 500));
-  await stage.run(settings);
-  const holder = new Sqlite(join(storeOf(stage), 'answers.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  holder.exec('BEGIN IMMEDIATE');
-  await runs(stage);
-  holder.exec('ROLLBACK');
-  holder.close();
-}, 60_000);
 
 test('a store that can not be made, as a file is where its directory should be, is a warning', async () => {
   await using stage = await openStage();
@@ -182,4 +226,178 @@ test('two runs at the same time share one store: both right, and nothing is paid
   // They meet in the middle: only what was under way there is asked twice. Without looking again before a call, each
   // would ask for the 256 rows that it read at once.
   expect(stage.api.ledger.repeated().length).toBeLessThan(120);
+});
+
+/** Keeps everybody else from reading or writing the store, until it is told to let go. */
+function lockStore(stage: Stage): () => void {
+  const holder = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  holder.exec('BEGIN EXCLUSIVE');
+  return () => {
+    holder.exec('ROLLBACK');
+    holder.close();
+  };
+}
+
+test('a store that is locked for a while when a run reads it is waited for: nothing is paid again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(40));
+  await stage.run(settings);
+  const letGo = lockStore(stage);
+  setTimeout(letGo, 1_200);
+  const ended = await stage.run(settings);
+  expect(ended).toMatchObject({
+    code: 0,
+    warnings: [],
+    summary: {
+      lookups: {ip: {from_cache: 40}},
+      calls: {total: 0},
+      store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
+    },
+  });
+});
+
+test.each([
+  ['while answers come in, and not at the end', 40, 0],
+  ['to the end of the answers', Number.POSITIVE_INFINITY, 800],
+])('what a store that is locked %s missed is in it after the run', async (_, unlockAt, laterMs) => {
+  await using stage = await openStage({latencyMs: 5});
+  stage.write('list.csv', ips(1, 500));
+  await stage.run(settings);
+  stage.write('list.csv', ips(120));
+  let letGo: (() => void) | undefined;
+  stage.api.setScript(({call}) => {
+    if (call === 20) letGo = lockStore(stage);
+    if (call === 20 + unlockAt) letGo?.();
+    if (call === 120 && laterMs > 0) setTimeout(() => letGo?.(), laterMs);
+    return undefined;
+  });
+  const ended = await stage.run({...settings, concurrency: 2});
+  expect(ended).toMatchObject({code: 0, summary: {calls: {total: 120}, store: {not_stored: 0}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 0}}});
+});
+
+test('a store that stays locked costs, and the summary and the last sentence say how much', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(30));
+  await stage.run(settings);
+  const letGo = lockStore(stage);
+  const ended = await stage.run({...settings, cost: '0.5'}, {storePatienceMs: 300});
+  letGo();
+  expect(ended).toMatchObject({
+    code: 0,
+    summary: {
+      calls: {total: 30},
+      store: {trouble: 'SQLITE_BUSY', not_looked_up: 30, perhaps_paid_again: 15, not_stored: 30},
+    },
+  });
+  expect(ended.warnings).toHaveLength(1);
+  expect(ended.message).toMatch(
+    /30 values could not be looked up.* 15 credits .*30 answers could not be kept/,
+  );
+});
+
+test('what a killed session could not store any more is stored by the next, and by a run that is told to wait no more', async () => {
+  await using stage = await openStage({latencyMs: 5});
+  stage.write('list.csv', ips(1, 500));
+  await stage.run(settings);
+  stage.write('list.csv', ips(60));
+  const stopper = new Stopper();
+  let letGo = () => {};
+  stage.api.setScript(({call}) => {
+    if (call === 10) letGo = lockStore(stage);
+    if (call === 40) interrupt(stopper);
+    return undefined;
+  });
+  const first = await stage.run({...settings, concurrency: 2}, {stopper});
+  expect(first.code).toBe(130);
+  expect(first.summary?.store?.not_stored).toBeGreaterThan(20);
+  letGo();
+  stage.api.setScript(undefined);
+  expect(await stage.run(settings)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
+  expect(stage.api.ledger.repeated()).toEqual([]);
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+});
+
+const ofAnotherVersion = (path: string) => {
+  const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.pragma('user_version = 999');
+  db.close();
+};
+
+describe.each([
+  ['damaged', (path: string) => writeFileSync(path, Buffer.alloc(65_536, 0x5a))],
+  ['of another version', ofAnotherVersion],
+])('a store that is %s', (_, harm) => {
+  test('costs, and says how much', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(6));
+    await stage.run(settings);
+    harm(join(storeOf(stage), STORE_FILE));
+    const ended = await stage.run(settings);
+    expect(ended).toMatchObject({
+      code: 0,
+      summary: {store: {not_looked_up: 6, perhaps_paid_again: 6, not_stored: 6}},
+    });
+    expect(ended.summary?.store?.trouble).not.toBeNull();
+  });
+
+  test('is an error before the first call where the job requires it', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(6));
+    await stage.run(settings);
+    harm(join(storeOf(stage), STORE_FILE));
+    const ended = await stage.run({...settings, requireStore: true});
+    expect(ended).toMatchObject({code: 9, message: expect.stringContaining('require_store')});
+    expect(stage.api.ledger.calls).toBe(6);
+  });
+});
+
+test('with --quiet a damaged store is still told of; --require-store ends with 9', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(5));
+  mkdirSync(sandbox.path('store'));
+  sandbox.write(`store/${STORE_FILE}`, 'this is no database'.repeat(200));
+  const args = [
+    'run',
+    'list.csv',
+    '-o',
+    'out.csv',
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+    '--cache',
+    'store',
+  ];
+  expect(await runHere(sandbox, [...args, '--require-store'])).toMatchObject({code: 9});
+  const quiet = await runHere(sandbox, [...args, '--quiet']);
+  expect(quiet.code).toBe(0);
+  expect(quiet.stderr).toMatch(
+    /^5 rows written .*5 values could not be looked up.*5 answers could not be kept.*\n$/,
+  );
+});
+
+test('require_store: a store that stays locked, or is nowhere, is an error before the first call; a sound one is none', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(6));
+  const required = {...settings, requireStore: true};
+  expect(await stage.run(required)).toMatchObject({code: 0});
+  const letGo = lockStore(stage);
+  expect(await stage.run(required, {storePatienceMs: 100})).toMatchObject({code: 9});
+  letGo();
+  expect(await stage.run(required, {env: {XDG_CACHE_HOME: '', HOME: '/nowhere'}})).toMatchObject({code: 9});
+  expect(await stage.run({...required, cache: false})).toMatchObject({code: 2});
+  expect(stage.api.ledger.calls).toBe(6);
+});
+
+test('an answer that was stored while the clock was ahead is asked for again, and replaced', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  const aYear = 365 * 86_400_000;
+  await stage.run(settings, {now: () => Date.now() + aYear});
+  expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 5}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {calls: {total: 0}}});
+  // Clocks that differ by little are no reason to pay.
+  await stage.run({...settings, account: 'near'}, {now: () => Date.now() + 60_000});
+  expect(await stage.run({...settings, account: 'near'})).toMatchObject({summary: {calls: {total: 0}}});
 });

@@ -32,6 +32,7 @@ export interface StageOptions {
   readonly now?: () => number;
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
+  readonly storePatienceMs?: number;
 }
 
 /** How a run ended, as the command's caller sees it. */
@@ -92,7 +93,15 @@ async function attempt(
   directory: string,
   env: Readonly<Record<string, string>>,
   raw: RawSettings,
-  {fromFile = false, name, stdin = '', now = Date.now, stopper = new Stopper(), watch}: StageOptions,
+  {
+    fromFile = false,
+    name,
+    stdin = '',
+    now = Date.now,
+    stopper = new Stopper(),
+    watch,
+    storePatienceMs,
+  }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
 ): Promise<Pick<Ended, 'code' | 'message' | 'summary'>> {
@@ -118,6 +127,7 @@ async function attempt(
         watch?.(session);
         return () => {};
       },
+      ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
     };
     const outcome = await run(job, io, stopper);
     return {code: outcome.exitCode, message: outcome.message, summary: summary()};

@@ -38,7 +38,7 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
     let removed = 0;
     for (const operation of operationNames) {
       const age = parsed.data[operation] ?? parsed.data.all;
-      if (age !== undefined) removed += store.prune(operation, now - age);
+      if (age !== undefined) removed += store.prune(operation, now - age, now);
     }
     store.compact();
     print('stdout', `${many(removed, 'answer')} removed.\n`);

@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Summary} from '../../report/summary.ts';
-import type {RunOutcome} from '../../run/finish.ts';
+import {type RunOutcome, storeSentence} from '../../run/finish.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './format.ts';
 import {print} from './printable.ts';
@@ -18,7 +18,10 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
   }
   if (stop === undefined) {
-    console.say(console.paint(colourOf(outcome.exitCode), outcome.message));
+    const said = console.paint(colourOf(outcome.exitCode), outcome.message);
+    // What is paid for again is told also where nothing else is.
+    if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
+    else console.say(said);
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');

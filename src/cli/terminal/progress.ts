@@ -1,4 +1,5 @@
 import {operationNames} from '../../client/wire.ts';
+import {inCredits} from '../../job/money.ts';
 import type {Pause} from '../../lookup/traffic.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
@@ -138,7 +139,7 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
     total,
     callsPerSecond,
     leftMs: total === undefined || done === 0 ? undefined : ((now - startedAt) / done) * (total - rows),
-    credits: ledger.committed,
+    credits: inCredits(ledger.committed),
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,

@@ -1,0 +1,19 @@
+/**
+ * Money is counted in whole thousandths of a credit: added as binary fractions, ten calls at 0.7 are more than 7.
+ */
+const PER_CREDIT = 1_000;
+
+/** Credits as settings have them, in thousandths. */
+export function thousandths(credits: number): number {
+  return Math.round(credits * PER_CREDIT);
+}
+
+/** Thousandths as people and summaries have them, in credits. */
+export function inCredits(amount: number): number {
+  return amount / PER_CREDIT;
+}
+
+/** Whether this is an amount that can be counted exactly. */
+export function isExact(credits: number): boolean {
+  return Number.isSafeInteger(thousandths(credits)) && inCredits(thousandths(credits)) === credits;
+}

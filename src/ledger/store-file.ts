@@ -1,0 +1,165 @@
+import {hash} from 'node:crypto';
+import {chmodSync, statfsSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import type {Operation} from '../client/wire.ts';
+import {makeDirectory} from '../disk/directory.ts';
+import type {Answer} from './entry.ts';
+import {Sqlite, type Statement} from './sqlite.ts';
+
+const VERSION = 1;
+export const STORE_FILE = 'answers.db';
+
+const SCHEMA = `
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (key, scope)
+  );
+`;
+
+const FIND_AT_ONCE = 64;
+
+/** Clocks differ: an answer from further ahead than this was stored under a wrong one, and nobody knows how old it is. */
+export const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Whose answers these are: never taken for another endpoint's or account's. */
+export interface StoreScope {
+  readonly endpoint: string;
+  readonly account: string;
+}
+
+/** The scope as the store and a run's ledger have it: neither readable nor long. */
+export function scopeKey({endpoint, account}: StoreScope): string {
+  return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
+}
+
+/** When an answer must have come to be taken, in milliseconds since the epoch. */
+export interface Freshness {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** @throws when the directory or the file can't be made, read or trusted. */
+export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
+  makeDirectory(directory);
+  if (isNetworkFileSystem(directory))
+    throw new Error('it is on a network file system, where its locks do not hold');
+  const path = join(directory, STORE_FILE);
+  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs});
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    if (versionOf(db) !== VERSION) prepareSchema(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function versionOf(db: Sqlite): number {
+  return Number(db.pragma('user_version')?.user_version);
+}
+
+function prepareSchema(db: Sqlite): void {
+  db.transaction(() => {
+    const version = versionOf(db);
+    if (version === VERSION) return;
+    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
+  });
+}
+
+/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
+
+function isNetworkFileSystem(directory: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
+}
+
+/** The store's file, open for one endpoint and account. Everything throws SQLite's errors. */
+export class StoreFile {
+  readonly #db: Sqlite;
+  readonly #path: string;
+  readonly #scope: string;
+  readonly #inode: number;
+  readonly #find: Statement;
+  readonly #put: Statement;
+  readonly #any: Statement;
+  readonly #version: Statement;
+
+  constructor(directory: string, scope: StoreScope, busyTimeoutMs: number) {
+    const db = openStoreFile(directory, busyTimeoutMs);
+    this.#db = db;
+    this.#path = join(directory, STORE_FILE);
+    this.#scope = scopeKey(scope);
+    this.#inode = statSync(this.#path).ino;
+    const many = Array(FIND_AT_ONCE).fill('?').join(',');
+    this.#find = db.prepare(
+      `SELECT key, data FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+    );
+    this.#put = db.prepare(
+      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
+    );
+    // Backwards, as what came last is most likely this endpoint's.
+    this.#any = db.prepare('SELECT 1 FROM answer WHERE scope = ? AND operation = ? ORDER BY id DESC LIMIT 1');
+    this.#version = db.prepare('PRAGMA data_version');
+  }
+
+  find(keys: readonly string[], fresh: Freshness): Map<string, string> {
+    const found = new Map<string, string>();
+    this.#db.reading(() => this.#findIn(found, keys, fresh));
+    return found;
+  }
+
+  #findIn(found: Map<string, string>, keys: readonly string[], {notBefore, notAfter}: Freshness): void {
+    for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
+      const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
+      while (some.length < FIND_AT_ONCE) some.push(null);
+      for (const {key, data} of this.#find.all(this.#scope, notBefore, notAfter, ...some))
+        if (isObjectText(data)) found.set(String(key), data);
+    }
+  }
+
+  /** Answers from after `notAfter` make way for any. */
+  write(answers: readonly Answer[], notAfter: number): void {
+    // SQLite would go on writing to a file that nobody can open any more.
+    if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
+      throw new Error('it was removed while it was in use');
+    this.#db.transaction(() => {
+      for (const {key, operation, data, at} of answers)
+        this.#put.run(key, this.#scope, operation, at, data, notAfter);
+    });
+  }
+
+  /** Whether it has any answer of this operation, however old. */
+  knows(operation: Operation): boolean {
+    return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
+  }
+
+  version(): number {
+    return this.#db.reading(() => Number(this.#version.get()?.data_version));
+  }
+
+  close(): void {
+    try {
+      this.#db.close();
+    } catch {
+      // Nothing more is asked of it.
+    }
+  }
+}
+
+/** A damaged page can hand out anything; an answer is an object. */
+function isObjectText(data: unknown): data is string {
+  if (typeof data !== 'string') return false;
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
