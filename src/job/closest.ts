@@ -7,5 +7,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   // Two letters that changed places are a distance of two.
   const maxDistance = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3));
   const near = closestMatch(typed, names, {maxDistance});
-  return candidates[near === undefined ? names.findIndex(name => name.startsWith(typed)) : names.indexOf(near)];
+  return candidates[
+    near === undefined ? names.findIndex(name => name.startsWith(typed)) : names.indexOf(near)
+  ];
 }
