@@ -1,5 +1,6 @@
 import {exitCodeOf, explain} from '../client/errors.ts';
 import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import {inCredits} from '../job/money.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
@@ -107,7 +108,7 @@ function budgetMessage({exhaustedDay, earlier}: Pick<Ledger, 'exhaustedDay' | 'e
   if (exhaustedDay !== undefined)
     return `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(exhaustedDay.renewsAt).toISOString()}.`;
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
-  const before = earlier.counted.spent + earlier.counted.maybeSpent;
+  const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts, which were given up: raise it, or begin with all of it by ${FRESH_BUDGET_HINT}.`;
 }
