@@ -2,9 +2,13 @@
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/errors.ts';
-export type {EmailData, IpData, Operation, PhoneData, VerifyData} from './client/wire.ts';
 export {BulkEnrichError, exitCodes} from './job/errors.ts';
 export type {JobInput} from './job/settings.ts';
+export type {EmailData} from './operations/email.ts';
+export type {IpData} from './operations/ip.ts';
+export type {PhoneData} from './operations/phone.ts';
+export type {Operation} from './operations/table.ts';
+export type {VerifyData} from './operations/verify.ts';
 export {
   type Enriched,
   type Enrichment,

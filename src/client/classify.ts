@@ -1,6 +1,7 @@
 import {z} from 'zod';
+import {errorBody, INVALID_TOKEN} from '../operations/operation.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
-import {errorBody, INVALID_TOKEN, type Operation, wire} from './wire.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
 export interface RawResponse {
@@ -59,12 +60,12 @@ function readAnswer(
   if (response.problem !== undefined) return unreadable(response.problem);
   if (json === undefined) return unreadable('not JSON');
   const data = payload(operation, json);
-  if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
+  if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   const echoed = data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
   }
-  return {...heard, kind: 'answered', ...checkFields(wire[operation].data, data)};
+  return {...heard, kind: 'answered', ...checkFields(operations[operation].data, data)};
 }
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {

@@ -1,11 +1,15 @@
 import {Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
+import type {EmailData} from '../operations/email.ts';
+import type {IpData} from '../operations/ip.ts';
+import type {PhoneData} from '../operations/phone.ts';
+import {type Operation, operations} from '../operations/table.ts';
+import type {VerifyData} from '../operations/verify.ts';
 import type {Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError} from './errors.ts';
 import {proxyFor} from './proxy.ts';
 import {type Transport, type TransportOptions, transport} from './transport.ts';
-import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
@@ -62,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
   };
   const post: Transport = transport(wires);
   const prefix = base.href.replace(/\/+$/, '');
-  const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
+  const urls = new Map(Object.entries(operations).map(([name, {path}]) => [name, new URL(prefix + path)]));
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
     const result = await post(

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {operationNames} from '../client/wire.ts';
+import {operationNames} from '../operations/table.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 

@@ -1,4 +1,4 @@
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 import type {DailyBudget} from './daily-budget.ts';
 import {type Answer, answerOf, type Entry, entryOf, type Outcome, type Reservation} from './entry.ts';
 import {

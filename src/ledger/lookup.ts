@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 
 /** A value to ask about. Two rows with the same key share one call. */
 export interface Lookup {

@@ -1,8 +1,8 @@
 import {hash} from 'node:crypto';
 import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import type {Operation} from '../client/wire.ts';
 import {systemReason} from '../job/errors.ts';
+import type {Operation} from '../operations/table.ts';
 import {makeDirectory} from './directory.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';

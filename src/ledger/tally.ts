@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import {type Operation, operationNames} from '../client/wire.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 
 /** What one operation's lookups came to so far, over all sessions of the run. */
 export interface OperationTally {

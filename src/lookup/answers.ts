@@ -1,8 +1,8 @@
-import type {Operation} from '../client/wire.ts';
 import type {Entry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Ask, Executor} from './executor.ts';
 
 /** One cell's question, and whom to tell the answer. */

@@ -1,6 +1,9 @@
-import type {Intelligence} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
-import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone} from './canonical.ts';
+import {canonicalEmail} from '../operations/email.ts';
+import {canonicalIp} from '../operations/ip.ts';
+import type {Canonical} from '../operations/operation.ts';
+import {canonicalPhone} from '../operations/phone.ts';
+import type {Intelligence} from '../operations/table.ts';
 import {type Cell, cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */

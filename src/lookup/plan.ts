@@ -1,4 +1,3 @@
-import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
 import {
   intelligenceLookup,
@@ -7,7 +6,12 @@ import {
   type SkipCode,
   verdictLookup,
 } from '../ledger/lookup.ts';
-import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone, canonicalToken} from './canonical.ts';
+import {canonicalEmail} from '../operations/email.ts';
+import {canonicalIp} from '../operations/ip.ts';
+import type {Canonical} from '../operations/operation.ts';
+import {canonicalPhone} from '../operations/phone.ts';
+import type {Operation} from '../operations/table.ts';
+import {canonicalToken} from '../operations/verify.ts';
 import type {Cell, Target} from './targets.ts';
 
 /** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */

@@ -1,8 +1,8 @@
-import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
 import type {ColumnChoice} from '../job/values.ts';
+import type {Operation} from '../operations/table.ts';
 
 /** Reads one column's cell as text; undefined where the row has none. */
 export type Cell = (row: Row) => string | undefined;

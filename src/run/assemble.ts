@@ -1,5 +1,4 @@
 import {existsSync} from 'node:fs';
-import {type Operation, operationNames} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
@@ -9,6 +8,7 @@ import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../le
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {
   addedNames,
   planColumns,

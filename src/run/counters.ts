@@ -1,6 +1,6 @@
-import {type Operation, operationNames} from '../client/wire.ts';
 import type {Reject} from '../input/row.ts';
 import type {Result} from '../lookup/plan.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../output/columns.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
 import type {Risk, RiskLevel} from '../score/risk.ts';

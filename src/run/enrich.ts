@@ -1,8 +1,11 @@
 import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
-import type {EmailData, IpData, PhoneData, VerifyData} from '../client/wire.ts';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {JobInput} from '../job/settings.ts';
+import type {EmailData} from '../operations/email.ts';
+import type {IpData} from '../operations/ip.ts';
+import type {PhoneData} from '../operations/phone.ts';
+import type {VerifyData} from '../operations/verify.ts';
 import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
 

@@ -1,14 +1,17 @@
-import type {Operation} from '../client/wire.ts';
-import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../client/wire.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../lookup/canonical.ts';
+import {demandCountry} from '../lookup/country.ts';
 import {detectColumns, type Guess, lacksCountry} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+import {canonicalEmail} from '../operations/email.ts';
+import {canonicalIp} from '../operations/ip.ts';
+import {canonicalPhone} from '../operations/phone.ts';
+import type {Operation} from '../operations/table.ts';
+import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */

@@ -1,6 +1,5 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
-import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -8,6 +7,7 @@ import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {scopeOf} from './connect.ts';
 import {type Counters, countError, listErrors} from './counters.ts';

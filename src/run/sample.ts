@@ -1,9 +1,9 @@
 import {rmSync} from 'node:fs';
 import {join, resolve} from 'node:path';
-import {type Operation, operationNames} from '../client/wire.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import type {RunOutcome} from './finish.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';

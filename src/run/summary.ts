@@ -1,7 +1,7 @@
-import {operationNames} from '../client/wire.ts';
 import type {Job} from '../job/job.ts';
 import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
+import {operationNames} from '../operations/table.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
 import {type Counters, emptyCounters, listErrors} from './counters.ts';

@@ -1,5 +1,5 @@
-import {operationNames} from '../client/wire.ts';
 import {latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {operationNames} from '../operations/table.ts';
 
 /** What happened in one stretch of the run. */
 export interface TimelinePoint {

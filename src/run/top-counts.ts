@@ -1,4 +1,4 @@
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 
 /** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
 export interface TopCounts {

@@ -1,6 +1,6 @@
 import {z} from 'zod';
-import {type Operation, wire} from '../client/wire.ts';
 import {closest} from '../job/closest.ts';
+import {type Operation, operations} from '../operations/table.ts';
 
 /** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
 export type Type =
@@ -19,7 +19,7 @@ const text: Type = {kind: 'string'};
 
 /** The fields of an operation's answer. All numbers are doubles, so that they compare and add up with one another. */
 function answerType(operation: Operation): Type {
-  return typeOf(wire[operation].data);
+  return typeOf(operations[operation].data);
 }
 
 function typeOf(schema: z.ZodType): Type {

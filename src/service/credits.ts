@@ -1,4 +1,4 @@
-import {type Operation, operationNames} from '../client/wire.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {ServiceError} from './errors.ts';
 
 /** What one call costs, in credits. The interface does not show it, so it is a setting: 1 unless told otherwise. */

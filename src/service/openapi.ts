@@ -1,5 +1,6 @@
 import {z} from 'zod';
-import {errorBody, type Operation, operationNames, wire} from '../client/wire.ts';
+import {errorBody} from '../operations/operation.ts';
+import {type Operation, operationNames, operations} from '../operations/table.ts';
 
 /** What each operation is for, in the interface's words. */
 const summaries: Record<Operation, string> = {
@@ -37,13 +38,13 @@ function operation(name: Operation): Record<string, unknown> {
 /** The interface as OpenAPI 3.1, whose schemas are JSON Schema 2020-12: made from the schemas that check it. */
 export function buildOpenApi(): Record<string, unknown> {
   const schemas = operationNames.flatMap(name => [
-    [`${capitalised(name)}Request`, jsonSchema(wire[name].request)],
-    [`${capitalised(name)}Response`, jsonSchema(wire[name].response)],
+    [`${capitalised(name)}Request`, jsonSchema(operations[name].request)],
+    [`${capitalised(name)}Response`, jsonSchema(operations[name].response)],
   ]);
   return {
     openapi: '3.1.0',
     info: {title: 'Bot verdict and intelligence service', version: '1.0.0'},
-    paths: Object.fromEntries(operationNames.map(name => [wire[name].path, {post: operation(name)}])),
+    paths: Object.fromEntries(operationNames.map(name => [operations[name].path, {post: operation(name)}])),
     components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBody)}},
   };
 }

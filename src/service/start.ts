@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
 import type {ZodType} from 'zod';
-import {wire} from '../client/wire.ts';
+import {operations} from '../operations/table.ts';
 import {createApp, type Parts} from './app.ts';
 import {Credits, type Ledger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
@@ -77,9 +77,9 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
     practice: new Practice(options),
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
-      ip: lookup(wire.ip.request, ({ip}) => ipIntelligence(data, ip)),
-      phone: lookup(wire.phone.request, ({phone}) => phoneIntelligence(data, phone)),
-      email: lookup(wire.email.request, ({email}) => emailIntelligence(data, email)),
+      ip: lookup(operations.ip.request, ({ip}) => ipIntelligence(data, ip)),
+      phone: lookup(operations.phone.request, ({phone}) => phoneIntelligence(data, phone)),
+      email: lookup(operations.email.request, ({email}) => emailIntelligence(data, email)),
       verify: body => verifyCall(verdictParts, body),
     },
     addSessions: body => {

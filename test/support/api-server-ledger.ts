@@ -1,4 +1,4 @@
-import {type Operation, operationNames} from '../../src/client/wire.ts';
+import {type Operation, operationNames} from '../../src/operations/table.ts';
 import {SlidingCount} from './api-server-core.mjs';
 
 function perOperation<T>(make: () => T): Record<Operation, T> {

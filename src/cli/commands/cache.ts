@@ -1,12 +1,15 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {operationNames} from '../../client/wire.ts';
 import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
+import {demandCountry} from '../../lookup/country.ts';
+import {canonicalEmail} from '../../operations/email.ts';
+import {canonicalIp} from '../../operations/ip.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
+import {operationNames} from '../../operations/table.ts';
 import {count, many, table} from '../terminal/format.ts';
 
 interface CacheFlags {

@@ -1,9 +1,12 @@
 import type {createClient} from '../../client/client.ts';
-import {operationNames} from '../../client/wire.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
+import {demandCountry} from '../../lookup/country.ts';
+import {canonicalEmail} from '../../operations/email.ts';
+import {canonicalIp} from '../../operations/ip.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
+import {operationNames} from '../../operations/table.ts';
 import {connectTo} from '../../run/connect.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from './settings.ts';

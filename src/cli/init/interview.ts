@@ -2,9 +2,9 @@ import {isSupportedCountry} from 'libphonenumber-js/min';
 import type {Row} from '../../input/row.ts';
 import {closest} from '../../job/closest.ts';
 import {UsageError} from '../../job/errors.ts';
-import {canonicalPhone} from '../../lookup/canonical.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
 import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */

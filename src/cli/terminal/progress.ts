@@ -1,5 +1,5 @@
-import {operationNames} from '../../client/wire.ts';
 import type {Pause} from '../../lookup/traffic.ts';
+import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {count, duration} from './format.ts';

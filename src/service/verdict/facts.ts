@@ -1,4 +1,5 @@
-import type {IpData, PhoneData} from '../../client/wire.ts';
+import type {IpData} from '../../operations/ip.ts';
+import type {PhoneData} from '../../operations/phone.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {Session} from './session.ts';

@@ -1,5 +1,7 @@
 import {isIPv4} from 'node:net';
-import type {IpData, PhoneData, VerifyData} from '../../client/wire.ts';
+import type {IpData} from '../../operations/ip.ts';
+import type {PhoneData} from '../../operations/phone.ts';
+import type {VerifyData} from '../../operations/verify.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Session} from './session.ts';
 

@@ -1,0 +1,137 @@
+import {z} from 'zod';
+
+/**
+ * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
+ * come flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's types, the
+ * docs' tables, and the embedded service with its OpenAPI description.
+ *
+ * The interface does not say which response fields are always present, so every one of them is optional here.
+ */
+export interface Entry<
+  Name extends string = string,
+  Request extends z.ZodObject = z.ZodObject,
+  Data extends z.ZodObject = z.ZodObject,
+> {
+  readonly name: Name;
+  /** POST with JSON bodies, relative to the base URL. */
+  readonly path: `/${string}`;
+  /** What it is for, in the interface's words. */
+  readonly summary: string;
+  readonly request: Request;
+  /** The answer's fields, each with its type and one sentence. */
+  readonly data: Data;
+  readonly response: z.ZodObject;
+  /** What it is asked about, for people: one, and many. */
+  readonly singular: string;
+  readonly plural: string;
+  /** What it comes to, in reports. */
+  readonly title: string;
+  /** The setting that names its columns, and that setting's sentence. */
+  readonly setting: string;
+  readonly about: string;
+  /** What its output columns begin with. */
+  readonly prefix: `${string}_`;
+  /** How long an answer is good for unless told otherwise; `never`: it is not kept for other runs. */
+  readonly storedFor: `${number}${'h' | 'd'}` | 'never';
+  /** Credits of one call unless told otherwise: the interface does not show them. */
+  readonly cost: number;
+  /** Why a text can't be such a value: each code with one sentence. */
+  readonly codes: Readonly<Record<string, string>>;
+  /** One spelling per value. `country` is where numbers in national form belong. */
+  canonical(text: string, country?: string): Canonical;
+  /** All of a request that may change its answer, as one text. */
+  identity(params: Readonly<Record<string, string>>): string;
+  /** Whether such a call costs nothing, whatever the others do. */
+  isFree(params: Readonly<Record<string, string>>): boolean;
+  /** What answers are counted by, and where in the answer that is. */
+  readonly top: readonly (readonly [TopKind, readonly string[]])[];
+  /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
+  readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
+}
+
+/** An operation that looks one value up: it can be detected in a list, and asked by hand. */
+export interface IntelligenceEntry<
+  Name extends string = string,
+  Value extends z.ZodType<string> = z.ZodType<string>,
+  Data extends z.ZodObject = z.ZodObject,
+> extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, Value>>, Data> {
+  /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
+  readonly header: {readonly named: string; readonly detail: string};
+  /** Whether a value shows by itself, without a header, what it is. */
+  isTelling(text: string): boolean;
+}
+
+/** What answers are counted by: never anything that stands for one person. */
+export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
+export type TopKind = (typeof topKinds)[number];
+
+export const text = z.string();
+export const flag = z.boolean();
+export const apiKey = z.string().min(1).describe("The client's API key.");
+
+type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree' | 'isTelling';
+
+/** An intelligence operation from what is particular to it. */
+export function intelligence<
+  const Name extends string,
+  Value extends z.ZodType<string>,
+  Data extends z.ZodObject,
+>(
+  name: Name,
+  given: Omit<IntelligenceEntry<Name, Value, Data>, Own> & {
+    readonly value: Value;
+    readonly isTelling?: (text: string) => boolean;
+  },
+): IntelligenceEntry<Name, Value, Data> {
+  const {value, ...entry} = given;
+  const asked = {[name]: value} as Record<Name, Value>;
+  return {
+    isTelling: () => true,
+    ...entry,
+    name,
+    path: `/intelligence/${name}`,
+    request: z.object({api_key: apiKey, ...asked}),
+    response: z.object({success: z.literal(true), data: given.data}),
+    setting: name,
+    identity: params => params[name] ?? '',
+    isFree: () => false,
+  };
+}
+
+/** The only error payload that the interface gives. */
+export const errorBody = z.object({
+  success: z.literal(false),
+  message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
+});
+
+/** The one error code that the interface names: an invalid credential. */
+export const INVALID_TOKEN = 'invalid_token';
+
+/**
+ * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
+ * Codes are stable: they stand in the output's `…_error` column.
+ */
+export type Canonical<Code extends string = string> =
+  | {readonly state: 'value'; readonly value: string}
+  | {readonly state: 'empty'}
+  | {readonly state: 'invalid'; readonly code: Code};
+
+export const empty = {state: 'empty'} as const;
+export const valid = (value: string) => ({state: 'value', value}) as const;
+export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
+
+/** What exports write where they have nothing. */
+const PLACEHOLDER = /^(?:|-{1,3}|\(?null\)?|\\N|#?n\/?a|nan|none|nil|undefined)$/i;
+
+export const isPlaceholder = (given: string) => PLACEHOLDER.test(given);
+
+/** Faults that spreadsheets leave in any column. */
+export const spreadsheetCodes = {
+  leading_apostrophe: 'It begins with an apostrophe, as a spreadsheet marks texts.',
+  scientific_notation: 'A spreadsheet made a rounded number of it.',
+} as const;
+
+export function spreadsheetFault(given: string): keyof typeof spreadsheetCodes | undefined {
+  if (given.startsWith("'")) return 'leading_apostrophe';
+  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(given) ? 'scientific_notation' : undefined;
+}
