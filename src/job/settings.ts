@@ -1,4 +1,6 @@
 import {z} from 'zod';
+import {defaultAges, defaultCosts, operationNames, operations, perIntelligence} from '../operations/table.ts';
+import {type Beside, besideToken} from '../operations/verify.ts';
 import {
   ages,
   columns,
@@ -51,6 +53,13 @@ const RESULTS = 'Results';
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 const charge = z.enum(['free', 'maybe', 'spent']);
 
+const besideSettings = Object.fromEntries(
+  Object.values(besideToken).map(({setting: name, about}) => [
+    name,
+    setting(z.string().optional(), {group: COLUMNS, value: 'COL', description: about}),
+  ]),
+) as Record<(typeof besideToken)[Beside]['setting'], z.ZodOptional<z.ZodString>>;
+
 const shape = {
   endpoint: setting(
     z
@@ -71,28 +80,18 @@ const shape = {
     },
   ),
 
-  ip: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of IPv4 addresses.',
-  }),
-  phone: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of phone numbers.',
-  }),
-  email: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of e-mail addresses.',
-  }),
+  ...perIntelligence(name =>
+    setting(columns.optional(), {
+      group: COLUMNS,
+      value: 'COL[=PREFIX]',
+      repeatable: true,
+      description: operations[name].about,
+    }),
+  ),
   token: setting(z.string().optional(), {
     group: COLUMNS,
     value: 'COL',
-    description: 'Column of user session tokens, for bot verdicts.',
+    description: operations.verify.about,
   }),
   actionId: setting(z.string().optional(), {
     group: COLUMNS,
@@ -100,24 +99,10 @@ const shape = {
     description: 'Action identifier of the verdicts.',
     defaultText: 'BULK_ENRICH_ACTION_ID',
   }),
-  verdictId: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of user identifiers, sent with the token.',
-  }),
-  verdictEmail: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of e-mail addresses, sent with the token.',
-  }),
-  verdictPhone: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of phone numbers, sent with the token.',
-  }),
+  ...besideSettings,
   only: setting(
     list(',')
-      .pipe(z.array(z.enum(['ip', 'phone', 'email', 'verify'])))
+      .pipe(z.array(z.enum(operationNames)))
       .optional(),
     {group: COLUMNS, value: 'OPS', description: 'Only these operations, such as ip,email.'},
   ),
@@ -269,7 +254,7 @@ const shape = {
     description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
   }),
-  cost: setting(costs.prefault(1), {
+  cost: setting(costs.prefault(defaultCosts), {
     group: CALLS,
     value: 'CREDITS',
     description: 'Credits of one call; also ip=1,phone=2.',
@@ -322,7 +307,7 @@ const shape = {
       defaultText: "the user's cache directory",
     },
   ),
-  maxAge: setting(ages.prefault('ip=1d,phone=90d,email=30d'), {
+  maxAge: setting(ages.prefault(defaultAges), {
     group: STORE,
     value: 'AGE',
     description: 'How old a stored answer may be; also ip=1d,phone=90d.',

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {operationNames} from '../operations/table.ts';
+import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
@@ -56,26 +56,34 @@ function perOperationPairs(text: string): [string, string][] | undefined {
   });
 }
 
+/** What was said of operations by name, and of all of them. */
+export type PerOperation<T> = Partial<Record<Operation | 'all', T>>;
+
+/** What was said of an operation, by name or of all. */
+export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
+  return given[name] ?? given.all ?? otherwise;
+}
+
 /**
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
 function perOperation<T>(read: (text: string) => T | undefined, expected: string) {
-  const error = `expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`;
+  const error = `expected ${expected}, for all operations or as ${operationNames.map(name => `${name}=…`).join()}`;
   const one = textOrNumber(error);
   return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
         : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
-    const values: Partial<Record<(typeof operationNames)[number] | 'all', T>> = {};
+    const values: PerOperation<T> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
-      if (value === undefined || !(name === 'all' || operation.safeParse(name).success)) {
+      if (value === undefined || !(name === 'all' || isOperation(name))) {
         context.addIssue(error);
         return z.NEVER;
       }
-      values[name as (typeof operationNames)[number] | 'all'] = value;
+      values[name] = value;
     }
     return values;
   });

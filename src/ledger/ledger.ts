@@ -1,4 +1,4 @@
-import type {Operation} from '../operations/table.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 import type {DailyBudget} from './daily-budget.ts';
 import {type Answer, answerOf, type Entry, entryOf, type Outcome, type Reservation} from './entry.ts';
 import {
@@ -13,7 +13,7 @@ import {
   WAITING,
 } from './ledger-file.ts';
 import type {Sqlite, SqlRow} from './sqlite.ts';
-import {countAttempt, countUp, emptyTally, type Tally} from './tally.ts';
+import {countAttempt, countUp, emptyTally, overEmpty, type Tally} from './tally.ts';
 
 export interface LedgerOptions {
   /** Most credits, spent, maybe spent and reserved together. */
@@ -59,7 +59,7 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
-      this.tally = this.getMeta<Tally>('tally') ?? emptyTally();
+      this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       this.interrupted = guarded(() => this.#giveUpSent());
     } catch (error) {
       db.close();
@@ -163,11 +163,11 @@ export class Ledger {
     return guarded(() => this.#sql.carried.get(key, notBefore))?.data as string | undefined;
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch), verdicts left out, in groups. */
+  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
   *answersSince(since: number): Generator<Answer[]> {
     for (let after = 0; ; ) {
       const rows = guarded(() => this.#sql.answered.all(after, since));
-      yield rows.map(answerOf).filter(({operation}) => operation !== 'verify');
+      yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
     }

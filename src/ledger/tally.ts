@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import {type Operation, operationNames} from '../operations/table.ts';
+import {type Operation, perOperation} from '../operations/table.ts';
 
 /** What one operation's lookups came to so far, over all sessions of the run. */
 export interface OperationTally {
@@ -40,10 +40,7 @@ export function emptyTally(): Tally {
     maybeSpent: 0,
   });
   return {
-    operations: Object.fromEntries(operationNames.map(name => [name, zero()])) as Record<
-      Operation,
-      OperationTally
-    >,
+    operations: perOperation(zero),
     byStatus: {},
     byError: {},
     unsent: 0,
@@ -52,6 +49,20 @@ export function emptyTally(): Tally {
     unknownFields: {},
     wrongTypes: {},
   };
+}
+
+/** Counts that were saved, over empty ones: what was counted by another version lacks what this one counts too. */
+export function overEmpty<T extends object>(empty: T, saved: T): T {
+  const merged = {...empty, ...saved};
+  for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
+    const known = saved[name];
+    if (isCounts(inner) && isCounts(known)) merged[name] = overEmpty(inner, known) as T[keyof T];
+  }
+  return merged;
+}
+
+function isCounts(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Buckets grow by 5%, so a percentile read from them is right within 5%. */

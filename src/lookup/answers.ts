@@ -2,7 +2,7 @@ import type {Entry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
-import type {Operation} from '../operations/table.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 import type {Ask, Executor} from './executor.ts';
 
 /** One cell's question, and whom to tell the answer. */
@@ -61,7 +61,7 @@ export class Answers {
     const {key, operation} = ask.lookup;
     const pending = this.#pending.get(key);
     this.#pending.delete(key);
-    if (settled.status === 'ok' && operation !== 'verify') this.#options.store.put(ask.lookup, settled.data);
+    if (settled.status === 'ok' && isStored(operation)) this.#options.store.put(ask.lookup, settled.data);
     for (const question of pending?.waiting ?? []) question.answer(settled);
     if (operation === 'verify') this.#nextOfToken(ask);
   }
@@ -76,7 +76,7 @@ export class Answers {
     const version = store.version();
     const unseen = asks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
     for (const operation of new Set(unseen.map(({lookup}) => lookup.operation))) {
-      if (operation === 'verify') continue;
+      if (!isStored(operation)) continue;
       const some = unseen.filter(({lookup}) => lookup.operation === operation);
       const stored = store.find(
         some.map(({lookup}) => lookup.key),
@@ -111,7 +111,7 @@ export class Answers {
     }
     const {store, ledger, notBefore} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const stored = operation === 'verify' ? new Map<string, string>() : store.find(keys, operation);
+      const stored = isStored(operation) ? store.find(keys, operation) : new Map<string, string>();
       for (const key of keys) {
         const data = stored.get(key) ?? ledger.carried(key, notBefore[operation]);
         if (data === undefined) continue;

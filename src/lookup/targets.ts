@@ -2,7 +2,7 @@ import type {Row} from '../input/row.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
 import type {ColumnChoice} from '../job/values.ts';
-import type {Operation} from '../operations/table.ts';
+import {type Operation, operations} from '../operations/table.ts';
 
 /** Reads one column's cell as text; undefined where the row has none. */
 export type Cell = (row: Row) => string | undefined;
@@ -42,13 +42,6 @@ function jsonText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-const defaultPrefix: Readonly<Record<Operation, string>> = {
-  ip: 'ip_',
-  phone: 'phone_',
-  email: 'email_',
-  verify: 'verdict_',
-};
-
 /** The targets of one operation: `ip_` where one column is mapped, `<column>_` where several are. */
 export function targetsOf(
   operation: Operation,
@@ -58,7 +51,7 @@ export function targetsOf(
   return choices.map(({column, prefix, when}) => ({
     operation,
     column,
-    prefix: prefix ?? (choices.length > 1 ? `${column}_` : defaultPrefix[operation]),
+    prefix: prefix ?? (choices.length > 1 ? `${column}_` : operations[operation].prefix),
     when,
     cell: cellReader(column, columns),
   }));

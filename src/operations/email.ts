@@ -1,16 +1,7 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {
-  type Canonical,
-  empty,
-  flag,
-  intelligence,
-  invalid,
-  isPlaceholder,
-  spreadsheetCodes,
-  text,
-  valid,
-} from './operation.ts';
+import {type Canonical, empty, invalid, isPlaceholder, spreadsheetCodes, valid} from './canonical.ts';
+import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
   leading_apostrophe: spreadsheetCodes.leading_apostrophe,
@@ -19,16 +10,14 @@ const codes = {
   email_display_name: 'An address with a name: Jo Doe <jo@example.com>.',
 } as const;
 
-const data = z
-  .looseObject({
-    is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
-    is_trusted: flag.describe('Whether the service trusts it.'),
-    has_aliasing: flag.describe('Whether it is one of several spellings of one mailbox.'),
-    trust_score: z.number().describe('How far the service trusts it; the interface does not show its range.'),
-    normalized_email: text.describe('The address without its aliasing.'),
-    domain: text.describe('What stands behind its @.'),
-  })
-  .partial();
+const data = fields({
+  is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
+  is_trusted: flag.describe('Whether the service trusts it.'),
+  has_aliasing: flag.describe('Whether it is one of several spellings of one mailbox.'),
+  trust_score: z.number().describe('How far the service trusts it; the interface does not show its range.'),
+  normalized_email: text.describe('The address without its aliasing.'),
+  domain: text.describe('What stands behind its @.'),
+});
 
 export type EmailData = z.infer<typeof data>;
 

@@ -4,15 +4,13 @@ import {z} from 'zod';
 import {
   type Canonical,
   empty,
-  flag,
-  intelligence,
   invalid,
   isPlaceholder,
   spreadsheetCodes,
   spreadsheetFault,
-  text,
   valid,
-} from './operation.ts';
+} from './canonical.ts';
+import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
   ...spreadsheetCodes,
@@ -23,25 +21,23 @@ const codes = {
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
-const data = z
-  .looseObject({
-    is_vpn: flag.describe('Whether it belongs to a VPN.'),
-    is_datacenter_proxy: flag.describe('Whether it is a proxy in a datacenter.'),
-    is_residential_proxy: flag.describe("Whether it is a proxy on a private person's line."),
-    is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
-    is_tor_node: flag.describe('Whether it is a node of the Tor network.'),
-    is_threat: flag.describe('Whether the service knows it as a threat.'),
-    city: text.describe('City of the address.'),
-    postal_code: text.describe('Postal code of the address.'),
-    country: text.describe('Country of the address.'),
-    continent: text.describe('Continent of the address.'),
-    latitude: z.number().describe('Latitude of the address.'),
-    longitude: z.number().describe('Longitude of the address.'),
-    asn_number: z.int().describe('Number of the autonomous system that announces it.'),
-    asn_organization: text.describe('Who runs that autonomous system.'),
-    isp: text.describe('The Internet provider.'),
-  })
-  .partial();
+const data = fields({
+  is_vpn: flag.describe('Whether it belongs to a VPN.'),
+  is_datacenter_proxy: flag.describe('Whether it is a proxy in a datacenter.'),
+  is_residential_proxy: flag.describe("Whether it is a proxy on a private person's line."),
+  is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
+  is_tor_node: flag.describe('Whether it is a node of the Tor network.'),
+  is_threat: flag.describe('Whether the service knows it as a threat.'),
+  city: text.describe('City of the address.'),
+  postal_code: text.describe('Postal code of the address.'),
+  country: text.describe('Country of the address.'),
+  continent: text.describe('Continent of the address.'),
+  latitude: z.number().describe('Latitude of the address.'),
+  longitude: z.number().describe('Longitude of the address.'),
+  asn_number: z.int().describe('Number of the autonomous system that announces it.'),
+  asn_organization: text.describe('Who runs that autonomous system.'),
+  isp: text.describe('The Internet provider.'),
+});
 
 export type IpData = z.infer<typeof data>;
 

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import type {Canonical} from './canonical.ts';
 
 /**
  * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
@@ -57,8 +58,8 @@ export interface IntelligenceEntry<
 > extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, Value>>, Data> {
   /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
   readonly header: {readonly named: string; readonly detail: string};
-  /** Whether a value shows by itself, without a header, what it is. */
-  isTelling(text: string): boolean;
+  /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
+  readonly isTelling?: (text: string) => boolean;
 }
 
 /** What answers are counted by: never anything that stands for one person. */
@@ -67,9 +68,13 @@ export type TopKind = (typeof topKinds)[number];
 
 export const text = z.string();
 export const flag = z.boolean();
+
+/** The fields of an answer, or of a part of it; a service may send others too. */
+export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
+
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
-type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree' | 'isTelling';
+type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree';
 
 /** An intelligence operation from what is particular to it. */
 export function intelligence<
@@ -78,15 +83,11 @@ export function intelligence<
   Data extends z.ZodObject,
 >(
   name: Name,
-  given: Omit<IntelligenceEntry<Name, Value, Data>, Own> & {
-    readonly value: Value;
-    readonly isTelling?: (text: string) => boolean;
-  },
+  given: Omit<IntelligenceEntry<Name, Value, Data>, Own> & {readonly value: Value},
 ): IntelligenceEntry<Name, Value, Data> {
   const {value, ...entry} = given;
   const asked = {[name]: value} as Record<Name, Value>;
   return {
-    isTelling: () => true,
     ...entry,
     name,
     path: `/intelligence/${name}`,
@@ -106,32 +107,3 @@ export const errorBody = z.object({
 
 /** The one error code that the interface names: an invalid credential. */
 export const INVALID_TOKEN = 'invalid_token';
-
-/**
- * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
- * Codes are stable: they stand in the output's `…_error` column.
- */
-export type Canonical<Code extends string = string> =
-  | {readonly state: 'value'; readonly value: string}
-  | {readonly state: 'empty'}
-  | {readonly state: 'invalid'; readonly code: Code};
-
-export const empty = {state: 'empty'} as const;
-export const valid = (value: string) => ({state: 'value', value}) as const;
-export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
-
-/** What exports write where they have nothing. */
-const PLACEHOLDER = /^(?:|-{1,3}|\(?null\)?|\\N|#?n\/?a|nan|none|nil|undefined)$/i;
-
-export const isPlaceholder = (given: string) => PLACEHOLDER.test(given);
-
-/** Faults that spreadsheets leave in any column. */
-export const spreadsheetCodes = {
-  leading_apostrophe: 'It begins with an apostrophe, as a spreadsheet marks texts.',
-  scientific_notation: 'A spreadsheet made a rounded number of it.',
-} as const;
-
-export function spreadsheetFault(given: string): keyof typeof spreadsheetCodes | undefined {
-  if (given.startsWith("'")) return 'leading_apostrophe';
-  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(given) ? 'scientific_notation' : undefined;
-}

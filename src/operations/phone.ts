@@ -8,15 +8,13 @@ import {z} from 'zod';
 import {
   type Canonical,
   empty,
-  flag,
-  intelligence,
   invalid,
   isPlaceholder,
   spreadsheetCodes,
   spreadsheetFault,
-  text,
   valid,
-} from './operation.ts';
+} from './canonical.ts';
+import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
   ...spreadsheetCodes,
@@ -29,27 +27,23 @@ const codes = {
 
 type Code = keyof typeof codes;
 
-const data = z
-  .looseObject({
-    is_valid: flag.describe('Whether it is a number that can be assigned.'),
-    is_disposable: flag.describe('Whether it is of a service that anybody can read messages at.'),
-    is_virtual: flag.describe('Whether it is a number without a line of its own.'),
-    is_threat: flag.describe('Whether the service knows it as a threat.'),
-    is_spam: flag.describe('Whether it is known for spam.'),
-    e164_format: text.describe('The number in E.164 form.'),
-    country_code: text.describe('Its country calling code.'),
-    country: text.describe('Its country, as a code.'),
-    country_name: text.describe("Its country's name."),
-    number_type: text.describe('What kind of number it is.'),
-    line_type: text.describe('What kind of line it is on.'),
-    carrier: text.describe('Who carries it.'),
-    carrier_type: text.describe('What kind of carrier that is.'),
-    validation_error: text.describe('What is wrong with a number that is not valid.'),
-    risk_score: z
-      .number()
-      .describe("The service's score of its risk; the interface does not show its range."),
-  })
-  .partial();
+const data = fields({
+  is_valid: flag.describe('Whether it is a number that can be assigned.'),
+  is_disposable: flag.describe('Whether it is of a service that anybody can read messages at.'),
+  is_virtual: flag.describe('Whether it is a number without a line of its own.'),
+  is_threat: flag.describe('Whether the service knows it as a threat.'),
+  is_spam: flag.describe('Whether it is known for spam.'),
+  e164_format: text.describe('The number in E.164 form.'),
+  country_code: text.describe('Its country calling code.'),
+  country: text.describe('Its country, as a code.'),
+  country_name: text.describe("Its country's name."),
+  number_type: text.describe('What kind of number it is.'),
+  line_type: text.describe('What kind of line it is on.'),
+  carrier: text.describe('Who carries it.'),
+  carrier_type: text.describe('What kind of carrier that is.'),
+  validation_error: text.describe('What is wrong with a number that is not valid.'),
+  risk_score: z.number().describe("The service's score of its risk; the interface does not show its range."),
+});
 
 export type PhoneData = z.infer<typeof data>;
 

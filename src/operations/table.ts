@@ -26,6 +26,11 @@ export function isIntelligence(name: string): name is Intelligence {
   return isOperation(name) && name !== 'verify';
 }
 
+/** Whether answers are kept for other runs. */
+export function isStored(name: Operation): boolean {
+  return operations[name].storedFor !== 'never';
+}
+
 /** One of something for each operation. */
 export function perOperation<T>(make: (name: Operation) => T): Record<Operation, T> {
   return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
@@ -43,7 +48,7 @@ export function anyOf(names: readonly string[]): string {
 
 /** `ip=1d,phone=90d`: how old stored answers may be unless told otherwise. */
 export const defaultAges = operationNames
-  .filter(name => operations[name].storedFor !== 'never')
+  .filter(isStored)
   .map(name => `${name}=${operations[name].storedFor}`)
   .join();
 

@@ -1,16 +1,7 @@
 import {z} from 'zod';
+import {type Canonical, empty, invalid, isPlaceholder, valid} from './canonical.ts';
 import {canonicalEmail} from './email.ts';
-import {
-  apiKey,
-  type Canonical,
-  type Entry,
-  empty,
-  flag,
-  invalid,
-  isPlaceholder,
-  text,
-  valid,
-} from './operation.ts';
+import {apiKey, type Entry, fields, flag, text} from './operation.ts';
 import {canonicalPhone} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -31,103 +22,83 @@ const request = z.object({
 });
 
 /** A verdict without its `success` flag, which is what the other operations call `data`. */
-const data = z
-  .looseObject({
-    user_id: text.describe('The user identifier that was sent.'),
-    score: z.number().describe('From 0, a bot, to 100, a human.'),
-    verdict: z
-      .looseObject({
-        can_pass: flag.describe('Whether the request should be allowed.'),
-        redeemed: flag.describe('Whether the token had been verified before this call.'),
-      })
-      .partial(),
-    device: z
-      .looseObject({
-        fingerprint: text.describe('What the device is recognised by.'),
-        user_agent: text.describe("The browser's user agent."),
-        browser: text.describe('The browser.'),
-        languages: text.describe("The browser's languages."),
-        timezone: text.describe("The device's time zone."),
-        os: text.describe("The device's operating system."),
-        is_mobile: flag.describe('Whether the device is a mobile one.'),
-      })
-      .partial(),
-    ip: z
-      .looseObject({
-        address: text.describe("The visitor's address."),
-        type: text.describe('What kind of address it is.'),
-        is_datacenter: flag.describe('Whether it is in a datacenter.'),
-        is_proxy: flag.describe('Whether it is a proxy.'),
-        is_tor: flag.describe('Whether it is a node of the Tor network.'),
-        is_vpn: flag.describe('Whether it belongs to a VPN.'),
-        is_threat: flag.describe('Whether the service knows it as a threat.'),
-        is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
-        asn: text.describe('The autonomous system that announces it.'),
-        asn_number: z.int().describe("That autonomous system's number."),
-      })
-      .partial(),
-    location: z
-      .looseObject({
-        city: text.describe("City of the visitor's address."),
-        postal_code: text.describe("Postal code of the visitor's address."),
-        country: text.describe("Country of the visitor's address."),
-        continent: text.describe("Continent of the visitor's address."),
-        latitude: z.number().describe("Latitude of the visitor's address."),
-        longitude: z.number().describe("Longitude of the visitor's address."),
-      })
-      .partial(),
-    email: z
-      .looseObject({
-        address: text.describe('The e-mail address that was sent.'),
-        normalized: text.describe('The address without its aliasing.'),
-        valid: flag.describe('Whether it is an address that mail can be sent to.'),
-        trust_score: z.number().describe('How far the service trusts it.'),
-        domain_name: text.describe('What stands behind its @.'),
-        domain_type: text.describe('What kind of domain that is.'),
-        flags: z.array(text).describe('What is odd about it.'),
-      })
-      .partial(),
-    phone: z
-      .looseObject({
-        valid: flag.describe('Whether the phone number that was sent can be assigned.'),
-        country_code: text.describe('Its country calling code.'),
-        country_name: text.describe("Its country's name."),
-        carrier: text.describe('Who carries it.'),
-        line_type: text.describe('What kind of line it is on.'),
-      })
-      .partial(),
-    session: z
-      .looseObject({
-        started_at: dateTime.describe('When the session began.'),
-        finished_at: dateTime.describe('When the session ended.'),
-      })
-      .partial(),
-    rules: z
-      .array(z.looseObject({action: text, name: text, id: text, source: text, shadow: flag}).partial())
-      .describe('Bot and access rules that matched.'),
-    multi_accounting: z
-      .looseObject({
-        detected: flag.describe('Whether one person seems to have several accounts.'),
-        risk: text.describe('How grave that is.'),
-        score: z.number().describe('The same as a number.'),
-        accounts: z
-          .array(
-            z
-              .looseObject({
-                user_id: text,
-                email: text,
-                signals: z.array(text),
-                confidence: z.number(),
-                session_count: z.int(),
-                last_activity: dateTime,
-              })
-              .partial(),
-          )
-          .describe('The accounts that seem to belong together.'),
-      })
-      .partial(),
-  })
-  .partial();
+const data = fields({
+  user_id: text.describe('The user identifier that was sent.'),
+  score: z.number().describe('From 0, a bot, to 100, a human.'),
+  verdict: fields({
+    can_pass: flag.describe('Whether the request should be allowed.'),
+    redeemed: flag.describe('Whether the token had been verified before this call.'),
+  }),
+  device: fields({
+    fingerprint: text.describe('What the device is recognised by.'),
+    user_agent: text.describe("The browser's user agent."),
+    browser: text.describe('The browser.'),
+    languages: text.describe("The browser's languages."),
+    timezone: text.describe("The device's time zone."),
+    os: text.describe("The device's operating system."),
+    is_mobile: flag.describe('Whether the device is a mobile one.'),
+  }),
+  ip: fields({
+    address: text.describe("The visitor's address."),
+    type: text.describe('What kind of address it is.'),
+    is_datacenter: flag.describe('Whether it is in a datacenter.'),
+    is_proxy: flag.describe('Whether it is a proxy.'),
+    is_tor: flag.describe('Whether it is a node of the Tor network.'),
+    is_vpn: flag.describe('Whether it belongs to a VPN.'),
+    is_threat: flag.describe('Whether the service knows it as a threat.'),
+    is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
+    asn: text.describe('The autonomous system that announces it.'),
+    asn_number: z.int().describe("That autonomous system's number."),
+  }),
+  location: fields({
+    city: text.describe("City of the visitor's address."),
+    postal_code: text.describe("Postal code of the visitor's address."),
+    country: text.describe("Country of the visitor's address."),
+    continent: text.describe("Continent of the visitor's address."),
+    latitude: z.number().describe("Latitude of the visitor's address."),
+    longitude: z.number().describe("Longitude of the visitor's address."),
+  }),
+  email: fields({
+    address: text.describe('The e-mail address that was sent.'),
+    normalized: text.describe('The address without its aliasing.'),
+    valid: flag.describe('Whether it is an address that mail can be sent to.'),
+    trust_score: z.number().describe('How far the service trusts it.'),
+    domain_name: text.describe('What stands behind its @.'),
+    domain_type: text.describe('What kind of domain that is.'),
+    flags: z.array(text).describe('What is odd about it.'),
+  }),
+  phone: fields({
+    valid: flag.describe('Whether the phone number that was sent can be assigned.'),
+    country_code: text.describe('Its country calling code.'),
+    country_name: text.describe("Its country's name."),
+    carrier: text.describe('Who carries it.'),
+    line_type: text.describe('What kind of line it is on.'),
+  }),
+  session: fields({
+    started_at: dateTime.describe('When the session began.'),
+    finished_at: dateTime.describe('When the session ended.'),
+  }),
+  rules: z
+    .array(fields({action: text, name: text, id: text, source: text, shadow: flag}))
+    .describe('Bot and access rules that matched.'),
+  multi_accounting: fields({
+    detected: flag.describe('Whether one person seems to have several accounts.'),
+    risk: text.describe('How grave that is.'),
+    score: z.number().describe('The same as a number.'),
+    accounts: z
+      .array(
+        fields({
+          user_id: text,
+          email: text,
+          signals: z.array(text),
+          confidence: z.number(),
+          session_count: z.int(),
+          last_activity: dateTime,
+        }),
+      )
+      .describe('The accounts that seem to belong together.'),
+  }),
+});
 
 export type VerifyData = z.infer<typeof data>;
 
@@ -197,3 +168,8 @@ export const besideToken = {
 
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];
+
+/** One of something for each of them. */
+export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
+  return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
+}

@@ -1,3 +1,5 @@
+import type {TopKind} from '../operations/operation.ts';
+
 /** What reports read of a run's summary. The summary has more; what is optional here may be missing in one that was interrupted early, or that is of an older version. */
 export interface ReportSummary {
   readonly run_id: string;
@@ -55,9 +57,7 @@ export interface ReportSummary {
   readonly resumed: {readonly times: number; readonly from_row: number | null};
   readonly risk?: RiskFacts | null;
   readonly fields?: FieldFacts;
-  readonly top?: Readonly<
-    Partial<Record<'countries' | 'networks' | 'domains' | 'phone_countries', TopFacts>>
-  >;
+  readonly top?: Readonly<Partial<Record<TopKind, TopFacts>>>;
   readonly timeline?: TimelineFacts;
   /** The job's `fail_if` conditions that held. */
   readonly failed_if?: readonly string[];

@@ -3,12 +3,13 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import type {Rate} from '../job/values.ts';
+import {duration, ofOperation, type Rate} from '../job/values.ts';
 import {type AnswerStore, defaultStoreDirectory, noStore, openStore} from '../ledger/store.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
-import {type Operation, operationNames} from '../operations/table.ts';
+import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
+import {besideNames, besideToken} from '../operations/verify.ts';
 import {
   addedNames,
   planColumns,
@@ -142,9 +143,7 @@ export function shapeOf(
     country: mapping.country ?? null,
     default_country: settings.defaultCountry ?? null,
     action_id: job.endpoint.actionId ?? null,
-    beside_token: [settings.verdictId, settings.verdictEmail, settings.verdictPhone].map(
-      name => name ?? null,
-    ),
+    beside_token: besideNames.map(name => settings[besideToken[name].setting] ?? null),
     output_format: format,
     where: settings.where ?? null,
     limit: settings.limit ?? null,
@@ -160,10 +159,11 @@ export function shapeOf(
 
 /** Stored answers from before this are too old for a run that was first started then. */
 export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
-  const since = (name: Operation) =>
-    startedAt - (settings.maxAge[name] ?? settings.maxAge.all ?? Number.POSITIVE_INFINITY);
-  const oldest = (name: Operation) => (Number.isFinite(since(name)) ? since(name) : 0);
-  return Object.fromEntries(operationNames.map(name => [name, oldest(name)])) as Record<Operation, number>;
+  return perOperation(name => {
+    const {storedFor} = operations[name];
+    const own = storedFor === 'never' ? Number.POSITIVE_INFINITY : duration.parse(storedFor);
+    return Math.max(0, startedAt - ofOperation(settings.maxAge, name, own));
+  });
 }
 
 interface StoreIo {

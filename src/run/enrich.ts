@@ -2,10 +2,7 @@ import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {JobInput} from '../job/settings.ts';
-import type {EmailData} from '../operations/email.ts';
-import type {IpData} from '../operations/ip.ts';
-import type {PhoneData} from '../operations/phone.ts';
-import type {VerifyData} from '../operations/verify.ts';
+import type {AnswerData, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
 
@@ -38,12 +35,8 @@ export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
 
 /** What is known of a row: by operation, or by column where several are looked up alike; and its risk, unless `score` is `none`. */
 export type Enrichment = Readonly<Record<string, LookupResult>> & {
-  readonly ip?: LookupResult<IpData>;
-  readonly phone?: LookupResult<PhoneData>;
-  readonly email?: LookupResult<EmailData>;
-  readonly verify?: LookupResult<VerifyData>;
-  readonly risk?: Risk;
-};
+  readonly [Name in Operation]?: LookupResult<AnswerData<Name>>;
+} & {readonly risk?: Risk};
 
 /** A row with what is known of it. */
 export type Enriched<Row> = Row & {readonly enrichment: Enrichment};

@@ -1,7 +1,6 @@
 import type {Fleet} from '../fleet/fleet.ts';
-import type {ChunkAsk} from '../fleet/protocol.ts';
 import type {Job} from '../job/job.ts';
-import {intelligenceLookup, type Lookup, verdictLookup} from '../ledger/lookup.ts';
+import {lookupOf} from '../ledger/lookup.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../lookup/policy.ts';
 import {sharedRate} from './assemble.ts';
@@ -57,7 +56,7 @@ export async function bookCollected(
   const {settings} = job;
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
-    const lookup = lookupOf(ask);
+    const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
     if (known?.interrupted !== true || (attempt.kind === 'ambiguous' && attempt.lost === true)) continue;
     const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous: false}, settings, 'counts');
@@ -71,12 +70,6 @@ export async function bookCollected(
       settled: step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined,
     });
   }
-}
-
-function lookupOf({operation, params}: ChunkAsk): Lookup {
-  return operation === 'verify'
-    ? verdictLookup(params)
-    : intelligenceLookup(operation, params[operation] ?? '');
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */

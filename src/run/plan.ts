@@ -7,7 +7,7 @@ import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
-import {type Operation, operationNames} from '../operations/table.ts';
+import {isStored, type Operation, operationNames} from '../operations/table.ts';
 import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
 import {scopeOf} from './connect.ts';
 import {type Counters, countError, listErrors} from './counters.ts';
@@ -176,13 +176,8 @@ function countDistinct(
     const some = fresh.filter(lookup => lookup.operation === operation);
     const counts = found.get(operation);
     if (some.length === 0 || counts === undefined) continue;
-    const known =
-      operation === 'verify'
-        ? new Map()
-        : store.find(
-            some.map(lookup => lookup.key),
-            operation,
-          );
+    const keys = some.map(lookup => lookup.key);
+    const known = isStored(operation) ? store.find(keys, operation) : new Map();
     counts.distinct += some.length;
     counts.known += known.size;
     counts.calls += some.length - known.size;

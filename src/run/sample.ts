@@ -7,7 +7,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
 import type {RunOutcome} from './finish.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
-import {costOf} from './mapping.ts';
+import {priceOf} from './mapping.ts';
 import {makePlan, type PlanReport} from './plan.ts';
 import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
@@ -140,8 +140,5 @@ function perValue(operation: Operation, job: Job, summary: Summary | undefined):
   const paid = summary?.credits.by_operation[operation];
   const values = seen === undefined ? 0 : seen.calls - seen.retries;
   if (paid !== undefined && values > 0) return (paid.spent + paid.maybe_spent) / values;
-  return costOf(job)({
-    operation,
-    params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {},
-  });
+  return priceOf(job)(operation);
 }

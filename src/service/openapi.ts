@@ -2,14 +2,6 @@ import {z} from 'zod';
 import {errorBody} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 
-/** What each operation is for, in the interface's words. */
-const summaries: Record<Operation, string> = {
-  ip: 'Check IP reputation, risk and geolocation signals.',
-  phone: 'Validate and enrich a phone number.',
-  email: 'Validate and score an e-mail address.',
-  verify: 'Fetch the bot verdict for a user session token.',
-};
-
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 
 const jsonSchema = (schema: z.ZodType): Record<string, unknown> => {
@@ -25,7 +17,7 @@ function operation(name: Operation): Record<string, unknown> {
   const title = capitalised(name);
   return {
     operationId: name,
-    summary: summaries[name],
+    summary: operations[name].summary,
     requestBody: {required: true, content: content(`${title}Request`)},
     responses: {
       200: {description: 'Success', content: content(`${title}Response`)},

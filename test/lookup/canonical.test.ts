@@ -1,9 +1,9 @@
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
+import type {Canonical} from '../../src/operations/canonical.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import type {Canonical} from '../../src/operations/operation.ts';
 import {canonicalPhone} from '../../src/operations/phone.ts';
 import {canonicalToken} from '../../src/operations/verify.ts';
 
