@@ -4,11 +4,7 @@ export {type Client, type ClientOptions, createClient, type VerifyParams} from '
 export {ClientError} from './client/errors.ts';
 export {BulkEnrichError, exitCodes} from './job/errors.ts';
 export type {JobInput} from './job/settings.ts';
-export type {EmailData} from './operations/email.ts';
-export type {IpData} from './operations/ip.ts';
-export type {PhoneData} from './operations/phone.ts';
-export type {Operation} from './operations/table.ts';
-export type {VerifyData} from './operations/verify.ts';
+export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export {
   type Enriched,
   type Enrichment,

@@ -19,8 +19,6 @@ const data = fields({
   domain: text.describe('What stands behind its @.'),
 });
 
-export type EmailData = z.infer<typeof data>;
-
 export const email = intelligence('email', {
   summary: 'Validate and score an e-mail address.',
   value: z.string().min(1).describe('The e-mail address to validate and score.'),

@@ -39,8 +39,6 @@ const data = fields({
   isp: text.describe('The Internet provider.'),
 });
 
-export type IpData = z.infer<typeof data>;
-
 export const ip = intelligence('ip', {
   summary: 'Check IP reputation, risk and geolocation signals.',
   value: z.ipv4().describe('The IPv4 address to look up.'),

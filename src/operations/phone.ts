@@ -45,8 +45,6 @@ const data = fields({
   risk_score: z.number().describe("The service's score of its risk; the interface does not show its range."),
 });
 
-export type PhoneData = z.infer<typeof data>;
-
 export const phone = intelligence('phone', {
   summary: 'Validate and enrich a phone number.',
   value: z.string().min(1).describe('The phone number to validate.'),

@@ -15,6 +15,11 @@ export type Intelligence = Exclude<Operation, 'verify'>;
 /** What an operation answers with. */
 export type AnswerData<Name extends Operation> = z.infer<(typeof operations)[Name]['data']>;
 
+export type IpData = AnswerData<'ip'>;
+export type PhoneData = AnswerData<'phone'>;
+export type EmailData = AnswerData<'email'>;
+export type VerifyData = AnswerData<'verify'>;
+
 export const operationNames = Object.keys(operations) as readonly Operation[];
 export const intelligenceNames = operationNames.filter(name => name !== 'verify');
 

@@ -100,8 +100,6 @@ const data = fields({
   }),
 });
 
-export type VerifyData = z.infer<typeof data>;
-
 export const verify = {
   name: 'verify',
   path: '/verify',

@@ -1,8 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import type {EmailData} from '../../src/operations/email.ts';
-import type {IpData} from '../../src/operations/ip.ts';
-import type {PhoneData} from '../../src/operations/phone.ts';
+import type {EmailData, IpData, PhoneData} from '../../src/operations/table.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {emailIntelligence} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence} from '../../src/service/intelligence/ip.ts';

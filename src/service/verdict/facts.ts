@@ -1,5 +1,4 @@
-import type {IpData} from '../../operations/ip.ts';
-import type {PhoneData} from '../../operations/phone.ts';
+import type {IpData, PhoneData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {Session} from './session.ts';

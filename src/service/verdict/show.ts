@@ -1,7 +1,5 @@
 import {isIPv4} from 'node:net';
-import type {IpData} from '../../operations/ip.ts';
-import type {PhoneData} from '../../operations/phone.ts';
-import type {VerifyData} from '../../operations/verify.ts';
+import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Session} from './session.ts';
 

@@ -1,7 +1,6 @@
 import type {z} from 'zod';
-import type {PhoneData} from '../../operations/phone.ts';
-import {operations} from '../../operations/table.ts';
-import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS, type VerifyData} from '../../operations/verify.ts';
+import {operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
+import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../errors.ts';
 import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
