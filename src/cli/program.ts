@@ -157,12 +157,8 @@ type Said = typeof NOTHING_SAID;
 /** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
 async function settingsOf(argv: readonly string[]): Promise<{withSettings: WithSettings; said: Said}> {
   const all = argv.includes('completion');
-  if (
-    !all &&
-    !['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'cache'].some(name =>
-      argv.includes(name),
-    )
-  )
+  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'cache'];
+  if (!all && !named.some(name => argv.includes(name)))
     return {withSettings: command => command, said: NOTHING_SAID};
   const {addSettings, said} = await import('./flags.ts');
   const withSettings: WithSettings = (command, which) =>

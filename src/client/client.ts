@@ -44,9 +44,9 @@ export interface Client extends Lookups {
 export interface VerifyParams {
   readonly token: string;
   readonly actionId: string;
-  readonly id?: string;
-  readonly email?: string;
-  readonly phoneNumber?: string;
+  readonly id?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phoneNumber?: string | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;

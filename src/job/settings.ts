@@ -53,12 +53,14 @@ const RESULTS = 'Results';
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 const charge = z.enum(['free', 'maybe', 'spent']);
 
+const column = (description: string) =>
+  setting(z.string().optional(), {group: COLUMNS, value: 'COL', description});
 const besideSettings = Object.fromEntries(
-  Object.values(besideToken).map(({setting: name, about}) => [
+  Object.values(besideToken).map(({setting: name, what}) => [
     name,
-    setting(z.string().optional(), {group: COLUMNS, value: 'COL', description: about}),
+    column(`Column of ${what}, sent with the token.`),
   ]),
-) as Record<(typeof besideToken)[Beside]['setting'], z.ZodOptional<z.ZodString>>;
+) as Record<(typeof besideToken)[Beside]['setting'], ReturnType<typeof column>>;
 
 const shape = {
   endpoint: setting(
@@ -88,11 +90,7 @@ const shape = {
       description: operations[name].about,
     }),
   ),
-  token: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: operations.verify.about,
-  }),
+  token: column(operations.verify.about),
   actionId: setting(z.string().optional(), {
     group: COLUMNS,
     value: 'ID',
@@ -106,11 +104,7 @@ const shape = {
       .optional(),
     {group: COLUMNS, value: 'OPS', description: 'Only these operations, such as ip,email.'},
   ),
-  country: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of ISO country codes, for phone numbers in national form.',
-  }),
+  country: column('Column of ISO country codes, for phone numbers in national form.'),
   defaultCountry: setting(
     z
       .string()

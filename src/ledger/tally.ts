@@ -51,6 +51,11 @@ export function emptyTally(): Tally {
   };
 }
 
+/** Of all operations together. */
+export function sumOf({operations}: Tally, what: keyof OperationTally): number {
+  return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
+}
+
 /** Counts that were saved, over empty ones: what was counted by another version lacks what this one counts too. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};

@@ -10,7 +10,7 @@ import {
   spreadsheetFault,
   valid,
 } from './canonical.ts';
-import {fields, flag, intelligence, text} from './operation.ts';
+import {fields, flag, intelligence, place, text} from './operation.ts';
 
 const codes = {
   ...spreadsheetCodes,
@@ -28,12 +28,7 @@ const data = fields({
   is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
   is_tor_node: flag.describe('Whether it is a node of the Tor network.'),
   is_threat: flag.describe('Whether the service knows it as a threat.'),
-  city: text.describe('City of the address.'),
-  postal_code: text.describe('Postal code of the address.'),
-  country: text.describe('Country of the address.'),
-  continent: text.describe('Continent of the address.'),
-  latitude: z.number().describe('Latitude of the address.'),
-  longitude: z.number().describe('Longitude of the address.'),
+  ...place,
   asn_number: z.int().describe('Number of the autonomous system that announces it.'),
   asn_organization: text.describe('Who runs that autonomous system.'),
   isp: text.describe('The Internet provider.'),

@@ -22,12 +22,11 @@ export interface Entry<
   /** The answer's fields, each with its type and one sentence. */
   readonly data: Data;
   readonly response: z.ZodObject;
-  /** What it is asked about, for people: one, and many. */
+  /** What it is asked about, for people: one, and many; and what it comes to, in reports. */
   readonly singular: string;
   readonly plural: string;
-  /** What it comes to, in reports. */
   readonly title: string;
-  /** The setting that names its columns, and that setting's sentence. */
+  /** The setting that names its columns, and its sentence. */
   readonly setting: string;
   readonly about: string;
   /** What its output columns begin with. */
@@ -51,11 +50,8 @@ export interface Entry<
 }
 
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
-export interface IntelligenceEntry<
-  Name extends string = string,
-  Value extends z.ZodType<string> = z.ZodType<string>,
-  Data extends z.ZodObject = z.ZodObject,
-> extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, Value>>, Data> {
+export interface IntelligenceEntry<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
+  extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
   /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
   readonly header: {readonly named: string; readonly detail: string};
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
@@ -69,6 +65,16 @@ export type TopKind = (typeof topKinds)[number];
 export const text = z.string();
 export const flag = z.boolean();
 
+/** Where an address is. */
+export const place = {
+  city: text.describe('City of the address.'),
+  postal_code: text.describe('Postal code of the address.'),
+  country: text.describe('Country of the address.'),
+  continent: text.describe('Continent of the address.'),
+  latitude: z.number().describe('Latitude of the address.'),
+  longitude: z.number().describe('Longitude of the address.'),
+};
+
 /** The fields of an answer, or of a part of it; a service may send others too. */
 export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 
@@ -77,22 +83,17 @@ export const apiKey = z.string().min(1).describe("The client's API key.");
 type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree';
 
 /** An intelligence operation from what is particular to it. */
-export function intelligence<
-  const Name extends string,
-  Value extends z.ZodType<string>,
-  Data extends z.ZodObject,
->(
+export function intelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
-  given: Omit<IntelligenceEntry<Name, Value, Data>, Own> & {readonly value: Value},
-): IntelligenceEntry<Name, Value, Data> {
-  const {value, ...entry} = given;
-  const asked = {[name]: value} as Record<Name, Value>;
+  {value, ...entry}: Omit<IntelligenceEntry<Name, Data>, Own> & {readonly value: z.ZodType<string>},
+): IntelligenceEntry<Name, Data> {
+  const asked = {[name]: value} as Record<Name, typeof value>;
   return {
     ...entry,
     name,
     path: `/intelligence/${name}`,
     request: z.object({api_key: apiKey, ...asked}),
-    response: z.object({success: z.literal(true), data: given.data}),
+    response: z.object({success: z.literal(true), data: entry.data}),
     setting: name,
     identity: params => params[name] ?? '',
     isFree: () => false,

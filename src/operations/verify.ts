@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {type Canonical, empty, invalid, isPlaceholder, valid} from './canonical.ts';
 import {canonicalEmail} from './email.ts';
-import {apiKey, type Entry, fields, flag, text} from './operation.ts';
+import {apiKey, type Entry, fields, flag, place, text} from './operation.ts';
 import {canonicalPhone} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -50,14 +50,7 @@ const data = fields({
     asn: text.describe('The autonomous system that announces it.'),
     asn_number: z.int().describe("That autonomous system's number."),
   }),
-  location: fields({
-    city: text.describe("City of the visitor's address."),
-    postal_code: text.describe("Postal code of the visitor's address."),
-    country: text.describe("Country of the visitor's address."),
-    continent: text.describe("Continent of the visitor's address."),
-    latitude: z.number().describe("Latitude of the visitor's address."),
-    longitude: z.number().describe("Longitude of the visitor's address."),
-  }),
+  location: fields(place),
   email: fields({
     address: text.describe('The e-mail address that was sent.'),
     normalized: text.describe('The address without its aliasing.'),
@@ -142,26 +135,13 @@ export function canonicalToken(raw: string): Canonical<keyof typeof codes> {
   return /\s/.test(given) ? invalid('token_malformed') : valid(given);
 }
 
+const canonicalId = (raw: string) => (raw.trim() === '' ? empty : valid(raw.trim()));
+
 /** What may be sent beside a token: the setting that names its column, and the request's field. */
 export const besideToken = {
-  id: {
-    setting: 'verdictId',
-    about: 'Column of user identifiers, sent with the token.',
-    param: 'id',
-    canonical: (given: string) => (given.trim() === '' ? empty : valid(given.trim())),
-  },
-  email: {
-    setting: 'verdictEmail',
-    about: 'Column of e-mail addresses, sent with the token.',
-    param: 'email',
-    canonical: canonicalEmail,
-  },
-  phone: {
-    setting: 'verdictPhone',
-    about: 'Column of phone numbers, sent with the token.',
-    param: 'phone_number',
-    canonical: canonicalPhone,
-  },
+  id: {setting: 'verdictId', param: 'id', what: 'user identifiers', canonical: canonicalId},
+  email: {setting: 'verdictEmail', param: 'email', what: 'e-mail addresses', canonical: canonicalEmail},
+  phone: {setting: 'verdictPhone', param: 'phone_number', what: 'phone numbers', canonical: canonicalPhone},
 } as const;
 
 export type Beside = keyof typeof besideToken;

@@ -1,6 +1,7 @@
 import type {Fleet} from '../fleet/fleet.ts';
 import type {Job} from '../job/job.ts';
 import {lookupOf} from '../ledger/lookup.ts';
+import {sumOf} from '../ledger/tally.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../lookup/policy.ts';
 import {sharedRate} from './assemble.ts';
@@ -25,19 +26,14 @@ export async function joinFleet(
     rate: rateText(job),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
-    report: () => {
-      const books = Object.values(ledger.tally.operations);
-      const sum = (of: (each: (typeof books)[number]) => number) =>
-        books.reduce((total, each) => total + of(each), 0);
-      return {
-        job: job.name,
-        rows: counters.rows.written + counters.rows.rejected,
-        calls: sum(({calls}) => calls),
-        spent: sum(({spent}) => spent),
-        maybeSpent: sum(({maybeSpent}) => maybeSpent),
-        limit: job.settings.maxCredits ?? null,
-      };
-    },
+    report: () => ({
+      job: job.name,
+      rows: counters.rows.written + counters.rows.rejected,
+      calls: sumOf(ledger.tally, 'calls'),
+      spent: sumOf(ledger.tally, 'spent'),
+      maybeSpent: sumOf(ledger.tally, 'maybeSpent'),
+      limit: job.settings.maxCredits ?? null,
+    }),
     now,
     warn: io.warn,
   });

@@ -8,7 +8,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
 import {isStored, type Operation, operationNames} from '../operations/table.ts';
-import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
+import {lanesOf, layOut, notBefore, openAnswerStore, operationsOf} from './assemble.ts';
 import {scopeOf} from './connect.ts';
 import {type Counters, countError, listErrors} from './counters.ts';
 import {withoutUnusable} from './kept.ts';
@@ -17,19 +17,20 @@ import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
 import {temporaryDirectory} from './temporary.ts';
 
-interface Found {
-  values: number;
-  empty: number;
-  invalid: number;
-  distinct: number;
+const nothingFound = {
+  values: 0,
+  empty: 0,
+  invalid: 0,
   /** Cells of rows that are not worth asking about (`where`). */
-  filtered: number;
+  filtered: 0,
+  distinct: 0,
   /** Distinct values that the store has a fresh answer for. */
-  known: number;
+  known: 0,
   /** Calls at most: of those, `conditional` are made only where their condition holds. */
-  calls: number;
-  conditional: number;
-}
+  calls: 0,
+  conditional: 0,
+};
+type Found = typeof nothingFound;
 
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -104,7 +105,7 @@ export async function makePlan(given: Job, io: PlanIo) {
         })),
       rows,
       rejected,
-      lookups: Object.fromEntries([...found].sort(byOperation)),
+      lookups: Object.fromEntries(found),
       errors: listErrors(errors),
       credits: {
         at_least: conditional ? firmCredits : credits,
@@ -130,17 +131,7 @@ interface Asked {
 }
 
 function emptyFound({targets}: Mapping): Map<Operation, Found> {
-  const zero = {
-    values: 0,
-    empty: 0,
-    invalid: 0,
-    filtered: 0,
-    distinct: 0,
-    known: 0,
-    calls: 0,
-    conditional: 0,
-  };
-  return new Map(targets.map(({operation}) => [operation, {...zero}]));
+  return new Map(operationsOf(targets).map(name => [name, {...nothingFound}]));
 }
 
 function countRow(
@@ -211,8 +202,4 @@ function timeAt(
     time_ms: Math.round(Math.max(...times) * 1_000),
     rate_per_second: rates.reduce((sum, rate) => sum + rate, 0),
   };
-}
-
-function byOperation([a]: [Operation, Found], [b]: [Operation, Found]): number {
-  return operationNames.indexOf(a) - operationNames.indexOf(b);
 }

@@ -1,7 +1,7 @@
 import type {Job} from '../job/job.ts';
-import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {emptyTally, latencyPercentile, sumOf, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
-import {operationNames} from '../operations/table.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
 import {type Counters, emptyCounters, listErrors} from './counters.ts';
@@ -32,9 +32,9 @@ export interface SummaryFacts {
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   /** The job's budget of the day, where it has one. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
-  readonly costOf: (operation: (typeof operationNames)[number]) => number;
+  readonly costOf: (operation: Operation) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
-  readonly operations: readonly (typeof operationNames)[number][];
+  readonly operations: readonly Operation[];
 }
 
 export type Summary = ReturnType<typeof buildSummary>;
@@ -44,7 +44,7 @@ export function buildSummary(facts: SummaryFacts) {
   const {job, tally, counters} = facts;
   const durationMs = facts.finishedAt - facts.startedAt;
   const lookups = Object.fromEntries(mapped(facts).map(name => [name, lookupSummary(facts, name)]));
-  const calls = sum(name => tally.operations[name].calls);
+  const calls = sumOf(tally, 'calls');
   return {
     schema_version: 1,
     run_id: facts.runId,
@@ -80,7 +80,7 @@ export function buildSummary(facts: SummaryFacts) {
       unsent: tally.unsent,
       by_status: tally.byStatus,
       by_error: tally.byError,
-      retries: sum(name => tally.operations[name].retries),
+      retries: sumOf(tally, 'retries'),
       latency_ms: {
         p50: latencyPercentile(tally, 0.5),
         p95: latencyPercentile(tally, 0.95),
@@ -115,10 +115,8 @@ export function summaryText(summary: Summary): string {
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
-type Name = (typeof operationNames)[number];
-
 /** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters, tally, operations}: SummaryFacts): Name[] {
+function mapped({counters, tally, operations}: SummaryFacts): Operation[] {
   return operationNames.filter(
     name =>
       operations.includes(name) ||
@@ -153,7 +151,7 @@ export function summaryLike(job: Job, operations: SummaryFacts['operations']): S
   });
 }
 
-function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
+function lookupSummary({counters, tally}: SummaryFacts, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
   return {
@@ -193,7 +191,7 @@ function byCount(counts: Readonly<Record<string, number>>): Record<string, numbe
 }
 
 /** The share of answers that have a field, and, of a flag, the share of those in which it is true. */
-function fieldSummary({fields, lookups}: Counters, name: Name) {
+function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
     const {present = 0, true: yes = 0} = fields[name][field] ?? {};
@@ -210,11 +208,11 @@ function share(part: number, whole: number): number {
 function creditSummary(facts: SummaryFacts) {
   const {tally, counters, costOf, job} = facts;
   const names = mapped(facts);
-  const saved = (count: (name: Name) => number) =>
+  const saved = (count: (name: Operation) => number) =>
     round(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
-    spent: round(sum(name => tally.operations[name].spent)),
-    maybe_spent: round(sum(name => tally.operations[name].maybeSpent)),
+    spent: round(sumOf(tally, 'spent')),
+    maybe_spent: round(sumOf(tally, 'maybeSpent')),
     limit: job.settings.maxCredits ?? null,
     ...(facts.daily === undefined ? {} : {per_day: facts.daily}),
     saved: {
@@ -234,12 +232,8 @@ function creditSummary(facts: SummaryFacts) {
 }
 
 /** Cells that were not worth asking about; those that the budget left out would have been. */
-function unwanted({lookups, skipped}: Counters, name: Name): number {
+function unwanted({lookups, skipped}: Counters, name: Operation): number {
   return lookups[name].skipped - (skipped[name].budget ?? 0);
-}
-
-function sum(of: (name: Name) => number): number {
-  return operationNames.reduce((total, name) => total + of(name), 0);
 }
 
 /** Sums of costs such as 0.1 without their floating-point tails. */

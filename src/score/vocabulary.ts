@@ -17,11 +17,7 @@ export type Vocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
-/** The fields of an operation's answer. All numbers are doubles, so that they compare and add up with one another. */
-function answerType(operation: Operation): Type {
-  return typeOf(operations[operation].data);
-}
-
+/** What a field holds. All numbers are doubles, so that they compare and add up with one another. */
 function typeOf(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional) return typeOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBoolean) return {kind: 'bool'};
@@ -40,7 +36,7 @@ export function answerVocabulary(
   const names = Object.entries(subjects);
   const perSubject: Type = {kind: 'object', fields: Object.fromEntries(names.map(([name]) => [name, text]))};
   return {
-    ...Object.fromEntries(names.map(([name, operation]) => [name, answerType(operation)])),
+    ...Object.fromEntries(names.map(([name, operation]) => [name, typeOf(operations[operation].data)])),
     status: perSubject,
     error: perSubject,
     ...rowVocabulary(columns),

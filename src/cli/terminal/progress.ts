@@ -1,3 +1,4 @@
+import {sumOf} from '../../ledger/tally.ts';
 import type {Pause} from '../../lookup/traffic.ts';
 import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
@@ -42,7 +43,7 @@ export function startProgress(session: Session, console: Console): () => void {
 function hintOfAddress({executor, ledger, job}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
-    if (callsMade(ledger) > 0) clearInterval(timer);
+    if (sumOf(ledger.tally, 'calls') > 0) clearInterval(timer);
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
       console.warn(
@@ -69,7 +70,7 @@ function opening({job, layout, executor, checkpoint, ledger}: Session): string[]
     ledger.interrupted === 0
       ? ''
       : `; ${count(ledger.interrupted)} were in flight when the last session ended and may have been charged`;
-  const made = count(callsMade(ledger));
+  const made = count(sumOf(ledger.tally, 'calls'));
   return [
     asking,
     `Going on from row ${count(checkpoint.record + 1)}: ${made} calls were made before and are not made again${lost}.`,
@@ -81,10 +82,6 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   const canRedraw = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
   if (asked === 'auto') return canRedraw && (process.env.CI ?? '') === '' ? 'bar' : 'plain';
   return canRedraw ? asked : 'plain';
-}
-
-function callsMade({tally}: Session['ledger']): number {
-  return operationNames.reduce((sum, name) => sum + tally.operations[name].calls, 0);
 }
 
 /** How fast something grows, over the last seconds. */
@@ -130,7 +127,7 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
   const total = totalOf(source, job.settings.limit);
   const done = rows - (checkpoint?.record ?? 0);
   const {pause, current, limit, inFlight} = executor.pace();
-  const calls = callsMade(ledger);
+  const calls = sumOf(ledger.tally, 'calls');
   const callsPerSecond = speed.read(calls, now);
   return {
     now,
