@@ -1,5 +1,5 @@
 import {afterEach, describe, expect, test} from 'vitest';
-import {operationNames, operations} from '../../src/operations/table.ts';
+import {operationNames, operations, perOperation} from '../../src/operations/table.ts';
 import {TEST_ACTION_ALWAYS_PASS} from '../../src/operations/verify.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
 import {reply} from './api-server-reply.ts';
@@ -82,7 +82,7 @@ describe('the ledger', () => {
       keySeen: 4,
       peakInFlight: 1,
     });
-    expect(ledger.byOperation).toEqual({ip: 3, phone: 0, email: 1, verify: 0});
+    expect(ledger.byOperation).toEqual({...perOperation(() => 0), ip: 3, email: 1});
     expect(ledger.repeated()).toEqual([['ip', '203.0.113.7', 2]]);
     expect(ledger.distinct()).toBe(3);
     expect(ledger.arrivals).toHaveLength(4);
