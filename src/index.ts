@@ -2,9 +2,9 @@
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/errors.ts';
-export type {EmailData, IpData, Operation, PhoneData, VerifyData} from './client/wire.ts';
 export {BulkEnrichError, exitCodes} from './job/errors.ts';
 export type {JobInput} from './job/settings.ts';
+export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';
 export {
   type Enriched,

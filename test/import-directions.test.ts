@@ -19,10 +19,10 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
   },
   input: {
     may: ['../job/errors.ts', 'csv-parse/sync'],
-    mayNot: ['../lookup/plan.ts', '../client/client.ts', '../run/run.ts'],
+    mayNot: ['../lookup/plan.ts', '../client/client.ts', '../run/run.ts', '../operations/table.ts'],
   },
   output: {
-    may: ['../client/wire.ts', '../client/exact-numbers.ts', '../input/row.ts', 'csv-stringify/sync'],
+    may: ['../operations/table.ts', '../client/exact-numbers.ts', '../input/row.ts', 'csv-stringify/sync'],
     mayNot: ['../client/client.ts', '../input/source.ts', '../ledger/store.ts'],
   },
   lookup: {
@@ -38,7 +38,7 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
     mayNot: ['../ledger/ledger.ts', '../run/state.ts', '../job/job.ts'],
   },
   ledger: {
-    may: ['../client/wire.ts', '../job/errors.ts', 'libsql'],
+    may: ['../operations/table.ts', '../job/errors.ts', 'libsql'],
     mayNot: ['../lookup/policy.ts', '../run/state.ts'],
   },
   client: {
@@ -46,12 +46,16 @@ const directions: Readonly<Record<string, {may: readonly string[]; mayNot: reado
     mayNot: ['../ledger/ledger.ts', '../service/start.ts', '../lookup/plan.ts'],
   },
   service: {
-    may: ['../client/wire.ts', '../job/values.ts', 'hono'],
+    may: ['../operations/table.ts', '../job/values.ts', 'hono'],
     mayNot: ['../client/client.ts', '../run/run.ts', 'got'],
   },
   job: {
-    may: ['../client/wire.ts'],
+    may: ['../operations/table.ts'],
     mayNot: ['../client/client.ts', '../lookup/targets.ts', 'bullmq', 'ioredis/built/x.js'],
+  },
+  operations: {
+    may: ['zod', 'ipaddr.js', 'libphonenumber-js/min'],
+    mayNot: ['../job/errors.ts', '../client/client.ts', '../lookup/plan.ts', '../service/start.ts', 'got'],
   },
 };
 

@@ -1,5 +1,13 @@
 import {type Command, Option} from 'commander';
 import {describeSettings, spelled} from '../job/settings.ts';
+import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
+
+/** What helps say of operations. */
+export const said = {
+  lookups: anyOf(intelligenceNames),
+  values: `an ${anyOf(intelligenceNames.map(name => operations[name].singular))}`,
+  ages: defaultAges,
+};
 
 type Setting = ReturnType<typeof describeSettings>[number];
 

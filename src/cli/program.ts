@@ -49,7 +49,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .allowExcessArguments()
     .allowUnknownOption();
   const add = (name: string, description: string) => program.command(name).description(description);
-  const withSettings = await settingsOf(argv);
+  const {withSettings, said} = await settingsOf(argv);
 
   withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'all')
     .argument('[input...]', 'files; - is stdin')
@@ -59,7 +59,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .option('--json', 'The plan as JSON on stdout.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
   withSettings(add('lookup', 'Look one value up.'), CALL_SETTINGS)
-    .argument('<operation>', 'ip, phone or email')
+    .argument('<operation>', said.lookups)
     .argument('<value>')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
   withSettings(add('verify', 'Fetch the verdict on one session token.'), [...CALL_SETTINGS, 'actionId'])
@@ -84,7 +84,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics there, at /metrics')
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
   addFleet(program, run);
-  addCache(program, run);
+  addCache(program, run, said);
   withSettings(
     add(
       'doctor',
@@ -152,16 +152,19 @@ const CALL_SETTINGS = ['endpoint', 'defaultCountry', 'timeout', 'logLevel', 'qui
 
 type WithSettings = (command: Command, which: 'all' | readonly string[]) => Command;
 
-/** Gives a command its flags. Their schema is slow to load, so only a command that was named gets them. */
-async function settingsOf(argv: readonly string[]): Promise<WithSettings> {
+const NOTHING_SAID = {lookups: '', values: '', ages: ''};
+type Said = typeof NOTHING_SAID;
+
+/** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
+async function settingsOf(argv: readonly string[]): Promise<{withSettings: WithSettings; said: Said}> {
   const all = argv.includes('completion');
-  if (
-    !all &&
-    !['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init'].some(name => argv.includes(name))
-  )
-    return command => command;
-  const {addSettings} = await import('./flags.ts');
-  return (command, which) => (all || argv.includes(command.name()) ? addSettings(command, which) : command);
+  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'cache'];
+  if (!all && !named.some(name => argv.includes(name)))
+    return {withSettings: command => command, said: NOTHING_SAID};
+  const {addSettings, said} = await import('./flags.ts');
+  const withSettings: WithSettings = (command, which) =>
+    all || argv.includes(command.name()) ? addSettings(command, which) : command;
+  return {withSettings, said};
 }
 
 function addServe(command: Command): Command {
@@ -191,7 +194,7 @@ function addFleet(program: Command, run: Run): void {
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
 }
 
-function addCache(program: Command, run: Run): void {
+function addCache(program: Command, run: Run, said: Said): void {
   const cache = program
     .command('cache')
     .description('Look into the answer store, or clear it.')
@@ -206,10 +209,10 @@ function addCache(program: Command, run: Run): void {
     run(async () => (await import('./commands/cache.ts')).cacheStats),
   );
   sub('prune', 'Remove answers older than their maximum age.')
-    .option('--max-age <AGE>', 'Such as 30d, or ip=1d,phone=90d,email=30d', 'ip=1d,phone=90d,email=30d')
+    .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/cache.ts')).cachePrune));
   sub('purge', 'Remove all that is known of one value, so that nothing readable stays in the file.')
-    .argument('<value>', 'an IP address, phone number or e-mail address')
+    .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/cache.ts')).cachePurge));
 }

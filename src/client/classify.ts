@@ -1,9 +1,10 @@
 import {z} from 'zod';
 import {nestsTooDeep} from '../job/nesting.ts';
+import {errorBody, INVALID_TOKEN} from '../operations/operation.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
-import {errorBody, INVALID_TOKEN, type Operation, wire} from './wire.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
 export interface RawResponse {
@@ -63,9 +64,9 @@ function readAnswer(
   if (response.problem !== undefined) return unreadable(response.problem);
   if (json === undefined) return unreadable('not JSON');
   const data = payload(operation, json);
-  if (data === undefined) return unreadable(`not a success response of ${wire[operation].path}`);
+  if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = answerOf(wire[operation].data, data, response.body ?? '');
+  const answer = answerOf(operations[operation].data, data, response.body ?? '');
   const echoed = answer.data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');

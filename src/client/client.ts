@@ -1,12 +1,19 @@
 import {Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
+import {
+  type AnswerData,
+  type Intelligence,
+  type Operation,
+  operations,
+  perIntelligence,
+  perOperation,
+} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './errors.ts';
 import {proxyFor} from './proxy.ts';
 import {redactorOf} from './redact.ts';
 import {transport} from './transport.ts';
-import {type EmailData, type IpData, type Operation, type PhoneData, type VerifyData, wire} from './wire.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
@@ -23,15 +30,14 @@ export interface ClientOptions {
 /** What an operation is asked about: the request's fields without the key. */
 export type Params = Readonly<Record<string, string>>;
 
-/** Answers of `client.ip` and its like: a promise of the data, or a thrown {@link ClientError}. */
-export interface Client {
+/** `client.ip` and its like: a promise of the answer, or a thrown {@link ClientError}. */
+type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
+
+export interface Client extends Lookups {
   readonly baseUrl: string;
   /** One call, no retries; never rejects: what went wrong is in the result. */
   send(operation: Operation, params: Params): Promise<Attempt>;
-  ip(ip: string): Promise<IpData>;
-  phone(phone: string): Promise<PhoneData>;
-  email(email: string): Promise<EmailData>;
-  verify(request: VerifyParams): Promise<VerifyData>;
+  verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** Gives up calls in flight and closes the connections. */
   close(): void;
 }
@@ -39,9 +45,9 @@ export interface Client {
 export interface VerifyParams {
   readonly token: string;
   readonly actionId: string;
-  readonly id?: string;
-  readonly email?: string;
-  readonly phoneNumber?: string;
+  readonly id?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phoneNumber?: string | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -68,28 +74,23 @@ export function createClient(options: ClientOptions): Client {
   });
   const redact = redactorOf(options.apiKey);
   const prefix = base.href.replace(/\/+$/, '');
-  const urls = new Map(Object.entries(wire).map(([name, {path}]) => [name, new URL(prefix + path)]));
+  const urls = perOperation(name => new URL(prefix + operations[name].path));
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
-    const result = await wires.post(
-      urls.get(operation) as URL,
-      JSON.stringify({api_key: options.apiKey, ...params}),
-    );
+    const result = await wires.post(urls[operation], JSON.stringify({api_key: options.apiKey, ...params}));
     return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 
-  async function ask<Data>(operation: Operation, params: Params): Promise<Data> {
+  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
     const attempt = await send(operation, params);
-    if (attempt.kind === 'answered') return attempt.data as Data;
+    if (attempt.kind === 'answered') return attempt.data as AnswerData<Name>;
     throw ClientError.of(operation, attempt);
   }
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
-    ip: ip => ask('ip', {ip}),
-    phone: phone => ask('phone', {phone}),
-    email: email => ask('email', {email}),
+    ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
       wires.close();

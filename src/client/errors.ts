@@ -1,6 +1,6 @@
 import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
-import type {Operation} from './wire.ts';
 
 type Failure = Exclude<Attempt, {kind: 'answered'}>;
 

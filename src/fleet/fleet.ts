@@ -1,10 +1,10 @@
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
-import type {Operation} from '../client/wire.ts';
 import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
 import type {RateController} from '../lookup/rate-controller.ts';
 import type {Pause, StopReason} from '../lookup/traffic.ts';
+import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';

@@ -1,5 +1,5 @@
 import type {Params} from '../client/client.ts';
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 
 /** What lies in Redis, by name. Everything begins with the prefix. */
 export const PREFIX = 'bulk-enrich';

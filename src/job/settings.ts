@@ -1,4 +1,6 @@
 import {z} from 'zod';
+import {defaultAges, defaultCosts, operationNames, operations, perIntelligence} from '../operations/table.ts';
+import {type Beside, besideToken} from '../operations/verify.ts';
 import {
   ages,
   columns,
@@ -51,6 +53,15 @@ const RESULTS = 'Results';
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 const charge = z.enum(['free', 'maybe', 'spent']);
 
+const column = (description: string) =>
+  setting(z.string().optional(), {group: COLUMNS, value: 'COL', description});
+const besideSettings = Object.fromEntries(
+  Object.values(besideToken).map(({setting: name, what}) => [
+    name,
+    column(`Column of ${what}, sent with the token.`),
+  ]),
+) as Record<(typeof besideToken)[Beside]['setting'], ReturnType<typeof column>>;
+
 const shape = {
   endpoint: setting(
     z
@@ -71,61 +82,29 @@ const shape = {
     },
   ),
 
-  ip: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of IPv4 addresses.',
-  }),
-  phone: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of phone numbers.',
-  }),
-  email: setting(columns.optional(), {
-    group: COLUMNS,
-    value: 'COL[=PREFIX]',
-    repeatable: true,
-    description: 'Column of e-mail addresses.',
-  }),
-  token: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of user session tokens, for bot verdicts.',
-  }),
+  ...perIntelligence(name =>
+    setting(columns.optional(), {
+      group: COLUMNS,
+      value: 'COL[=PREFIX]',
+      repeatable: true,
+      description: operations[name].about,
+    }),
+  ),
+  token: column(operations.verify.about),
   actionId: setting(z.string().optional(), {
     group: COLUMNS,
     value: 'ID',
     description: 'Action identifier of the verdicts.',
     defaultText: 'BULK_ENRICH_ACTION_ID',
   }),
-  verdictId: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of user identifiers, sent with the token.',
-  }),
-  verdictEmail: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of e-mail addresses, sent with the token.',
-  }),
-  verdictPhone: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of phone numbers, sent with the token.',
-  }),
+  ...besideSettings,
   only: setting(
     list(',')
-      .pipe(z.array(z.enum(['ip', 'phone', 'email', 'verify'])))
+      .pipe(z.array(z.enum(operationNames)))
       .optional(),
     {group: COLUMNS, value: 'OPS', description: 'Only these operations, such as ip,email.'},
   ),
-  country: setting(z.string().optional(), {
-    group: COLUMNS,
-    value: 'COL',
-    description: 'Column of ISO country codes, for phone numbers in national form.',
-  }),
+  country: column('Column of ISO country codes, for phone numbers in national form.'),
   defaultCountry: setting(
     z
       .string()
@@ -270,7 +249,7 @@ const shape = {
     description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
   }),
-  cost: setting(costs.prefault(1), {
+  cost: setting(costs.prefault(defaultCosts), {
     group: CALLS,
     value: 'CREDITS',
     description: 'Credits of one call; also ip=1,phone=2.',
@@ -323,7 +302,7 @@ const shape = {
       defaultText: "the user's cache directory",
     },
   ),
-  maxAge: setting(ages.prefault('ip=1d,phone=90d,email=30d'), {
+  maxAge: setting(ages.prefault(defaultAges), {
     group: STORE,
     value: 'AGE',
     description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d.',

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {operationNames} from '../client/wire.ts';
+import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
@@ -30,7 +30,8 @@ export const durationFrom = (least: Duration, most: Duration) =>
 
 type Duration = `${number}${keyof typeof durationUnits}`;
 
-function millisecondsOf(text: string): number | undefined {
+/** Milliseconds of a length of time such as `1d`; undefined where it is none. */
+export function millisecondsOf(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   return match === null
     ? undefined
@@ -78,27 +79,35 @@ function perOperationPairs(text: string): [string, string][] | undefined {
   });
 }
 
+/** What was said of operations by name, and of all of them. */
+export type PerOperation<T> = Partial<Record<Operation | 'all', T>>;
+
+/** What was said of an operation, by name or of all. */
+export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
+  return given[name] ?? given.all ?? otherwise;
+}
+
 /**
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
 function perOperation<T>(read: (text: string) => T | OutOfBounds | undefined, expected: string) {
-  const error = `expected ${expected}, for all operations or as ip=…,phone=…,email=…,verify=…`;
+  const error = `expected ${expected}, for all operations or as ${operationNames.map(name => `${name}=…`).join()}`;
   const one = textOrNumber(error);
   return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
         : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
-    const values: Partial<Record<(typeof operationNames)[number] | 'all', T>> = {};
+    const values: PerOperation<T> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
-      const isNamed = name === 'all' || operation.safeParse(name).success;
+      const isNamed = name === 'all' || isOperation(name);
       if (value === undefined || isOutOfBounds(value) || !isNamed) {
         context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
         return z.NEVER;
       }
-      values[name as (typeof operationNames)[number] | 'all'] = value;
+      values[name] = value;
     }
     return values;
   });

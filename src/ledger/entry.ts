@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Charge, Settled} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';

@@ -1,4 +1,4 @@
-import type {Operation} from '../client/wire.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 import type {DailyBudget} from './daily-budget.ts';
 import {
   type Answer,
@@ -23,7 +23,7 @@ import {
   WAITING,
 } from './ledger-file.ts';
 import type {Sqlite, SqlRow} from './sqlite.ts';
-import {countAttempt, countUp, emptyTally, spendingOf, type Tally} from './tally.ts';
+import {countAttempt, countUp, emptyTally, overEmpty, spendingOf, type Tally} from './tally.ts';
 
 export interface LedgerOptions {
   /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
@@ -74,7 +74,7 @@ export class Ledger {
       this.#sql = guarded(() => ledgerStatements(db));
       const {resend, lostState = false} = options;
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
-      this.tally = this.getMeta<Tally>('tally') ?? emptyTally();
+      this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       this.interrupted = guarded(() => this.#giveUpSent());
     } catch (error) {
       db.close();
@@ -192,11 +192,11 @@ export class Ledger {
     return guarded(() => this.#givenUp.find(key, notBefore));
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch), verdicts left out, in groups. */
+  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
   *answersSince(since: number): Generator<Answer[]> {
     for (let after = 0; ; ) {
       const rows = guarded(() => this.#sql.answered.all(after, since));
-      yield rows.map(answerOf).filter(({operation}) => operation !== 'verify');
+      yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
     }

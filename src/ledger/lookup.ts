@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
-import type {Operation} from '../client/wire.ts';
+import {type Intelligence, type Operation, operations} from '../operations/table.ts';
 
 /** A value to ask about. Two rows with the same key share one call. */
 export interface Lookup {
@@ -23,22 +23,13 @@ export type Charge = 'free' | 'maybe' | 'spent';
 
 const KEY_LENGTH = 22;
 
-/** 132 bits of SHA-256 over the operation and what is asked: collisions are out of reach, values unreadable. */
-function lookupKey(operation: Operation, identity: string): string {
-  return hash('sha256', `${operation}\0${identity}`, 'base64url').slice(0, KEY_LENGTH);
+/** A lookup; 132 bits of SHA-256 over its identity: collisions are out of reach, values unreadable. */
+export function lookupOf(operation: Operation, params: Params): Lookup {
+  const identity = `${operation}\0${operations[operation].identity(params)}`;
+  return {operation, key: hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH), params};
 }
 
 /** A lookup of one canonical value. */
-export function intelligenceLookup(operation: Exclude<Operation, 'verify'>, value: string): Lookup {
-  return {operation, key: lookupKey(operation, value), params: {[operation]: value}};
-}
-
-/** A verdict: its identity is all that is sent with the token, since any of it may change the answer. */
-export function verdictLookup(params: Params): Lookup {
-  const {action_id, token, id, email, phone_number} = params;
-  return {
-    operation: 'verify',
-    key: lookupKey('verify', JSON.stringify([action_id, token, id, email, phone_number])),
-    params,
-  };
+export function intelligenceLookup(operation: Intelligence, value: string): Lookup {
+  return lookupOf(operation, {[operation]: value});
 }

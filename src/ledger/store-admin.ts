@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 import {type Sqlite, sqliteCode} from './sqlite.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 

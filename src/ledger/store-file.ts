@@ -1,8 +1,8 @@
 import {hash} from 'node:crypto';
 import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import type {Operation} from '../client/wire.ts';
 import {makeDirectory} from '../disk/directory.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Answer} from './entry.ts';
 import {Sqlite, type Statement} from './sqlite.ts';
 

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Operation} from '../client/wire.ts';
 import {systemReason} from '../job/errors.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
 import {sqliteCode} from './sqlite.ts';

@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import {type Operation, operationNames} from '../client/wire.ts';
+import {type Operation, perOperation} from '../operations/table.ts';
 
 /** What one operation's lookups came to so far, over all sessions of the run. */
 export interface OperationTally {
@@ -49,10 +49,7 @@ export function emptyTally(): Tally {
     maybeSpent: 0,
   });
   return {
-    operations: Object.fromEntries(operationNames.map(name => [name, zero()])) as Record<
-      Operation,
-      OperationTally
-    >,
+    operations: perOperation(zero),
     byStatus: {},
     byError: {},
     unsent: 0,
@@ -87,9 +84,29 @@ export function sumOf(all: readonly Spending[]): Spending {
 
 /** The books that an attempt begins with after one that was given up: all calls and their cost, and no values yet. */
 export function beginningWith(tally: Tally): Tally {
-  const operations = {...tally.operations};
-  for (const name of operationNames) operations[name] = {...operations[name], distinct: 0, fromCache: 0};
-  return {...tally, operations};
+  return {
+    ...tally,
+    operations: perOperation(name => ({...tally.operations[name], distinct: 0, fromCache: 0})),
+  };
+}
+
+/** One of the books, of all operations together. */
+export function totalOf({operations}: Tally, what: keyof OperationTally): number {
+  return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
+}
+
+/** Counts that were saved, over empty ones: what was counted by another version lacks what this one counts too. */
+export function overEmpty<T extends object>(empty: T, saved: T): T {
+  const merged = {...empty, ...saved};
+  for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
+    const known = saved[name];
+    if (isCounts(inner) && isCounts(known)) merged[name] = overEmpty(inner, known) as T[keyof T];
+  }
+  return merged;
+}
+
+function isCounts(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Buckets grow by 5%, so a percentile read from them is right within 5%. */

@@ -1,8 +1,8 @@
-import type {Operation} from '../client/wire.ts';
 import type {Entry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Lookup, Settled} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 import type {Ask, Executor} from './executor.ts';
 
 /** One cell's question, and whom to tell the answer. */
@@ -65,7 +65,7 @@ export class Answers {
     const {key, operation} = ask.lookup;
     const pending = this.#pending.get(key);
     this.#pending.delete(key);
-    if (settled.status === 'ok' && operation !== 'verify') this.#options.store.put(ask.lookup, settled.data);
+    if (settled.status === 'ok' && isStored(operation)) this.#options.store.put(ask.lookup, settled.data);
     for (const question of pending?.waiting ?? []) question.answer(settled);
     if (operation === 'verify') this.#nextOfToken(ask);
   }
@@ -80,7 +80,7 @@ export class Answers {
     const version = store.version();
     const unseen = asks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
     for (const operation of new Set(unseen.map(({lookup}) => lookup.operation))) {
-      if (operation === 'verify') continue;
+      if (!isStored(operation)) continue;
       const some = unseen.filter(({lookup}) => lookup.operation === operation);
       const stored = store.find(
         some.map(({lookup}) => lookup.key),
@@ -122,12 +122,12 @@ export class Answers {
     }
     const {store, ledger, notBefore} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const isVerdict = operation === 'verify';
-      const stored = isVerdict ? new Map<string, string>() : store.find(keys, operation);
+      const isKept = isStored(operation);
+      const stored = isKept ? store.find(keys, operation) : new Map<string, string>();
       for (const key of keys) {
         const data = stored?.get(key);
         // Asked for again, a verdict would only tell of our own call.
-        const since = isVerdict ? 0 : notBefore[operation];
+        const since = isKept ? notBefore[operation] : 0;
         const carried = data === undefined ? ledger.carried(key, since) : undefined;
         const settled = data === undefined ? carried?.settled : ({status: 'ok', data} as const);
         if (settled !== undefined) {

@@ -1,6 +1,5 @@
-import type {Intelligence} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
-import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone} from './canonical.ts';
+import {type Intelligence, intelligenceNames, operations, perIntelligence} from '../operations/table.ts';
 import {type Cell, cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
@@ -20,21 +19,15 @@ export interface Guess {
  * Header words that name a kind of value, in the languages that exports mostly come in; matched on whole words, so that
  * `zip` is no IP. A number may follow.
  */
-const words: Readonly<Record<Intelligence | 'country', RegExp>> = {
-  ip: header('ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)', 'v4|address|addr|adresse?'),
-  phone: header(
-    'phone|phonenumber|telephone|tel|telefon[eo]?|telefoon|mobile?|mobiel|handy|cell|cellphone|celular|cellulare|movil' +
-      '|telemovel|msisdn|rufnummer|(?:telefon|telefoon|handy|mobil|mobilfunk)(?:nummer|nr)',
-    'no|nr|num|number|nummer|numero|e164',
-  ),
-  email: header(
-    'e[\\s_.-]?mail|mail|(?:e[\\s_.-]?)?mailadres(?:se)?|correo|courriel',
-    'address|addr|adresse?|electronico',
-  ),
-  country: header('country|countrycode|cc|iso2|land|landercode|pais|pays|paese', 'code|iso|iso2'),
+const words: Readonly<Record<Guess['operation'], RegExp>> = {
+  ...perIntelligence(name => header(operations[name].header)),
+  country: header({
+    named: 'country|countrycode|cc|iso2|land|landercode|pais|pays|paese',
+    detail: 'code|iso|iso2',
+  }),
 };
 
-function header(named: string, detail: string): RegExp {
+function header({named, detail}: {named: string; detail: string}): RegExp {
   return new RegExp(`^(?:.*[\\s_.-])?(?:${named})(?:[\\s_.-](?:${detail}))?[\\s_.#-]*\\d*$`, 'i');
 }
 
@@ -66,15 +59,11 @@ export function detectColumns(
       : undefined;
   const countryName = country.column ?? countryGuess?.column;
   const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
-  const judges: Readonly<Record<Intelligence, Judge>> = {
-    ip: canonicalIp,
-    email: canonicalEmail,
-    phone: (text, row) => canonicalPhone(text, countryCell?.(row) || country.fallback),
-  };
+  const countryOf = (row: Row) => countryCell?.(row) || country.fallback;
   const guesses: Guess[] = countryGuess === undefined ? [] : [countryGuess];
   for (const column of columns) {
-    const guess = (['email', 'ip', 'phone'] as const)
-      .map(operation => guessColumn(operation, column, sample, judges[operation]))
+    const guess = intelligenceNames
+      .map(operation => guessColumn(operation, column, sample, countryOf))
       .filter(found => found !== undefined)
       .sort(
         (a, b) =>
@@ -86,15 +75,14 @@ export function detectColumns(
   return guesses;
 }
 
-type Judge = (text: string, row: Row) => Canonical;
-
 function guessColumn(
   operation: Intelligence,
   column: Column,
   sample: readonly Row[],
-  judge: Judge,
+  countryOf: (row: Row) => string | undefined,
 ): Guess | undefined {
   const byHeader = hasWord(operation, column.name);
+  const {canonical, isTelling} = operations[operation];
   let values = 0;
   let valid = 0;
   let national = 0;
@@ -102,14 +90,13 @@ function guessColumn(
   for (const row of sample) {
     const text = column.cell(row);
     if (text === undefined) continue;
-    const judged = judge(text, row);
+    const judged = canonical(text, countryOf(row));
     if (judged.state === 'empty') continue;
     values += 1;
     if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
     if (judged.state !== 'value') continue;
     valid += 1;
-    // Any long number can be a phone number: without a header only the international form speaks for one.
-    if (operation !== 'phone' || text.trim().startsWith('+')) telling += 1;
+    if (isTelling?.(text) !== false) telling += 1;
   }
   const share = values === 0 ? undefined : valid / values;
   const base = {
@@ -123,7 +110,7 @@ function guessColumn(
     return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
   if (share === undefined || share < CONTENT_SPEAKS) return undefined;
   if (telling / values >= CONTENT_SPEAKS && values >= 5) return {...base, confidence: 'sure'};
-  return operation === 'phone' ? undefined : {...base, confidence: 'unsure'};
+  return isTelling === undefined ? {...base, confidence: 'unsure'} : undefined;
 }
 
 function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined {
@@ -135,7 +122,7 @@ function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined
   return {operation: 'country', column: column.name, confidence, share, national: 0, byHeader: true};
 }
 
-/** Whether a column of phone numbers is unsure for nothing but the country of its numbers. */
-export function lacksCountry({operation, confidence, share = 0, national}: Guess): boolean {
-  return operation === 'phone' && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
+/** Whether a column is unsure for nothing but the country of its numbers. */
+export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
+  return national > 0 && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
 }

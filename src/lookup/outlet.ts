@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Client, Params} from '../client/client.ts';
-import type {Operation} from '../client/wire.ts';
 import type {Rate} from '../job/values.ts';
+import type {Operation} from '../operations/table.ts';
 import {Pacer} from './pacer.ts';
 import type {RateController} from './rate-controller.ts';
 import type {Pause} from './traffic.ts';

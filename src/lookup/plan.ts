@@ -1,13 +1,7 @@
-import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
-import {
-  intelligenceLookup,
-  type Lookup,
-  type Settled,
-  type SkipCode,
-  verdictLookup,
-} from '../ledger/lookup.ts';
-import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone, canonicalToken} from './canonical.ts';
+import {intelligenceLookup, type Lookup, lookupOf, type Settled, type SkipCode} from '../ledger/lookup.ts';
+import {operations} from '../operations/table.ts';
+import {type Beside, besideNames, besideToken} from '../operations/verify.ts';
 import type {Cell, Target} from './targets.ts';
 
 /** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
@@ -27,12 +21,7 @@ export interface PlanCells {
   readonly verdict?: VerdictCells | undefined;
 }
 
-export interface VerdictCells {
-  readonly actionId: string;
-  readonly id?: Cell | undefined;
-  readonly email?: Cell | undefined;
-  readonly phone?: Cell | undefined;
-}
+export type VerdictCells = {readonly actionId: string} & {readonly [Name in Beside]?: Cell | undefined};
 
 /** A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone. */
 export type PlanRow = (row: Row) => Planned[];
@@ -44,7 +33,7 @@ export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRo
 function planTarget(target: Target, row: Row, cells: PlanCells): Planned {
   const text = target.cell(row);
   if (text === undefined) return {status: 'empty'};
-  const canonical = canonicalOf(target.operation, text, row, cells);
+  const canonical = operations[target.operation].canonical(text, countryOf(row, cells));
   switch (canonical.state) {
     case 'empty':
       return {status: 'empty'};
@@ -63,36 +52,17 @@ function planTarget(target: Target, row: Row, cells: PlanCells): Planned {
   }
 }
 
-function canonicalOf(operation: Operation, text: string, row: Row, cells: PlanCells): Canonical {
-  switch (operation) {
-    case 'ip':
-      return canonicalIp(text);
-    case 'phone':
-      return canonicalPhone(text, country(row, cells));
-    case 'email':
-      return canonicalEmail(text);
-    case 'verify':
-      return canonicalToken(text);
-    default:
-      return operation satisfies never;
-  }
-}
-
-function country(row: Row, cells: PlanCells): string | undefined {
+function countryOf(row: Row, cells: PlanCells): string | undefined {
   return cells.country?.(row)?.trim() || cells.defaultCountry;
 }
 
-/** A token with what is sent beside it; an e-mail or phone that can't be one is left out, as the token still counts. */
-function verdict(token: string, row: Row, cells: PlanCells) {
-  const beside = cells.verdict;
-  const id = beside?.id?.(row)?.trim();
-  const email = canonicalEmail(beside?.email?.(row) ?? '');
-  const phone = canonicalPhone(beside?.phone?.(row) ?? '', country(row, cells));
-  return verdictLookup({
-    action_id: beside?.actionId ?? '',
-    token,
-    ...(id === undefined || id === '' ? {} : {id}),
-    ...(email.state === 'value' ? {email: email.value} : {}),
-    ...(phone.state === 'value' ? {phone_number: phone.value} : {}),
-  });
+/** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
+function verdict(token: string, row: Row, cells: PlanCells): Lookup {
+  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
+  for (const name of besideNames) {
+    const {param, canonical} = besideToken[name];
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells));
+    if (read.state === 'value') params[param] = read.value;
+  }
+  return lookupOf('verify', params);
 }

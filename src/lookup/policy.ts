@@ -1,6 +1,6 @@
 import type {Answered, Attempt} from '../client/attempt.ts';
-import type {Operation} from '../client/wire.ts';
 import type {Charge, Settled} from '../ledger/lookup.ts';
+import type {Operation} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */

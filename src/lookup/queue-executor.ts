@@ -1,10 +1,10 @@
 import {randomInt} from 'node:crypto';
 import PQueue from 'p-queue';
 import type {Attempt} from '../client/attempt.ts';
-import type {Operation} from '../client/wire.ts';
 import type {Reservation} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Settled} from '../ledger/lookup.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
 import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
 import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';

@@ -1,9 +1,9 @@
-import type {Operation} from '../client/wire.ts';
 import type {Row} from '../input/row.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
+import {type Operation, operations} from '../operations/table.ts';
 
 /** Reads one column's cell as text; undefined where the row has none. */
 export type Cell = (row: Row) => string | undefined;
@@ -47,13 +47,6 @@ function jsonText(value: unknown): string | undefined {
   return nestsTooDeep(value) ? NESTED_TOO_DEEP : JSON.stringify(value);
 }
 
-const defaultPrefix: Readonly<Record<Operation, string>> = {
-  ip: 'ip_',
-  phone: 'phone_',
-  email: 'email_',
-  verify: 'verdict_',
-};
-
 /** The targets of one operation: `ip_` where one column is mapped, `<column>_` where several are. */
 export function targetsOf(
   operation: Operation,
@@ -63,7 +56,7 @@ export function targetsOf(
   return choices.map(({column, prefix, when}) => ({
     operation,
     column,
-    prefix: prefix ?? (choices.length > 1 ? `${column}_` : defaultPrefix[operation]),
+    prefix: prefix ?? (choices.length > 1 ? `${column}_` : operations[operation].prefix),
     when,
     cell: cellReader(column, columns),
   }));

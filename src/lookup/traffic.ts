@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 import {Canary} from './canary.ts';
 import {type Forgive, OutageWatch} from './outage.ts';
 import {quotaOf} from './pace-headers.ts';

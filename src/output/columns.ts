@@ -1,10 +1,10 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
-import {type Operation, wire} from '../client/wire.ts';
 import {closest} from '../job/closest.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
 /** One field of an operation's answer as a column: where it stands in the answer, and how it is written. */
@@ -17,7 +17,7 @@ export interface Field {
 
 /** The fields of each operation's answer, from the interface's tables, in their order. */
 export function fieldsOf(operation: Operation): Field[] {
-  return flatten(wire[operation].data, []);
+  return flatten(operations[operation].data, []);
 }
 
 function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {

@@ -1,13 +1,8 @@
-const operations: Readonly<Record<string, string>> = {
-  ip: 'IP addresses',
-  phone: 'Phone numbers',
-  email: 'E-mail addresses',
-  verify: 'Bot verdicts',
-};
+import {isOperation, operations} from '../operations/table.ts';
 
 /** An operation's name for people. */
 export function operationName(name: string): string {
-  return operations[name] ?? name;
+  return isOperation(name) ? operations[name].title : name;
 }
 
 /** `US` → `United States (US)`; what is no such code stays as it is. */

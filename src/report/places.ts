@@ -1,19 +1,18 @@
+import {type TopKind, topKinds} from '../operations/operation.ts';
 import type {RankingBlock, Section} from './model.ts';
 import {countryName} from './names.ts';
 import type {Summary, TopNames} from './summary.ts';
 
-type Kind = keyof Summary['top'];
-
-const kinds: readonly (readonly [Kind, string, string])[] = [
-  ['countries', 'Countries of IP addresses', 'Country'],
-  ['networks', 'Networks', 'Network'],
-  ['domains', 'E-mail domains with five rows or more', 'Domain'],
-  ['phone_countries', 'Countries of phone numbers', 'Country'],
-];
+const captions: Readonly<Record<TopKind, readonly [caption: string, what: string]>> = {
+  countries: ['Countries of IP addresses', 'Country'],
+  networks: ['Networks', 'Network'],
+  domains: ['E-mail domains with five rows or more', 'Domain'],
+  phone_countries: ['Countries of phone numbers', 'Country'],
+};
 
 /** Where the values come from: counts, never people. */
 export function placesSection({top}: Summary): Section | undefined {
-  const blocks = kinds.flatMap(([kind, caption, what]) => ranking(top[kind], caption, what));
+  const blocks = topKinds.flatMap(kind => ranking(top[kind], ...captions[kind]));
   return blocks.length === 0
     ? undefined
     : {title: 'Where they come from', note: 'The ten most common of each, by rows.', blocks};

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {type Operation, operationNames} from '../client/wire.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 
 /**
  * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`

@@ -1,9 +1,8 @@
-import {type Operation, operationNames} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import type {Rate} from '../job/values.ts';
+import {millisecondsOf, ofOperation, type Rate} from '../job/values.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -15,6 +14,7 @@ import type {StoreScope} from '../ledger/store-file.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
+import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {
   addedNames,
   fieldsOf,
@@ -128,10 +128,11 @@ function outputDelimiter(
 
 /** Stored answers from before this are too old for a run that was first started then. */
 export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
-  const since = (name: Operation) =>
-    startedAt - (settings.maxAge[name] ?? settings.maxAge.all ?? Number.POSITIVE_INFINITY);
-  const oldest = (name: Operation) => (Number.isFinite(since(name)) ? since(name) : 0);
-  return Object.fromEntries(operationNames.map(name => [name, oldest(name)])) as Record<Operation, number>;
+  return perOperation(name => {
+    const {storedFor} = operations[name];
+    const own = millisecondsOf(storedFor) ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, startedAt - ofOperation(settings.maxAge, name, own));
+  });
 }
 
 interface StoreIo {

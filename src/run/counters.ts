@@ -1,6 +1,7 @@
-import {type Operation, operationNames} from '../client/wire.ts';
 import type {Reject} from '../input/row.ts';
+import {overEmpty} from '../ledger/tally.ts';
 import type {Result} from '../lookup/plan.ts';
+import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../output/columns.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
 import type {Risk, RiskLevel} from '../score/risk.ts';
@@ -48,9 +49,9 @@ export function emptyCounters(): Counters {
   const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
   return {
     rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
-    lookups: Object.fromEntries(operationNames.map(name => [name, zero()])) as Counters['lookups'],
+    lookups: perOperation(zero),
     errors: {},
-    skipped: {ip: {}, phone: {}, email: {}, verify: {}},
+    skipped: perOperation(() => ({})),
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -59,8 +60,13 @@ export function emptyCounters(): Counters {
       reasons: {},
       missing: {},
     },
-    fields: {ip: {}, phone: {}, email: {}, verify: {}},
+    fields: perOperation(() => ({})),
   };
+}
+
+/** The counters of a checkpoint to go on with; empty ones where there is none. */
+export function savedCounters(saved: Counters | undefined): Counters {
+  return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
 }
 
 export function countReject(counters: Counters, {reason, record}: Reject): void {

@@ -1,8 +1,8 @@
 import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
-import type {EmailData, IpData, PhoneData, VerifyData} from '../client/wire.ts';
 import {BulkEnrichError} from '../job/errors.ts';
 import type {JobInput} from '../job/settings.ts';
+import type {AnswerData, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
 
@@ -36,12 +36,8 @@ export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
 
 /** What is known of a row: by operation, or by column where several are looked up alike; and its risk, unless `score` is `none`. */
 export type Enrichment = Readonly<Record<string, LookupResult>> & {
-  readonly ip?: LookupResult<IpData>;
-  readonly phone?: LookupResult<PhoneData>;
-  readonly email?: LookupResult<EmailData>;
-  readonly verify?: LookupResult<VerifyData>;
-  readonly risk?: Risk;
-};
+  readonly [Name in Operation]?: LookupResult<AnswerData<Name>>;
+} & {readonly risk?: Risk};
 
 /** A row with what is known of it. */
 export type Enriched<Row> = Row & {readonly enrichment: Enrichment};

@@ -11,19 +11,19 @@ import {emptyTally} from '../ledger/tally.ts';
 import {count, many} from '../report/format.ts';
 import type {Summary} from '../report/summary.ts';
 import {operationsOf} from './assemble.ts';
-import {emptyCounters} from './counters.ts';
+import {savedCounters} from './counters.ts';
 import {deliverCompleted, deliverReports} from './deliver.ts';
 import {completedExit} from './exit.ts';
 import {hasEarlierRejects} from './finished.ts';
 import {findDrift} from './history.ts';
 import type {RunIdentity} from './identity.ts';
-import {costOf} from './mapping.ts';
+import {priceOf} from './mapping.ts';
 import {publish} from './publish.ts';
 import type {RunIo} from './run.ts';
 import {closeStages, type Session} from './session.ts';
 import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from './state.ts';
 import {type Stop, stopFor} from './stop.ts';
-import {buildSummary, type SummaryFacts, summaryText} from './summary.ts';
+import {buildSummary, summaryText} from './summary.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -192,7 +192,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
   const stop = stopFor(error);
   if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
   const {tally, earlier, identity, checkpoint} = soFar(job, io, state);
-  const counters = checkpoint?.counters ?? emptyCounters();
+  const counters = savedCounters(checkpoint?.counters);
   deliverStopped(
     job,
     io,
@@ -216,7 +216,7 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
       resumed: {times: identity?.sessions ?? 0, fromRow: null},
       daily: undefined,
-      costOf: creditsOf(job),
+      costOf: priceOf(job),
       operations: [],
     }),
   );
@@ -239,12 +239,6 @@ function soFar(job: Job, {now}: RunIo, state: RunState | undefined) {
   } catch {
     return {...nothing, earlier: nothingEarlier(true)};
   }
-}
-
-function creditsOf(job: Job): SummaryFacts['costOf'] {
-  const cost = costOf(job);
-  return operation =>
-    cost({operation, params: operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {}});
 }
 
 function summarize(
@@ -274,7 +268,7 @@ function summarize(
     timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
     daily: ledger.day,
-    costOf: creditsOf(job),
+    costOf: priceOf(job),
     operations: operationsOf(layout.mapping.targets),
   });
 }

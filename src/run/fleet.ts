@@ -1,8 +1,8 @@
 import type {Fleet} from '../fleet/fleet.ts';
-import type {ChunkAsk} from '../fleet/protocol.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import {intelligenceLookup, type Lookup, verdictLookup} from '../ledger/lookup.ts';
+import {lookupOf} from '../ledger/lookup.ts';
+import {totalOf} from '../ledger/tally.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../lookup/policy.ts';
 import {sharedRate} from './assemble.ts';
@@ -27,19 +27,14 @@ export async function joinFleet(
     rate: rateText(job),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
-    report: () => {
-      const books = Object.values(ledger.tally.operations);
-      const sum = (of: (each: (typeof books)[number]) => number) =>
-        books.reduce((total, each) => total + of(each), 0);
-      return {
-        job: job.name,
-        rows: counters.rows.written + counters.rows.rejected,
-        calls: sum(({calls}) => calls),
-        spent: inCredits(sum(({spent}) => spent)),
-        maybeSpent: inCredits(sum(({maybeSpent}) => maybeSpent)),
-        limit: job.settings.maxCredits ?? null,
-      };
-    },
+    report: () => ({
+      job: job.name,
+      rows: counters.rows.written + counters.rows.rejected,
+      calls: totalOf(ledger.tally, 'calls'),
+      spent: inCredits(totalOf(ledger.tally, 'spent')),
+      maybeSpent: inCredits(totalOf(ledger.tally, 'maybeSpent')),
+      limit: job.settings.maxCredits ?? null,
+    }),
     now,
     warn: io.warn,
   });
@@ -58,7 +53,7 @@ export async function bookCollected(
   const {settings} = job;
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
-    const lookup = lookupOf(ask);
+    const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
@@ -75,12 +70,6 @@ export async function bookCollected(
       settled: step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined,
     });
   }
-}
-
-function lookupOf({operation, params}: ChunkAsk): Lookup {
-  return operation === 'verify'
-    ? verdictLookup(params)
-    : intelligenceLookup(operation, params[operation] ?? '');
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */

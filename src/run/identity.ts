@@ -4,6 +4,7 @@ import {BulkEnrichError, StateError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
+import {besideNames, besideToken} from '../operations/verify.ts';
 import type {Layout} from './assemble.ts';
 import {endpointName} from './connect.ts';
 
@@ -125,9 +126,7 @@ function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdenti
     country: mapping.country ?? null,
     default_country: settings.defaultCountry ?? null,
     action_id: job.endpoint.actionId ?? null,
-    beside_token: [settings.verdictId, settings.verdictEmail, settings.verdictPhone].map(
-      name => name ?? null,
-    ),
+    beside_token: besideNames.map(name => settings[besideToken[name].setting] ?? null),
     output_format: format,
     where: settings.where ?? null,
     limit: settings.limit ?? null,

@@ -1,15 +1,16 @@
-import type {Operation} from '../client/wire.ts';
-import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../client/wire.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {thousandths} from '../job/money.ts';
-import type {ColumnChoice} from '../job/values.ts';
+import {spelled} from '../job/settings.ts';
+import {type ColumnChoice, ofOperation} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../lookup/canonical.ts';
+import {demandCountry} from '../lookup/country.ts';
 import {detectColumns, type Guess, lacksCountry} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../operations/table.ts';
+import {besideNames, besideToken, perBeside} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -75,7 +76,7 @@ interface Named {
 function namedColumns({settings, fromFile, endpoint}: Job): Named {
   const choices = new Map<Operation, readonly ColumnChoice[]>();
   const mentioned: [string, string][] = [];
-  for (const operation of ['ip', 'phone', 'email'] as const) {
+  for (const operation of intelligenceNames) {
     const some = settings[operation];
     if (some === undefined) continue;
     choices.set(operation, some);
@@ -90,18 +91,14 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
     choices.set('verify', [{column: settings.token}]);
     mentioned.push(['--token', settings.token]);
   }
-  const beside = {
-    '--country': settings.country,
-    '--verdict-id': settings.verdictId,
-    '--verdict-email': settings.verdictEmail,
-    '--verdict-phone': settings.verdictPhone,
-  };
-  for (const [setting, column] of Object.entries(beside))
-    if (column !== undefined) mentioned.push([setting, column]);
+  for (const name of ['country', ...besideNames.map(beside => besideToken[beside].setting)] as const) {
+    const column = settings[name];
+    if (column !== undefined) mentioned.push([`--${spelled(name, '-')}`, column]);
+  }
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
-      'A job file names its columns: add at least one of ip, phone, email or token.',
+      `A job file names its columns: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
   return {choices, mentioned};
 }
@@ -117,16 +114,14 @@ function planCells({settings, endpoint}: Job, format: InputFormat, country: stri
         ? undefined
         : {
             actionId: endpoint.actionId ?? '',
-            id: cell(settings.verdictId),
-            email: cell(settings.verdictEmail),
-            phone: cell(settings.verdictPhone),
+            ...perBeside(({setting}) => cell(settings[setting])),
           },
   };
 }
 
 function guessedChoices(guesses: readonly Guess[]): Map<Operation, readonly ColumnChoice[]> {
   const choices = new Map<Operation, ColumnChoice[]>();
-  for (const operation of ['ip', 'phone', 'email'] as const) {
+  for (const operation of intelligenceNames) {
     const columns = guesses.filter(guess => guess.operation === operation && guess.confidence === 'sure');
     if (columns.length > 0)
       choices.set(
@@ -142,8 +137,8 @@ function demandSure(
   only: readonly Operation[] | undefined,
   columns: readonly string[],
 ): void {
-  const relevant = guesses.filter(
-    ({operation}) => operation !== 'country' && (only?.includes(operation) ?? true),
+  const relevant = guesses.flatMap(({operation, ...guess}) =>
+    operation === 'country' || only?.includes(operation) === false ? [] : [{operation, ...guess}],
   );
   const unsure = relevant.find(guess => guess.confidence === 'unsure');
   if (unsure !== undefined && lacksCountry(unsure)) {
@@ -156,30 +151,23 @@ function demandSure(
     const share = unsure.share === undefined ? 'no' : `${Math.round(unsure.share * 100)}%`;
     throw new UsageError(
       'column_unsure',
-      `Column "${unsure.column}" may hold ${plural[unsure.operation as 'ip']} (${share} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${unsure.operation} "${unsure.column}", or leave it out with --only.`,
+      `Column "${unsure.column}" may hold ${operations[unsure.operation].plural} (${share} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${unsure.operation} "${unsure.column}", or leave it out with --only.`,
     );
   }
   if (relevant.length === 0) {
     throw new UsageError(
       'no_columns',
-      `No column looks like IPs, phone numbers or e-mail addresses. Name them with --ip, --phone or --email (columns: ${columns.join(', ')}).`,
+      `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
     );
   }
 }
 
-const plural = {
-  ip: 'IP addresses',
-  phone: 'phone numbers',
-  email: 'e-mail addresses',
-  verify: 'session tokens',
-} as const;
-
 function refuseValuesAsHeader(header: readonly string[]): void {
-  const value = header.findIndex(
-    cell =>
-      canonicalIp(cell).state === 'value' ||
-      canonicalEmail(cell).state === 'value' ||
-      (cell.trim().startsWith('+') && canonicalPhone(cell, undefined).state === 'value'),
+  const value = header.findIndex(cell =>
+    intelligenceNames.some(name => {
+      const {canonical, isTelling} = operations[name];
+      return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+    }),
   );
   if (value >= 0) {
     throw new UsageError(
@@ -211,16 +199,21 @@ function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], p
         : '';
     throw new UsageError(
       'column_invalid',
-      `${invalid} of the first ${values} values in column "${target.column}" can't be ${plural[target.operation]} (most often: ${code}). Nothing was sent.${hint}`,
+      `${invalid} of the first ${values} values in column "${target.column}" can't be ${operations[target.operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
     );
   }
 }
 
 /** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */
 export function costOf({settings}: Job): (lookup: Pick<Lookup, 'operation' | 'params'>) => number {
-  return ({operation, params}) => {
-    const action = params.action_id;
-    if (action === TEST_ACTION_ALWAYS_PASS || action === TEST_ACTION_NEVER_PASS) return 0;
-    return thousandths(settings.cost[operation] ?? settings.cost.all ?? 1);
-  };
+  return ({operation, params}) =>
+    operations[operation].isFree(params)
+      ? 0
+      : thousandths(ofOperation(settings.cost, operation, operations[operation].cost));
+}
+
+/** The same for any call of an operation. */
+export function priceOf(job: Job): (operation: Operation) => number {
+  const params = {action_id: job.endpoint.actionId ?? ''};
+  return operation => costOf(job)({operation, params});
 }

@@ -1,6 +1,5 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
-import {type Operation, operationNames} from '../client/wire.ts';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
@@ -10,7 +9,8 @@ import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/rate-controller.ts';
-import {lanesOf, layOut, notBefore, openAnswerStore} from './assemble.ts';
+import {isStored, type Operation, operationNames} from '../operations/table.ts';
+import {lanesOf, layOut, notBefore, openAnswerStore, operationsOf} from './assemble.ts';
 import {type Counters, countError, listErrors} from './counters.ts';
 import {scopeOf} from './identity.ts';
 import {withoutUnusable} from './kept.ts';
@@ -18,19 +18,20 @@ import {limited} from './limited.ts';
 import {costOf, type Mapping} from './mapping.ts';
 import {sourceSettings} from './session.ts';
 
-interface Found {
-  values: number;
-  empty: number;
-  invalid: number;
-  distinct: number;
+const nothingFound = {
+  values: 0,
+  empty: 0,
+  invalid: 0,
   /** Cells of rows that are not worth asking about (`where`). */
-  filtered: number;
+  filtered: 0,
+  distinct: 0,
   /** Distinct values that the store has a fresh answer for. */
-  known: number;
+  known: 0,
   /** Calls at most: of those, `conditional` are made only where their condition holds. */
-  calls: number;
-  conditional: number;
-}
+  calls: 0,
+  conditional: 0,
+};
+type Found = typeof nothingFound;
 
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -107,7 +108,7 @@ export async function makePlan(given: Job, io: PlanIo) {
         })),
       rows,
       rejected,
-      lookups: Object.fromEntries([...found].sort(byOperation)),
+      lookups: Object.fromEntries(found),
       errors: listErrors(errors),
       credits: {
         at_least: inCredits(conditional ? firmCost : cost),
@@ -133,17 +134,7 @@ interface Asked {
 }
 
 function emptyFound({targets}: Mapping): Map<Operation, Found> {
-  const zero = {
-    values: 0,
-    empty: 0,
-    invalid: 0,
-    filtered: 0,
-    distinct: 0,
-    known: 0,
-    calls: 0,
-    conditional: 0,
-  };
-  return new Map(targets.map(({operation}) => [operation, {...zero}]));
+  return new Map(operationsOf(targets).map(name => [name, {...nothingFound}]));
 }
 
 function countRow(
@@ -181,13 +172,8 @@ function countDistinct(
     const some = fresh.filter(lookup => lookup.operation === operation);
     const counts = found.get(operation);
     if (some.length === 0 || counts === undefined) continue;
-    const known =
-      operation === 'verify'
-        ? NONE
-        : (store.find(
-            some.map(lookup => lookup.key),
-            operation,
-          ) ?? NONE);
+    const keys = some.map(lookup => lookup.key);
+    const known = isStored(operation) ? (store.find(keys, operation) ?? NONE) : NONE;
     counts.distinct += some.length;
     counts.known += known.size;
     counts.calls += some.length - known.size;
@@ -221,8 +207,4 @@ function timeAt(
     time_ms: Math.round(Math.max(...times) * 1_000),
     rate_per_second: rates.reduce((sum, rate) => sum + rate, 0),
   };
-}
-
-function byOperation([a]: [Operation, Found], [b]: [Operation, Found]): number {
-  return operationNames.indexOf(a) - operationNames.indexOf(b);
 }

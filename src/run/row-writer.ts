@@ -4,7 +4,7 @@ import type {Job} from '../job/job.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
 import {rejectLine} from '../output/rejects.ts';
 import {enrich, type Layout} from './assemble.ts';
-import {type Counters, countReject, countRow, emptyCounters} from './counters.ts';
+import {type Counters, countReject, countRow, savedCounters} from './counters.ts';
 import type {ReadyEntry} from './in-order.ts';
 import {FileSink, type Sink, StreamSink} from './sink.ts';
 import {type Checkpoint, partialPath, type RunState} from './state.ts';
@@ -46,8 +46,7 @@ export class RowWriter {
       partial.output === undefined
         ? streamSink(job.paths.stream, stdout)
         : await FileSink.open(partial.output, checkpoint?.outputBytes ?? 0);
-    const counters = checkpoint === undefined ? emptyCounters() : structuredClone(checkpoint.counters);
-    const writer = new RowWriter(layout, sink, partial, counters);
+    const writer = new RowWriter(layout, sink, partial, savedCounters(checkpoint?.counters));
     if (checkpoint === undefined) await sink.write(layout.encoder.head);
     const kept = checkpoint?.rejectsBytes ?? 0;
     if (kept > 0) await writer.#openRejects(kept);

@@ -1,17 +1,17 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
-import {type Operation, operationNames} from '../client/wire.ts';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {openSource} from '../input/source.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from './finish.ts';
 import {jobKey} from './identity.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
-import {costOf} from './mapping.ts';
+import {priceOf} from './mapping.ts';
 import {makePlan, type PlanReport} from './plan.ts';
 import {type RunIo, run} from './run.ts';
 import {sourceSettings} from './session.ts';
@@ -143,6 +143,5 @@ function perValue(operation: Operation, job: Job, summary: Summary | undefined):
   const paid = summary?.credits.by_operation[operation];
   const values = seen === undefined ? 0 : seen.calls - seen.retries;
   if (paid !== undefined && values > 0) return (paid.spent + paid.maybe_spent) / values;
-  const params = operation === 'verify' ? {action_id: job.endpoint.actionId ?? ''} : {};
-  return inCredits(costOf(job)({operation, params}));
+  return inCredits(priceOf(job)(operation));
 }

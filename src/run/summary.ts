@@ -1,11 +1,11 @@
-import {operationNames} from '../client/wire.ts';
 import type {FileDigest} from '../disk/digest.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import type {Earlier} from '../ledger/given-up.ts';
 import type {StoreTrouble} from '../ledger/store.ts';
-import {latencyPercentile, type Spending, type Tally} from '../ledger/tally.ts';
+import {latencyPercentile, type Spending, type Tally, totalOf} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Summary} from '../report/summary.ts';
 import {type Counters, listErrors} from './counters.ts';
@@ -40,9 +40,9 @@ export interface SummaryFacts {
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
-  readonly costOf: (operation: (typeof operationNames)[number]) => number;
+  readonly costOf: (operation: Operation) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
-  readonly operations: readonly (typeof operationNames)[number][];
+  readonly operations: readonly Operation[];
 }
 
 /** The summary as the contract has it; `schema_version` changes when a name does. */
@@ -50,7 +50,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
   const {job, tally, counters} = facts;
   const durationMs = facts.finishedAt - facts.startedAt;
   const lookups = Object.fromEntries(mapped(facts).map(name => [name, lookupSummary(facts, name)]));
-  const calls = sum(name => tally.operations[name].calls);
+  const calls = totalOf(tally, 'calls');
   return {
     schema_version: 1,
     run_id: facts.runId,
@@ -89,7 +89,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
       unconfirmed: tally.unconfirmed,
       by_status: tally.byStatus,
       by_error: tally.byError,
-      retries: sum(name => tally.operations[name].retries),
+      retries: totalOf(tally, 'retries'),
       latency_ms: {
         p50: latencyPercentile(tally, 0.5),
         p95: latencyPercentile(tally, 0.95),
@@ -124,10 +124,8 @@ export function summaryText(summary: Summary): string {
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
-type Name = (typeof operationNames)[number];
-
 /** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters, tally, operations}: SummaryFacts): Name[] {
+function mapped({counters, tally, operations}: SummaryFacts): Operation[] {
   return operationNames.filter(
     name =>
       operations.includes(name) ||
@@ -136,7 +134,7 @@ function mapped({counters, tally, operations}: SummaryFacts): Name[] {
   );
 }
 
-function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
+function lookupSummary({counters, tally}: SummaryFacts, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
   return {
@@ -176,7 +174,7 @@ function byCount(counts: Readonly<Record<string, number>>): Record<string, numbe
 }
 
 /** The share of answers that have a field, and, of a flag, the share of those in which it is true. */
-function fieldSummary({fields, lookups}: Counters, name: Name) {
+function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
     const {present = 0, true: yes = 0} = fields[name][field] ?? {};
@@ -193,11 +191,11 @@ function share(part: number, whole: number): number {
 function creditSummary(facts: SummaryFacts) {
   const {tally, counters, costOf, job} = facts;
   const names = mapped(facts);
-  const saved = (count: (name: Name) => number) =>
+  const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
-    spent: inCredits(sum(name => tally.operations[name].spent)),
-    maybe_spent: inCredits(sum(name => tally.operations[name].maybeSpent)),
+    spent: inCredits(totalOf(tally, 'spent')),
+    maybe_spent: inCredits(totalOf(tally, 'maybeSpent')),
     limit: job.settings.maxCredits ?? null,
     earlier: {
       counted: spendingSummary(facts.earlier.counted),
@@ -223,24 +221,22 @@ function spendingSummary({spent, maybeSpent}: Spending) {
 
 /** What it costs that the answer store could not be used, for a while or to the end. */
 function storeSummary({tally, store, costOf}: SummaryFacts) {
-  const notLookedUp = (name: Name) => tally.operations[name].notLookedUp;
+  const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
     /** Values that were asked for without knowing whether the store has them, and the credits of that. */
-    not_looked_up: sum(notLookedUp),
-    perhaps_paid_again: inCredits(sum(name => notLookedUp(name) * costOf(name))),
+    not_looked_up: totalOf(tally, 'notLookedUp'),
+    perhaps_paid_again: inCredits(
+      operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
+    ),
     /** Answers of this run that the next one does not know. */
     not_stored: store?.missed ?? 0,
   };
 }
 
 /** Cells that were not worth asking about; those that the budget left out would have been. */
-function unwanted({lookups, skipped}: Counters, name: Name): number {
+function unwanted({lookups, skipped}: Counters, name: Operation): number {
   return lookups[name].skipped - (skipped[name].budget ?? 0);
-}
-
-function sum(of: (name: Name) => number): number {
-  return operationNames.reduce((total, name) => total + of(name), 0);
 }
 
 /** Quotients without their floating-point tails. */

@@ -1,5 +1,4 @@
-import {operationNames} from '../client/wire.ts';
-import {latencyPercentile, type Tally} from '../ledger/tally.ts';
+import {latencyPercentile, type Tally, totalOf} from '../ledger/tally.ts';
 
 /** What happened in one stretch of the run. */
 export interface TimelinePoint {
@@ -81,8 +80,7 @@ export class Timeline {
 }
 
 function mark(at: number, {tally, rows}: Reading) {
-  const calls = operationNames.reduce((sum, name) => sum + tally.operations[name].calls, 0);
-  return {at, calls, rows, latency: {...tally.latency}};
+  return {at, calls: totalOf(tally, 'calls'), rows, latency: {...tally.latency}};
 }
 
 function difference(now: Record<string, number>, before: Record<string, number>): Record<string, number> {

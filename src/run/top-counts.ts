@@ -1,4 +1,5 @@
-import type {Operation} from '../client/wire.ts';
+import {type TopKind, topKinds} from '../operations/operation.ts';
+import {type Operation, operations} from '../operations/table.ts';
 
 /** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
 export interface TopCounts {
@@ -9,26 +10,7 @@ export interface TopCounts {
   counts: Record<string, number>;
 }
 
-const kinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
-
-/** What answers are counted by: never anything that stands for one person. */
-export type TopKind = (typeof kinds)[number];
-
 export type Top = Record<TopKind, TopCounts>;
-
-/** Where in an operation's answer the names are. */
-const places: Readonly<Record<Operation, readonly (readonly [TopKind, readonly string[]])[]>> = {
-  ip: [
-    ['countries', ['country']],
-    ['networks', ['asn_organization']],
-  ],
-  phone: [['phone_countries', ['country']]],
-  email: [['domains', ['domain']]],
-  verify: [
-    ['countries', ['location', 'country']],
-    ['domains', ['email', 'domain_name']],
-  ],
-};
 
 /** So many names are kept; a name this common among all others is never lost. */
 const KEPT = 200;
@@ -38,12 +20,14 @@ const SHOWN = 10;
 const FEWEST_OF_A_DOMAIN = 5;
 
 export function emptyTop(): Top {
-  return Object.fromEntries(kinds.map(kind => [kind, {counted: 0, missed: 0, counts: {}}])) as unknown as Top;
+  return Object.fromEntries(
+    topKinds.map(kind => [kind, {counted: 0, missed: 0, counts: {}}]),
+  ) as unknown as Top;
 }
 
 /** Counts an answer under the names that it has. */
 export function countAnswer(top: Top, operation: Operation, answer: unknown): void {
-  for (const [kind, path] of places[operation]) {
+  for (const [kind, path] of operations[operation].top) {
     const name = path.reduce<unknown>(
       (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
       answer,
@@ -76,7 +60,7 @@ export function topSummary(top: Top) {
     };
   };
   return Object.fromEntries(
-    kinds.filter(kind => top[kind].counted > 0).map(kind => [kind, shown(kind)]),
+    topKinds.filter(kind => top[kind].counted > 0).map(kind => [kind, shown(kind)]),
   ) as Partial<Record<TopKind, ReturnType<typeof shown>>>;
 }
 

@@ -1,7 +1,7 @@
-import {operationNames} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {Target} from '../lookup/targets.ts';
+import {operationNames} from '../operations/table.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker} from './expression.ts';
 import type {Scorer} from './scorer.ts';

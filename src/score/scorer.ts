@@ -1,6 +1,6 @@
-import {operationNames} from '../client/wire.ts';
 import type {InputFormat} from '../input/row.ts';
 import type {Target} from '../lookup/targets.ts';
+import {operationNames} from '../operations/table.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
 import type {Facts} from './facts.ts';

@@ -1,7 +1,7 @@
-import type {Operation} from '../client/wire.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
+import type {Operation} from '../operations/table.ts';
 import type {Condition} from './condition.ts';
 import type {Facts} from './facts.ts';
 

@@ -1,6 +1,6 @@
 import {z} from 'zod';
-import {type Operation, wire} from '../client/wire.ts';
 import {closest} from '../job/closest.ts';
+import {type Operation, operations} from '../operations/table.ts';
 
 /** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
 export type Type =
@@ -17,12 +17,7 @@ export type Vocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
-/** The fields of an operation's answer. All numbers are doubles, so that they compare and add up with one another. */
-function answerType(operation: Operation): Type {
-  return typeOf(wire[operation].data);
-}
-
-/** What stands in data of this schema; every number is a double. */
+/** What stands in data of this schema. All numbers are doubles, so that they compare and add up with one another. */
 export function typeOf(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return typeOf(schema.unwrap() as z.ZodType);
@@ -44,7 +39,7 @@ export function answerVocabulary(
   const names = Object.entries(subjects);
   const perSubject: Type = {kind: 'object', fields: Object.fromEntries(names.map(([name]) => [name, text]))};
   return {
-    ...Object.fromEntries(names.map(([name, operation]) => [name, answerType(operation)])),
+    ...Object.fromEntries(names.map(([name, operation]) => [name, typeOf(operations[operation].data)])),
     status: perSubject,
     error: perSubject,
     ...rowVocabulary(columns),

@@ -2,7 +2,7 @@ import type {IncomingMessage} from 'node:http';
 import type {HttpBindings} from '@hono/node-server';
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {type Context, Hono} from 'hono';
-import {type Operation, operationNames, wire} from '../client/wire.ts';
+import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {type Answer, fail, failure, lose, send, success} from './answers.ts';
 import type {Credits} from './credits.ts';
 import {type ErrorCode, ServiceError} from './errors.ts';
@@ -38,8 +38,8 @@ export interface Parts {
 export function createApp(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   for (const op of operationNames) {
-    app.post(wire[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
-    app.all(wire[op].path, () => fail('method_not_allowed', {Allow: 'POST'}));
+    app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
+    app.all(operations[op].path, () => fail('method_not_allowed', {Allow: 'POST'}));
   }
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
   app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));

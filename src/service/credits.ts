@@ -1,4 +1,4 @@
-import {type Operation, operationNames} from '../client/wire.ts';
+import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {ServiceError} from './errors.ts';
 
 /** What one call costs, in credits. The interface does not show it, so it is a setting: 1 unless told otherwise. */
@@ -38,9 +38,7 @@ export class Credits {
   readonly #costs: Costs;
   readonly #limit: number | undefined;
   readonly #keep: (event: LedgerEvent) => void;
-  readonly #operations = Object.fromEntries(
-    operationNames.map(name => [name, emptyOperation()]),
-  ) as Ledger['operations'];
+  readonly #operations = perOperation(emptyOperation);
 
   /**
    * @param limit credits to begin with; no limit if left out

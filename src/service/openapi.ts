@@ -1,13 +1,6 @@
 import {z} from 'zod';
-import {errorBody, type Operation, operationNames, wire} from '../client/wire.ts';
-
-/** What each operation is for, in the interface's words. */
-const summaries: Record<Operation, string> = {
-  ip: 'Check IP reputation, risk and geolocation signals.',
-  phone: 'Validate and enrich a phone number.',
-  email: 'Validate and score an e-mail address.',
-  verify: 'Fetch the bot verdict for a user session token.',
-};
+import {errorBody} from '../operations/operation.ts';
+import {type Operation, operationNames, operations} from '../operations/table.ts';
 
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 
@@ -24,7 +17,7 @@ function operation(name: Operation): Record<string, unknown> {
   const title = capitalised(name);
   return {
     operationId: name,
-    summary: summaries[name],
+    summary: operations[name].summary,
     requestBody: {required: true, content: content(`${title}Request`)},
     responses: {
       200: {description: 'Success', content: content(`${title}Response`)},
@@ -37,13 +30,13 @@ function operation(name: Operation): Record<string, unknown> {
 /** The interface as OpenAPI 3.1, whose schemas are JSON Schema 2020-12: made from the schemas that check it. */
 export function buildOpenApi(): Record<string, unknown> {
   const schemas = operationNames.flatMap(name => [
-    [`${capitalised(name)}Request`, jsonSchema(wire[name].request)],
-    [`${capitalised(name)}Response`, jsonSchema(wire[name].response)],
+    [`${capitalised(name)}Request`, jsonSchema(operations[name].request)],
+    [`${capitalised(name)}Response`, jsonSchema(operations[name].response)],
   ]);
   return {
     openapi: '3.1.0',
     info: {title: 'Bot verdict and intelligence service', version: '1.0.0'},
-    paths: Object.fromEntries(operationNames.map(name => [wire[name].path, {post: operation(name)}])),
+    paths: Object.fromEntries(operationNames.map(name => [operations[name].path, {post: operation(name)}])),
     components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBody)}},
   };
 }

@@ -1,4 +1,4 @@
-import type {Operation} from '../client/wire.ts';
+import type {Operation} from '../operations/table.ts';
 import type {PracticeOptions} from './practice.ts';
 import {ServiceSetupError} from './setup-error.ts';
 

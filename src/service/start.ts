@@ -1,7 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
-import type {ZodType} from 'zod';
-import {wire} from '../client/wire.ts';
+import {
+  type AnswerData,
+  type Intelligence,
+  operations,
+  perIntelligence,
+  perOperation,
+} from '../operations/table.ts';
 import {createApp, type Parts} from './app.ts';
 import {Credits, type Ledger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
@@ -63,7 +68,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts {
   const data = new OpenData();
   const rules = loadRules(options.rulesFile);
-  const costs = {ip: 1, phone: 1, email: 1, verify: 1, ...options.costs};
+  const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits, event => state.keep({ledger: event}));
   const sessions = new Sessions();
   const accounts = new Accounts();
@@ -77,9 +82,7 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
     practice: new Practice(options),
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
-      ip: lookup(wire.ip.request, ({ip}) => ipIntelligence(data, ip)),
-      phone: lookup(wire.phone.request, ({phone}) => phoneIntelligence(data, phone)),
-      email: lookup(wire.email.request, ({email}) => emailIntelligence(data, email)),
+      ...perIntelligence(name => lookup(name, data)),
       verify: body => verifyCall(verdictParts, body),
     },
     addSessions: body => {
@@ -95,10 +98,18 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
   };
 }
 
+/** What open data says of a value: each intelligence operation's answer is registered here. */
+const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string) => AnswerData<Name>} = {
+  ip: ipIntelligence,
+  phone: phoneIntelligence,
+  email: emailIntelligence,
+};
+
 /** An intelligence operation: its body is checked, its answer wrapped in `data`. */
-function lookup<T>(schema: ZodType<T>, answer: (request: T) => object): (body: Body) => Call {
+function lookup(name: Intelligence, data: OpenData): (body: Body) => Call {
+  const {request, identity} = operations[name];
   return body => {
-    const request = checkBody(schema, body);
-    return {free: false, answer: () => ({success: true, data: answer(request)})};
+    const value = identity(checkBody<Record<string, string>>(request, body));
+    return {free: false, answer: () => ({success: true, data: answers[name](data, value)})};
   };
 }

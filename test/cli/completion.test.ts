@@ -1,5 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
+import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
 
@@ -39,7 +40,7 @@ describe('in bash', () => {
     [['cache', 'p'], 'prune purge'],
     [['cache', 'purge', '--def'], '--default-country'],
     [['fleet', ''], 'status'],
-    [['lookup', ''], 'ip phone email'],
+    [['lookup', ''], intelligenceNames.join(' ')],
     [['completion', ''], 'bash zsh fish'],
   ])('%j', (words, expected) => {
     expect(completed(...words)).toBe(expected);
@@ -61,8 +62,14 @@ describe('in bash', () => {
 });
 
 test.each([
-  ['zsh', "'--endpoint[", ':value:(embedded live)', 'lookup) _arguments ', "'1:first:(ip phone email)'"],
-  ['fish', "-l 'endpoint' -x -a 'embedded live'", "from lookup' -x -a 'ip phone email'"],
+  [
+    'zsh',
+    "'--endpoint[",
+    ':value:(embedded live)',
+    'lookup) _arguments ',
+    `'1:first:(${intelligenceNames.join(' ')})'`,
+  ],
+  ['fish', "-l 'endpoint' -x -a 'embedded live'", `from lookup' -x -a '${intelligenceNames.join(' ')}'`],
 ])('in %s the words that an argument or a flag can be are there', (shell, ...parts) => {
   const script = execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
   for (const part of parts) expect(script).toContain(part);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
-import {operationNames} from '../../src/client/wire.ts';
+import {operationNames} from '../../src/operations/table.ts';
 
 const respond = (status: number, body: unknown, more: Partial<RawResponse> = {}): RawResponse => ({
   status,

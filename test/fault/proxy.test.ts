@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {Agent, request} from 'node:http';
 import {connect} from 'node:net';
 import {afterEach, describe, expect, test} from 'vitest';
-import {wire} from '../../src/client/wire.ts';
+import {operations} from '../../src/operations/table.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {closedPort, type FaultProxy, type ProxyOptions, startFaultProxy} from './proxy.ts';
 
@@ -40,7 +40,7 @@ function ask(
     let text = '';
     const fail = (error: NodeJS.ErrnoException) =>
       resolve({ok: false, length: text.length, error: error.code ?? error.message});
-    const req = request(proxy.url + wire.ip.path, {method: 'POST', agent});
+    const req = request(proxy.url + operations.ip.path, {method: 'POST', agent});
     req.on('error', fail);
     req.on('response', res => {
       res.on('error', fail);
@@ -69,7 +69,7 @@ describe('calm', () => {
     const pair = await start();
     const body = JSON.stringify({api_key: key, ip: '203.0.113.7'});
     const headers = {'Content-Type': 'application/json', 'Content-Length': body.length};
-    const req = request(pair.proxy.url + wire.ip.path, {method: 'POST', agent: pair.agent, headers});
+    const req = request(pair.proxy.url + operations.ip.path, {method: 'POST', agent: pair.agent, headers});
     req.flushHeaders();
     await expect.poll(() => pair.server.ledger.requests).toBe(1);
     req.end(body);

@@ -5,6 +5,7 @@ import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/job/errors.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
+import {operationNames} from '../../src/operations/table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
 const path = join(folder, 'job.yaml');
@@ -105,11 +106,10 @@ describe('values', () => {
   });
 });
 
-const RATE =
-  'expected a rate such as 20/s, 300/m, 1000/h or unlimited, for all operations or as ip=…,phone=…,email=…,verify=….';
-const AGE = 'expected a duration such as 1d or 12h, for all operations or as ip=…,phone=…,email=…,verify=….';
-const COST =
-  'expected a number of credits, 0 or more, with three decimals at most, for all operations or as ip=…,phone=…,email=…,verify=….';
+const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
+const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
+const AGE = `expected a duration such as 1d or 12h, ${EACH}`;
+const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
@@ -234,7 +234,7 @@ describe('what can not be', () => {
     ['rate: {ip: fast}', `rate: ${RATE}`],
     ['rate: [5]', `rate: ${RATE}`],
     ['timeout: [5]', `timeout: ${TIME}`],
-    ['only: [ipp]', `only.0: ${oneOf('ip', 'phone', 'email', 'verify')}`],
+    ['only: [ipp]', `only.0: ${oneOf(...operationNames)}`],
     ['endpoint: {base_url: x}', `endpoint.base_url: ${ENDPOINT}`],
     ['endpoint: {base_url: https://api.example.com, key: k}', 'endpoint.key: there is no such key.'],
     ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],

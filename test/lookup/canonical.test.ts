@@ -1,13 +1,11 @@
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
-import {
-  type Canonical,
-  canonicalEmail,
-  canonicalIp,
-  canonicalPhone,
-  canonicalToken,
-} from '../../src/lookup/canonical.ts';
+import type {Canonical} from '../../src/operations/canonical.ts';
+import {canonicalEmail} from '../../src/operations/email.ts';
+import {canonicalIp} from '../../src/operations/ip.ts';
+import {canonicalPhone} from '../../src/operations/phone.ts';
+import {canonicalToken} from '../../src/operations/verify.ts';
 
 /** A canonical value as one text: the value, `empty`, or the code behind a `!`. */
 function shown(canonical: Canonical): string {

@@ -44,7 +44,7 @@ test('what needs no call says why', () => {
 });
 
 test('a row that lacks the cell is empty there', () => {
-  const plan = createPlan(target('id' as 'ip', 'id'), {});
+  const plan = createPlan(target('ip', 'id'), {});
   const [short] = csvRows(['192.0.2.1']);
   expect(short && plan(short)).toEqual([{status: 'empty'}]);
 });

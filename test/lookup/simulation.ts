@@ -1,10 +1,10 @@
 import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import type {Operation} from '../../src/client/wire.ts';
 import type {Settled} from '../../src/ledger/lookup.ts';
 import type {Ask, ExecutorStop} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/outlet.ts';
 import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
+import type {Operation} from '../../src/operations/table.ts';
 
 /** One call as the simulated service sees it. */
 export interface SimulatedCall {

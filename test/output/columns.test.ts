@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {operationNames} from '../../src/client/wire.ts';
 import type {Result} from '../../src/lookup/plan.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
+import {operationNames} from '../../src/operations/table.ts';
 import {
   addedNames,
   type Field,

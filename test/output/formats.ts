@@ -1,7 +1,7 @@
-import type {Intelligence} from '../../src/client/wire.ts';
 import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
+import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
 import type {Risk} from '../../src/score/risk.ts';

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {expect, test} from 'vitest';
-import {type Canonical, canonicalEmail, canonicalIp, canonicalPhone} from '../../src/lookup/canonical.ts';
+import type {Canonical} from '../../src/operations/canonical.ts';
+import {canonicalEmail} from '../../src/operations/email.ts';
+import {canonicalIp} from '../../src/operations/ip.ts';
+import {canonicalPhone} from '../../src/operations/phone.ts';
 
 const seeded = {seed: 20_261_121, numRuns: 2_000};
 

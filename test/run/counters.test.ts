@@ -1,5 +1,7 @@
 import {expect, test} from 'vitest';
-import {countReject, emptyCounters} from '../../src/run/counters.ts';
+import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
+import {operationNames} from '../../src/operations/table.ts';
+import {countReject, emptyCounters, savedCounters} from '../../src/run/counters.ts';
 
 test('of each error code the first ten rows are named, and all are counted', () => {
   const counters = emptyCounters();
@@ -11,4 +13,27 @@ test('of each error code the first ten rows are named, and all are counted', () 
     'rejected.column_count': {count: 12, rows: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
   });
   expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
+});
+
+test.each(operationNames)('counts that were saved before there was %s go on, with zeros for it', name => {
+  const {[name]: _, ...lookups} = emptyCounters().lookups;
+  const {[name]: __, ...fields} = emptyCounters().fields;
+  const saved = {...emptyCounters(), lookups, fields} as ReturnType<typeof emptyCounters>;
+  saved.rows.written = 7;
+  saved.risk.histogram[3] = 2;
+  saved.errors['other.code'] = {count: 1, rows: [4]};
+  const before = structuredClone(saved);
+  const counters = savedCounters(saved);
+  expect(counters).toEqual({...emptyCounters(), rows: saved.rows, risk: saved.risk, errors: saved.errors});
+  counters.rows.written += 1;
+  counters.lookups[name].ok += 1;
+  expect(saved).toEqual(before);
+
+  const {[name]: ___, ...operations} = emptyTally().operations;
+  const tally = {...emptyTally(), operations, byStatus: {200: 3}} as unknown as Tally;
+  expect(overEmpty(emptyTally(), tally)).toEqual({...emptyTally(), byStatus: {200: 3}});
+});
+
+test('without a checkpoint all counts are zero', () => {
+  expect(savedCounters(undefined)).toEqual(emptyCounters());
 });

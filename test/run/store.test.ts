@@ -43,6 +43,16 @@ test('what is older than --max-age is asked again', async () => {
   });
 });
 
+test('an operation that --max-age does not name keeps its own age: its answers are not good for ever', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  await stage.run(settings);
+  const tomorrow = () => Date.now() + 25 * 3_600_000;
+  expect(await stage.run({...settings, maxAge: 'phone=7d'}, {now: tomorrow})).toMatchObject({
+    summary: {calls: {total: 10}},
+  });
+});
+
 test('--force pays only for what failed before', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(30));

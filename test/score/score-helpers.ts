@@ -1,8 +1,8 @@
-import {operationNames} from '../../src/client/wire.ts';
 import type {InputFormat, Row} from '../../src/input/row.ts';
 import type {ScoreRules} from '../../src/job/values.ts';
 import type {Result} from '../../src/lookup/plan.ts';
 import {type Target, targetsOf} from '../../src/lookup/targets.ts';
+import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compile} from '../../src/score/condition.ts';
 import {conditionChecker} from '../../src/score/expression.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';

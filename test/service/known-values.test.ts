@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import type {EmailData, IpData, PhoneData} from '../../src/client/wire.ts';
+import type {EmailData, IpData, PhoneData} from '../../src/operations/table.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {emailIntelligence} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence} from '../../src/service/intelligence/ip.ts';

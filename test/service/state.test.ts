@@ -3,6 +3,7 @@ import {once} from 'node:events';
 import {readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {perOperation} from '../../src/operations/table.ts';
 import {Credits} from '../../src/service/credits.ts';
 import {ServiceSetupError, startService} from '../../src/service/start.ts';
 import {State} from '../../src/service/state.ts';
@@ -21,9 +22,7 @@ function canUnshare(): boolean {
 /** A state and what it is restored into, as the service has them. */
 function open(folder: string, rewriteAfter: number) {
   const state = new State(folder, rewriteAfter);
-  const credits = new Credits({ip: 2, phone: 1, email: 1, verify: 1}, undefined, ledger =>
-    state.keep({ledger}),
-  );
+  const credits = new Credits({...perOperation(() => 1), ip: 2}, undefined, ledger => state.keep({ledger}));
   const parts = {credits, sessions: new Sessions(), accounts: new Accounts()};
   state.restore(parts);
   return {state, ...parts};

@@ -1,5 +1,5 @@
 import {afterEach, expect, test} from 'vitest';
-import {wire} from '../../src/client/wire.ts';
+import {operations} from '../../src/operations/table.ts';
 import {type ApiProcess, type ApiProcessOptions, startApiProcess} from './api-process.ts';
 import {startApiServer} from './api-server.ts';
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 function ask({url}: {url: string}, ip: string, api_key = key): Promise<Response> {
   const headers = {'Content-Type': 'application/json'};
-  return fetch(url + wire.ip.path, {method: 'POST', headers, body: JSON.stringify({api_key, ip})});
+  return fetch(url + operations.ip.path, {method: 'POST', headers, body: JSON.stringify({api_key, ip})});
 }
 
 /** Status, or how far the answer came. */

@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
-import type {Operation} from '../../src/client/wire.ts';
+import type {Operation} from '../../src/operations/table.ts';
 
 /** What goes wrong at random; each but `stall` is something that a later attempt gets over. */
 export type ProcessFault = '500' | '503' | '429' | 'reset' | 'cut' | 'stall';

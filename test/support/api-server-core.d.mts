@@ -1,4 +1,4 @@
-import type {Operation} from '../../src/client/wire.ts';
+import type {Operation} from '../../src/operations/table.ts';
 
 export type RequestBody = Record<string, unknown>;
 

@@ -1,9 +1,5 @@
-import {type Operation, operationNames} from '../../src/client/wire.ts';
+import {type Operation, operationNames, perOperation} from '../../src/operations/table.ts';
 import {SlidingCount} from './api-server-core.mjs';
-
-function perOperation<T>(make: () => T): Record<Operation, T> {
-  return {ip: make(), phone: make(), email: make(), verify: make()};
-}
 
 /** What the server saw and counted: the books that a run's summary is held against. */
 export class Ledger {

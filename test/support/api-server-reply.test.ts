@@ -3,7 +3,7 @@ import {Agent, type IncomingHttpHeaders, request} from 'node:http';
 import {request as httpsRequest} from 'node:https';
 import {gunzipSync} from 'node:zlib';
 import {afterEach, describe, expect, test} from 'vitest';
-import {wire} from '../../src/client/wire.ts';
+import {operations} from '../../src/operations/table.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
 import {answer} from './api-server-core.mjs';
 import {type Reply, reply} from './api-server-reply.ts';
@@ -48,7 +48,7 @@ describe('replies', () => {
         const bytes = Buffer.concat(parts);
         resolve({...seen, bytes, text: bytes.toString(), error: error && (error.code ?? error.message)});
       };
-      const req = request(server.url + wire.ip.path, {
+      const req = request(server.url + operations.ip.path, {
         method: 'POST',
         agent,
         headers: {'Content-Type': 'application/json'},
@@ -106,7 +106,7 @@ describe('replies', () => {
 
   test('wrong types differ from the contract in every field', async () => {
     const {data} = JSON.parse((await exchange(reply.wrongTypes())).text);
-    const checked = wire.ip.data.safeParse(data);
+    const checked = operations.ip.data.safeParse(data);
     expect(new Set(checked.error?.issues.map(issue => issue.path[0]))).toEqual(new Set(Object.keys(data)));
   });
 
@@ -169,7 +169,7 @@ describe('replies', () => {
       ['body', 0],
     ] as const) {
       const server = await start({early: () => ({when, ending: 'close'})});
-      const req = request(server.url + wire.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
+      const req = request(server.url + operations.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
       const broken = new Promise(resolve => req.once('error', resolve));
       req.flushHeaders();
       await expect.poll(() => server.ledger.requests).toBe(1);
@@ -182,7 +182,7 @@ describe('replies', () => {
 
   test('a request that the client breaks off is not a call', async () => {
     const server = await start();
-    const req = request(server.url + wire.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
+    const req = request(server.url + operations.ip.path, {method: 'POST', headers: {'Content-Length': 10}});
     req.on('error', () => {});
     req.write('12345');
     await expect.poll(() => server.ledger.requests).toBe(1);
@@ -214,7 +214,7 @@ describe('replies', () => {
 describe('TLS', () => {
   function get(server: ApiServer, ca: string | undefined): Promise<number | string> {
     return new Promise(resolve => {
-      const req = httpsRequest(server.url + wire.ip.path, {method: 'POST', family: 4, ...(ca && {ca})});
+      const req = httpsRequest(server.url + operations.ip.path, {method: 'POST', family: 4, ...(ca && {ca})});
       req.on('response', res => resolve(res.statusCode ?? 0));
       req.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
       req.end(JSON.stringify(ip('203.0.113.7')));

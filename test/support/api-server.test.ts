@@ -1,5 +1,6 @@
 import {afterEach, describe, expect, test} from 'vitest';
-import {operationNames, TEST_ACTION_ALWAYS_PASS, wire} from '../../src/client/wire.ts';
+import {operationNames, operations, perOperation} from '../../src/operations/table.ts';
+import {TEST_ACTION_ALWAYS_PASS} from '../../src/operations/verify.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
 import {reply} from './api-server-reply.ts';
 
@@ -45,12 +46,12 @@ describe('the interface', () => {
     async operation => {
       const server = await start({keepValues: operation !== 'verify'});
       const [first, second] = await Promise.all([
-        post(server, wire[operation].path, requests[operation]),
-        post(server, wire[operation].path, requests[operation]),
+        post(server, operations[operation].path, requests[operation]),
+        post(server, operations[operation].path, requests[operation]),
       ]);
       const body = await first.json();
       expect(await second.json()).toEqual(body);
-      expect(wire[operation].response.parse(body)).toEqual(body);
+      expect(operations[operation].response.parse(body)).toEqual(body);
     },
   );
 
@@ -70,8 +71,8 @@ describe('the ledger', () => {
   test('counts calls, values, credits, arrivals', async () => {
     const server = await start({cost: {email: 3}});
     for (const value of ['203.0.113.7', '203.0.113.7', '203.0.113.8'])
-      await post(server, wire.ip.path, ip(value));
-    await post(server, wire.email.path, requests.email);
+      await post(server, operations.ip.path, ip(value));
+    await post(server, operations.email.path, requests.email);
     const {ledger} = server;
     expect(ledger).toMatchObject({
       calls: 4,
@@ -81,7 +82,7 @@ describe('the ledger', () => {
       keySeen: 4,
       peakInFlight: 1,
     });
-    expect(ledger.byOperation).toEqual({ip: 3, phone: 0, email: 1, verify: 0});
+    expect(ledger.byOperation).toEqual({...perOperation(() => 0), ip: 3, email: 1});
     expect(ledger.repeated()).toEqual([['ip', '203.0.113.7', 2]]);
     expect(ledger.distinct()).toBe(3);
     expect(ledger.arrivals).toHaveLength(4);
@@ -92,10 +93,10 @@ describe('the ledger', () => {
   test('sees the key where it must not be, wrong keys, and what is against the interface', async () => {
     const server = await start();
     const {ledger} = server;
-    await post(server, wire.ip.path, ip('203.0.113.7'), {'X-Key': key});
+    await post(server, operations.ip.path, ip('203.0.113.7'), {'X-Key': key});
     await post(server, `/x?${key}`, {});
-    const denied = await post(server, wire.ip.path, {api_key: 'other', ip: '203.0.113.7', more: 1});
-    const broken = await post(server, wire.ip.path, '{"ip":');
+    const denied = await post(server, operations.ip.path, {api_key: 'other', ip: '203.0.113.7', more: 1});
+    const broken = await post(server, operations.ip.path, '{"ip":');
     expect([denied.status, await denied.json()]).toEqual([401, {success: false, message: 'invalid_token'}]);
     expect(broken.status).toBe(400);
     expect(ledger.keyElsewhere).toEqual(['header x-key', 'url']);
@@ -109,7 +110,7 @@ describe('the ledger', () => {
 
   test('keeps counters only, if asked', async () => {
     const server = await start({keepValues: false});
-    await post(server, wire.ip.path, ip('203.0.113.7'));
+    await post(server, operations.ip.path, ip('203.0.113.7'));
     const {ledger} = server;
     expect(ledger).toMatchObject({calls: 1, credits: 1, maxPerSecond: 1, arrivals: []});
     expect(ledger.distinct()).toBe(0);
@@ -132,7 +133,7 @@ describe('the ledger', () => {
     const charged: number[] = [];
     for (let i = 1; i <= replies.length; i++) {
       const before = server.ledger.charged;
-      await post(server, wire.ip.path, ip('203.0.113.7')).catch(() => {});
+      await post(server, operations.ip.path, ip('203.0.113.7')).catch(() => {});
       charged.push(server.ledger.charged - before);
     }
     expect(charged).toEqual([1, 0, 0, 1, 0, 0, 1, 0, 1, 1]);
@@ -146,7 +147,7 @@ describe('the ledger', () => {
       release = () => resolve(undefined);
     });
     const server = await start({script: () => held});
-    const answers = [1, 2, 3].map(n => post(server, wire.ip.path, ip(`203.0.113.${n}`)));
+    const answers = [1, 2, 3].map(n => post(server, operations.ip.path, ip(`203.0.113.${n}`)));
     await expect.poll(() => server.ledger.inFlight).toBe(3);
     release();
     expect((await Promise.all(answers)).map(answer => answer.status)).toEqual([200, 200, 200]);
@@ -158,7 +159,7 @@ describe('the ledger', () => {
 describe('settings that change while it runs', () => {
   test('limit', async () => {
     const server = await start({limit: {perSecond: 1}});
-    const statuses = async () => [(await post(server, wire.ip.path, ip('203.0.113.7'))).status];
+    const statuses = async () => [(await post(server, operations.ip.path, ip('203.0.113.7'))).status];
     expect([...(await statuses()), ...(await statuses())]).toEqual([200, 429]);
     server.setLimit({perSecond: 1, reply: () => reply.unavailable('soon')});
     expect([...(await statuses()), ...(await statuses())]).toEqual([200, 503]);
@@ -169,7 +170,7 @@ describe('settings that change while it runs', () => {
   test('key, script, early', async () => {
     const server = await start();
     const status = () =>
-      post(server, wire.ip.path, ip('203.0.113.7')).then(
+      post(server, operations.ip.path, ip('203.0.113.7')).then(
         r => r.status,
         () => 'broken',
       );

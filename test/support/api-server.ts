@@ -1,7 +1,8 @@
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
-import {INVALID_TOKEN, type Operation} from '../../src/client/wire.ts';
+import {INVALID_TOKEN} from '../../src/operations/operation.ts';
+import type {Operation} from '../../src/operations/table.ts';
 import {
   answer,
   isCharged,

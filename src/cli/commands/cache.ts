@@ -1,12 +1,12 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {operationNames} from '../../client/wire.ts';
 import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
+import {demandCountry} from '../../lookup/country.ts';
+import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {count, many, table} from '../terminal/format.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -56,7 +56,7 @@ export async function cachePurge(
   if (keys.length === 0)
     throw new UsageError(
       'not_a_value',
-      'That is no IP address, phone number or e-mail address. A phone number in national form needs --default-country.',
+      `That is no ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
   return withStore(flags, store => {
     const removed = store.purge(keys);
@@ -72,14 +72,10 @@ export async function cachePurge(
 
 /** The keys that a value may be kept under: what it is need not be said. */
 function keysOf(value: string, country: string | undefined): string[] {
-  const readings = [
-    ['ip', canonicalIp(value)],
-    ['phone', canonicalPhone(value, country)],
-    ['email', canonicalEmail(value)],
-  ] as const;
-  return readings.flatMap(([operation, canonical]) =>
-    canonical.state === 'value' ? [intelligenceLookup(operation, canonical.value).key] : [],
-  );
+  return intelligenceNames.flatMap(operation => {
+    const canonical = operations[operation].canonical(value, country);
+    return canonical.state === 'value' ? [intelligenceLookup(operation, canonical.value).key] : [];
+  });
 }
 
 function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: string) => void): number {

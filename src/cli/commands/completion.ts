@@ -1,6 +1,7 @@
 import type {Command} from 'commander';
 import {UsageError} from '../../job/errors.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
+import {intelligenceNames} from '../../operations/table.ts';
 
 /** A command as a shell completes it. */
 interface Completed {
@@ -14,7 +15,7 @@ interface Completed {
 
 /** Commands whose first argument is one of a few words. */
 const firstWordsOf: Readonly<Record<string, readonly string[]>> = {
-  lookup: ['ip', 'phone', 'email'],
+  lookup: intelligenceNames,
   completion: ['bash', 'zsh', 'fish'],
 };
 

@@ -2,8 +2,10 @@ import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {BulkEnrichError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
+import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
+import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/connect.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
@@ -75,7 +77,7 @@ function withoutUserinfo(url: string): string {
 }
 
 async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Console): Promise<Check> {
-  const price = settings.cost.ip ?? settings.cost.all ?? 1;
+  const price = ofOperation(settings.cost, 'ip', operations.ip.cost);
   console.say(
     endpoint.kind === 'embedded'
       ? 'One ip lookup is made now; the embedded service is free.'

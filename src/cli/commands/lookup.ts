@@ -1,28 +1,24 @@
 import type {createClient} from '../../client/client.ts';
-import {operationNames} from '../../client/wire.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {canonicalEmail, canonicalIp, canonicalPhone, demandCountry} from '../../lookup/canonical.ts';
+import {demandCountry} from '../../lookup/country.ts';
+import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/connect.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from './settings.ts';
 
-/** `bulk-enrich lookup ip|phone|email VALUE`: the answer as JSON on stdout. */
+/** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
 export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
-  if (operation !== 'ip' && operation !== 'phone' && operation !== 'email') {
+  if (!isIntelligence(operation)) {
     throw new UsageError(
       'unknown_operation',
-      `lookup: expected ip, phone or email, not "${operation}"${(operationNames as readonly string[]).includes(operation) ? ' (bulk-enrich verify has its own command)' : ''}.`,
+      `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : ''}.`,
     );
   }
   demandCountry(settings.defaultCountry, '--default-country');
-  const canonical = {
-    ip: canonicalIp,
-    email: canonicalEmail,
-    phone: (text: string) => canonicalPhone(text, settings.defaultCountry),
-  }[operation](value);
+  const canonical = operations[operation].canonical(value, settings.defaultCountry);
   if (canonical.state !== 'value') {
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;
     throw new UsageError(

@@ -19,12 +19,6 @@ export async function verifyCommand({token, id, email, phone, ...flags}: VerifyF
         'no_action',
         'A verdict needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
       );
-    return client.verify({
-      token,
-      actionId,
-      ...(id === undefined ? {} : {id}),
-      ...(email === undefined ? {} : {email}),
-      ...(phone === undefined ? {} : {phoneNumber: phone}),
-    });
+    return client.verify({token, actionId, id, email, phoneNumber: phone});
   });
 }

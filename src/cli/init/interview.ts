@@ -2,9 +2,10 @@ import {isSupportedCountry} from 'libphonenumber-js/min';
 import type {Row} from '../../input/row.ts';
 import {closest} from '../../job/closest.ts';
 import {UsageError} from '../../job/errors.ts';
-import {canonicalPhone} from '../../lookup/canonical.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
+import {anyOf, intelligenceNames, operations, perIntelligence} from '../../operations/table.ts';
 import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
@@ -26,8 +27,6 @@ export interface Seen {
   readonly interactive: boolean;
 }
 
-const plural = {ip: 'IP addresses', phone: 'phone numbers', email: 'e-mail addresses'} as const;
-const operations = ['ip', 'phone', 'email'] as const;
 const NONE = 'none';
 const NAME_IT = ': name it as phone, and a default_country';
 
@@ -71,7 +70,7 @@ function describe(guess: Guess): string {
   const {operation, share, national} = guess;
   if (operation === 'country') return 'countries of the phone numbers';
   if (lacksCountry(guess)) return `phone numbers in national form (${percent(national)} of its values)`;
-  return `${guess.confidence === 'sure' ? '' : 'perhaps '}${plural[operation]} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
+  return `${guess.confidence === 'sure' ? '' : 'perhaps '}${operations[operation].plural} (${share === undefined ? 'no values yet' : `${percent(share)} of its values fit`})`;
 }
 
 function percent(share: number): string {
@@ -86,19 +85,19 @@ async function namedColumns(
 ): Promise<Answers['columns']> {
   const of = (operation: Guess['operation']) =>
     chosen.filter(guess => guess.operation === operation).map(({column}) => column);
-  const found = {ip: of('ip'), phone: of('phone'), email: of('email'), country: of('country')};
-  if (interactive && operations.every(operation => found[operation].length === 0)) {
-    for (const operation of operations) {
-      const name = await ask(`Column of ${plural[operation]}, or none:`, NONE, answer =>
+  const found = {...perIntelligence(of), country: of('country')};
+  if (interactive && intelligenceNames.every(operation => found[operation].length === 0)) {
+    for (const operation of intelligenceNames) {
+      const name = await ask(`Column of ${operations[operation].plural}, or none:`, NONE, answer =>
         answer === NONE || columns.includes(answer) ? undefined : noColumn(answer, columns),
       );
       if (name !== NONE) found[operation] = [name];
     }
   }
-  if (operations.some(operation => found[operation].length > 0)) return found;
+  if (intelligenceNames.some(operation => found[operation].length > 0)) return found;
   throw new UsageError(
     'no_columns',
-    `No column looks like IPs, phone numbers or e-mail addresses (columns: ${columns.join(', ')}).`,
+    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
   );
 }
 

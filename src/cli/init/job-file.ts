@@ -1,6 +1,7 @@
 import {stringify} from 'yaml';
 import type {RawSettings} from '../../job/parse.ts';
 import {spelled} from '../../job/settings.ts';
+import {perIntelligence} from '../../operations/table.ts';
 import {shellWord} from '../terminal/format.ts';
 import type {Answers} from './interview.ts';
 
@@ -39,9 +40,7 @@ force: true
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
 ${stringify({
-  ip: one(columns.ip),
-  phone: one(columns.phone),
-  email: one(columns.email),
+  ...perIntelligence(name => one(columns[name])),
   country: columns.country[0],
   default_country: defaultCountry,
 })}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}

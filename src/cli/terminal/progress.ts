@@ -1,6 +1,7 @@
-import {operationNames} from '../../client/wire.ts';
 import {inCredits} from '../../job/money.ts';
+import {totalOf} from '../../ledger/tally.ts';
 import type {Pause} from '../../lookup/traffic.ts';
+import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
 import {count, duration} from './format.ts';
@@ -43,7 +44,7 @@ export function startProgress(session: Session, console: Console): () => void {
 function hintOfAddress({executor, ledger, job}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
-    if (callsMade(ledger) > 0) clearInterval(timer);
+    if (totalOf(ledger.tally, 'calls') > 0) clearInterval(timer);
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
       console.warn(
@@ -70,7 +71,7 @@ function opening({job, layout, executor, checkpoint, ledger}: Session): string[]
     ledger.interrupted === 0
       ? ''
       : `; ${count(ledger.interrupted)} were in flight when the last session ended and may have been charged`;
-  const made = count(callsMade(ledger));
+  const made = count(totalOf(ledger.tally, 'calls'));
   return [
     asking,
     `Going on from row ${count(checkpoint.record + 1)}: ${made} calls were made before and are not made again${lost}.`,
@@ -82,10 +83,6 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   const canRedraw = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
   if (asked === 'auto') return canRedraw && (process.env.CI ?? '') === '' ? 'bar' : 'plain';
   return canRedraw ? asked : 'plain';
-}
-
-function callsMade({tally}: Session['ledger']): number {
-  return operationNames.reduce((sum, name) => sum + tally.operations[name].calls, 0);
 }
 
 /** How fast something grows, over the last seconds. */
@@ -128,10 +125,10 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
   const {writer, ledger, source, startedAt, job, executor, window, checkpoint} = session;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
-  const total = totalOf(source, job.settings.limit);
+  const total = rowsIn(source, job.settings.limit);
   const done = rows - (checkpoint?.record ?? 0);
   const {pause, current, limit, inFlight} = executor.pace();
-  const calls = callsMade(ledger);
+  const calls = totalOf(ledger.tally, 'calls');
   const callsPerSecond = speed.read(calls, now);
   return {
     now,
@@ -149,7 +146,7 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
 }
 
 /** How many records there will be, if those to come are as long as those that were read. */
-function totalOf(
+function rowsIn(
   {recordsRead, position, bytesTotal}: Session['source'],
   limit: number | undefined,
 ): number | undefined {

@@ -1,4 +1,4 @@
-import type {EmailData} from '../../client/wire.ts';
+import type {EmailData} from '../../operations/table.ts';
 import type {MailDomainKind} from '../data/mail-domains.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type {IpData} from '../../client/wire.ts';
+import type {IpData} from '../../operations/table.ts';
 import type {AutonomousSystem} from '../data/ip-tables.ts';
 import {networkFlags} from '../data/network-flags.ts';
 import type {OpenData} from '../data/open-data.ts';

@@ -4,7 +4,7 @@ import {
   parsePhoneNumberFromString,
   validatePhoneNumberLength,
 } from 'libphonenumber-js/max';
-import type {PhoneData} from '../../client/wire.ts';
+import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
 /** libphonenumber's types, and the coarser line type that we make of each. */

@@ -1,4 +1,4 @@
-import type {VerifyData} from '../../client/wire.ts';
+import type {VerifyData} from '../../operations/table.ts';
 import type {Session} from './session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;

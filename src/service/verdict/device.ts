@@ -1,6 +1,6 @@
 import Bowser from 'bowser';
 import {isbot} from 'isbot';
-import type {VerifyData} from '../../client/wire.ts';
+import type {VerifyData} from '../../operations/table.ts';
 import type {Session} from './session.ts';
 
 /** The device of a session, and what its user agent gives away. */

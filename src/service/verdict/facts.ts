@@ -1,4 +1,4 @@
-import type {IpData, PhoneData} from '../../client/wire.ts';
+import type {IpData, PhoneData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {Session} from './session.ts';

@@ -1,4 +1,4 @@
-import type {VerifyData} from '../../client/wire.ts';
+import type {VerifyData} from '../../operations/table.ts';
 import type {Facts} from './facts.ts';
 import type {ReadyRule} from './rules.ts';
 

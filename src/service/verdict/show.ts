@@ -1,5 +1,5 @@
 import {isIPv4} from 'node:net';
-import type {IpData, PhoneData, VerifyData} from '../../client/wire.ts';
+import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Session} from './session.ts';
 

@@ -1,11 +1,6 @@
 import type {z} from 'zod';
-import {
-  type PhoneData,
-  TEST_ACTION_ALWAYS_PASS,
-  TEST_ACTION_NEVER_PASS,
-  type VerifyData,
-  verifyRequest,
-} from '../../client/wire.ts';
+import {operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
+import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../errors.ts';
 import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
@@ -21,7 +16,7 @@ import type {ReadyRule} from './rules.ts';
 import type {Session, Sessions} from './session.ts';
 import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
 
-type VerifyRequest = z.infer<typeof verifyRequest>;
+type VerifyRequest = z.infer<typeof operations.verify.request>;
 
 /** What verdicts are made from. */
 export interface VerdictParts {
@@ -43,7 +38,7 @@ const testActions = new Map([
  * @throws ServiceError `unknown_session` for a token of no session
  */
 export function verifyCall(parts: VerdictParts, body: Body): Call {
-  const request = checkBody(verifyRequest, body);
+  const request = checkBody(operations.verify.request, body);
   const session = parts.sessions.find(request.token);
   const forced = testActions.get(request.action_id);
   if (session === undefined && forced === undefined) throw new ServiceError('unknown_session');

@@ -1,0 +1,80 @@
+import {domainToASCII} from 'node:url';
+import {z} from 'zod';
+import {type Canonical, empty, invalid, isPlaceholder, spreadsheetCodes, valid} from './canonical.ts';
+import {fields, flag, intelligence, text} from './operation.ts';
+
+const codes = {
+  leading_apostrophe: spreadsheetCodes.leading_apostrophe,
+  email_malformed: 'No e-mail address.',
+  email_list: 'Several addresses in one cell.',
+  email_display_name: 'An address with a name: Jo Doe <jo@example.com>.',
+} as const;
+
+const data = fields({
+  is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
+  is_trusted: flag.describe('Whether the service trusts it.'),
+  has_aliasing: flag.describe('Whether it is one of several spellings of one mailbox.'),
+  trust_score: z.number().describe('How far the service trusts it; the interface does not show its range.'),
+  normalized_email: text.describe('The address without its aliasing.'),
+  domain: text.describe('What stands behind its @.'),
+});
+
+export const email = intelligence('email', {
+  summary: 'Validate and score an e-mail address.',
+  value: z.string().min(1).describe('The e-mail address to validate and score.'),
+  data,
+  singular: 'e-mail address',
+  plural: 'e-mail addresses',
+  title: 'E-mail addresses',
+  about: 'Column of e-mail addresses.',
+  prefix: 'email_',
+  storedFor: '30d',
+  cost: 1,
+  codes,
+  canonical: canonicalEmail,
+  header: {
+    named: 'e[\\s_.-]?mail|mail|(?:e[\\s_.-]?)?mailadres(?:se)?|correo|courriel',
+    detail: 'address|addr|adresse?|electronico',
+  },
+  top: [['domains', ['domain']]],
+  rules: [
+    {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},
+    {when: '!email.is_trusted', add: 25, reason: 'email_not_trusted'},
+    {when: 'email.has_aliasing', add: 5, reason: 'email_alias'},
+    {when: 'status.email == "invalid"', add: 40, reason: 'email_invalid'},
+  ],
+});
+
+/** RFC 5321: at most 64 octets of local part, 254 of address. */
+const MAX_LOCAL = 64;
+const MAX_ADDRESS = 254;
+/** RFC 5321's dot-string, and beyond ASCII RFC 6531's; or a quoted string. */
+const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
+/** As written, before it is put into ASCII; `domainToASCII` parses a URL's host, which takes more than a domain. */
+const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
+/** Labels of letters, digits and inner hyphens; the last one is no number. */
+const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+
+/** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
+export function canonicalEmail(raw: string): Canonical<keyof typeof codes> {
+  const given = raw.trim();
+  if (isPlaceholder(given)) return empty;
+  if (given.startsWith("'")) return invalid('leading_apostrophe');
+  const at = given.lastIndexOf('@');
+  const local = given.slice(0, at);
+  if (at > 0 && LOCAL_PART.test(local)) {
+    const written = given.slice(at + 1).replace(/\.$/, '');
+    const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
+    const dots =
+      !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
+    const address = `${local}@${domain}`;
+    const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
+    return DOMAIN.test(domain) && fits && !dots ? valid(address) : invalid('email_malformed');
+  }
+  if (/^[^<>]*<[^<>@\s]+@[^<>\s]+>$/.test(given)) return invalid('email_display_name');
+  return invalid(
+    given.split(/[\s,;]+/).filter(part => /^[^@]+@[^@]+$/.test(part)).length > 1
+      ? 'email_list'
+      : 'email_malformed',
+  );
+}

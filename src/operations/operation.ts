@@ -1,0 +1,110 @@
+import {z} from 'zod';
+import type {Canonical} from './canonical.ts';
+
+/**
+ * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
+ * come flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's types, the
+ * docs' tables, and the embedded service with its OpenAPI description.
+ *
+ * The interface does not say which response fields are always present, so every one of them is optional here.
+ */
+export interface Entry<
+  Name extends string = string,
+  Request extends z.ZodObject = z.ZodObject,
+  Data extends z.ZodObject = z.ZodObject,
+> {
+  readonly name: Name;
+  /** POST with JSON bodies, relative to the base URL. */
+  readonly path: `/${string}`;
+  /** What it is for, in the interface's words. */
+  readonly summary: string;
+  readonly request: Request;
+  /** The answer's fields, each with its type and one sentence. */
+  readonly data: Data;
+  readonly response: z.ZodObject;
+  /** What it is asked about, for people: one, and many; and what it comes to, in reports. */
+  readonly singular: string;
+  readonly plural: string;
+  readonly title: string;
+  /** The setting that names its columns, and its sentence. */
+  readonly setting: string;
+  readonly about: string;
+  /** What its output columns begin with. */
+  readonly prefix: `${string}_`;
+  /** How long an answer is good for unless told otherwise; `never`: it is not kept for other runs. */
+  readonly storedFor: `${number}${'h' | 'd'}` | 'never';
+  /** Credits of one call unless told otherwise: the interface does not show them. */
+  readonly cost: number;
+  /** Why a text can't be such a value: each code with one sentence. */
+  readonly codes: Readonly<Record<string, string>>;
+  /** One spelling per value. `country` is where numbers in national form belong. */
+  canonical(text: string, country?: string): Canonical;
+  /** All of a request that may change its answer, as one text. */
+  identity(params: Readonly<Record<string, string>>): string;
+  /** Whether such a call costs nothing, whatever the others do. */
+  isFree(params: Readonly<Record<string, string>>): boolean;
+  /** What answers are counted by, and where in the answer that is. */
+  readonly top: readonly (readonly [TopKind, readonly string[]])[];
+  /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
+  readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
+}
+
+/** An operation that looks one value up: it can be detected in a list, and asked by hand. */
+export interface IntelligenceEntry<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
+  extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
+  /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
+  readonly header: {readonly named: string; readonly detail: string};
+  /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
+  readonly isTelling?: (text: string) => boolean;
+}
+
+/** What answers are counted by: never anything that stands for one person. */
+export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
+export type TopKind = (typeof topKinds)[number];
+
+export const text = z.string();
+export const flag = z.boolean();
+
+/** Where an address is. */
+export const place = {
+  city: text.describe('City of the address.'),
+  postal_code: text.describe('Postal code of the address.'),
+  country: text.describe('Country of the address.'),
+  continent: text.describe('Continent of the address.'),
+  latitude: z.number().describe('Latitude of the address.'),
+  longitude: z.number().describe('Longitude of the address.'),
+};
+
+/** The fields of an answer, or of a part of it; a service may send others too. */
+export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
+
+export const apiKey = z.string().min(1).describe("The client's API key.");
+
+type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree';
+
+/** An intelligence operation from what is particular to it. */
+export function intelligence<const Name extends string, Data extends z.ZodObject>(
+  name: Name,
+  {value, ...entry}: Omit<IntelligenceEntry<Name, Data>, Own> & {readonly value: z.ZodType<string>},
+): IntelligenceEntry<Name, Data> {
+  const asked = {[name]: value} as Record<Name, typeof value>;
+  return {
+    ...entry,
+    name,
+    path: `/intelligence/${name}`,
+    request: z.object({api_key: apiKey, ...asked}),
+    response: z.object({success: z.literal(true), data: entry.data}),
+    setting: name,
+    identity: params => params[name] ?? '',
+    isFree: () => false,
+  };
+}
+
+/** The only error payload that the interface gives. */
+export const errorBody = z.object({
+  success: z.literal(false),
+  message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
+});
+
+/** The one error code that the interface names: an invalid credential. */
+export const INVALID_TOKEN = 'invalid_token';

@@ -1,0 +1,63 @@
+import type {z} from 'zod';
+import {email} from './email.ts';
+import {ip} from './ip.ts';
+import {phone} from './phone.ts';
+import {verify} from './verify.ts';
+
+/** The service's operations, in the order in which they are always named. This is the only list of them. */
+export const operations = {ip, phone, email, verify} as const;
+
+export type Operation = keyof typeof operations;
+
+/** The operations that look one value up, without a session token. */
+export type Intelligence = Exclude<Operation, 'verify'>;
+
+/** What an operation answers with. */
+export type AnswerData<Name extends Operation> = z.infer<(typeof operations)[Name]['data']>;
+
+export type IpData = AnswerData<'ip'>;
+export type PhoneData = AnswerData<'phone'>;
+export type EmailData = AnswerData<'email'>;
+export type VerifyData = AnswerData<'verify'>;
+
+export const operationNames = Object.keys(operations) as readonly Operation[];
+export const intelligenceNames = operationNames.filter(name => name !== 'verify');
+
+export function isOperation(name: string): name is Operation {
+  return Object.hasOwn(operations, name);
+}
+
+export function isIntelligence(name: string): name is Intelligence {
+  return isOperation(name) && name !== 'verify';
+}
+
+/** Whether answers are kept for other runs. */
+export function isStored(name: Operation): boolean {
+  return operations[name].storedFor !== 'never';
+}
+
+/** One of something for each operation. */
+export function perOperation<T>(make: (name: Operation) => T): Record<Operation, T> {
+  return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
+}
+
+/** The same for those that look one value up. */
+export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Intelligence, T> {
+  return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
+}
+
+/** `ip, phone or email`. */
+export function anyOf(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(names);
+}
+
+/** `ip=1d,phone=90d`: how old stored answers may be unless told otherwise. */
+export const defaultAges = operationNames
+  .filter(isStored)
+  .map(name => `${name}=${operations[name].storedFor}`)
+  .join();
+
+/** Credits of one call unless told otherwise: one number where all are alike, else `ip=1,phone=2`. */
+export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)
+  ? operations.ip.cost
+  : operationNames.map(name => `${name}=${operations[name].cost}`).join();

@@ -1,0 +1,57 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {z} from 'zod';
+import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
+import {type Field, fieldsOf} from '../../src/output/columns.ts';
+
+const path = new URL('../../docs/fields.md', import.meta.url).pathname;
+const MARK = '<!-- operations: what follows is made from src/operations -->\n';
+
+function schemaAt(operation: Operation, field: Field): z.ZodType {
+  return field.path.reduce<z.ZodType>((schema, key) => {
+    const inner = (schema as z.ZodObject).shape[key] as z.ZodOptional<z.ZodType>;
+    return inner.unwrap();
+  }, operations[operation].data);
+}
+
+function typeOf(schema: z.ZodType): string {
+  if (schema instanceof z.ZodBoolean) return 'true or false';
+  if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? 'whole number' : 'number';
+  if (schema instanceof z.ZodArray) return 'list (JSON)';
+  return schema instanceof z.ZodISODateTime ? 'time' : 'text';
+}
+
+function sectionOf(name: Operation): string {
+  const {title, path: at, summary, prefix, codes} = operations[name];
+  const fields = fieldsOf(name).map(field => {
+    const schema = schemaAt(name, field);
+    return `| \`${prefix}${field.name}\` | ${typeOf(schema)} | ${schema.description} |`;
+  });
+  const reasons = Object.entries(codes).map(([code, sentence]) => `| \`${code}\` | ${sentence} |`);
+  return `
+## ${title}: \`${name}\`
+
+\`POST ${at}\`: ${summary}
+
+| column | type | meaning |
+|---|---|---|
+${fields.join('\n')}
+
+| code of what is not asked | meaning |
+|---|---|
+${reasons.join('\n')}
+`;
+}
+
+test('docs/fields.md has every field and code of every operation (UPDATE=1 writes it)', () => {
+  const [head = ''] = readFileSync(path, 'utf8').split(MARK);
+  const expected = head + MARK + operationNames.map(sectionOf).join('');
+  if (process.env.UPDATE === '1') writeFileSync(path, expected);
+  expect(readFileSync(path, 'utf8')).toBe(expected);
+});
+
+test.each(operationNames)('%s: every field and code has one sentence', name => {
+  const sentences = fieldsOf(name).map(field => schemaAt(name, field).description ?? field.name);
+  for (const sentence of [...sentences, ...Object.values(operations[name].codes)])
+    expect(sentence).toMatch(/^[A-Z][^\n|]*\.$/);
+});

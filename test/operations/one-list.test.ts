@@ -1,0 +1,58 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {expect, test} from 'vitest';
+import {operationNames, operations} from '../../src/operations/table.ts';
+
+const src = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** Where several are named, and none can be forgotten: total by their types, or no list of operations. */
+const mayName: Readonly<Record<string, string>> = {
+  'cli/examples.ts': 'examples of use',
+  'service/start.ts': 'the answers are registered there; one that is missing is a type error',
+};
+
+const names = operationNames.join('|');
+/** Two of them side by side in code, as in a list or a union. */
+const pair = new RegExp(`['"\`](?:${names})['"\`]\\s*[,|]\\s*['"\`](?:${names})['"\`]`, 'g');
+const near = new RegExp(`\\b(?:${names})\\b`, 'g');
+const NEAR = 120;
+
+/** The code of a file: comments are prose, and imports say where things are. */
+const codeOf = (path: string) =>
+  readFileSync(src + path, 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|^import [^;]*;$/gm, '');
+
+/** Lists of operations in a text: two of them next to each other, or three close together. */
+function listsIn(code: string): string[] {
+  const found = [...code.matchAll(pair)].map(([text]) => text);
+  const all = [...code.matchAll(near)];
+  for (const [n, {index}] of all.entries()) {
+    const close = all.slice(n).filter(other => other.index < index + NEAR);
+    if (new Set(close.map(([name]) => name)).size >= 3) found.push(code.slice(index, index + NEAR));
+  }
+  return found;
+}
+
+const files = readdirSync(src, {recursive: true, encoding: 'utf8'}).filter(
+  path => path.endsWith('.ts') && !path.startsWith('operations/'),
+);
+
+test('no file of src lists operations: src/operations/table.ts is the only list', () => {
+  const lists = files.flatMap(path =>
+    path in mayName ? [] : listsIn(codeOf(path)).map(text => `${path}: ${text}`),
+  );
+  expect(lists).toEqual([]);
+});
+
+test('what may name several still does', () => {
+  for (const path of Object.keys(mayName)) expect(listsIn(codeOf(path)), path).not.toEqual([]);
+});
+
+test('a list is found', () => {
+  expect(listsIn("z.enum(['ip', 'phone'])")).toHaveLength(1);
+  expect(listsIn("'expected ip, phone or email'")).not.toEqual([]);
+  expect(listsIn('{ip: {}, phone: {}, email: {}, verify: {}}')).not.toEqual([]);
+});
+
+test.each(operationNames)('%s is its own name in the table', name => {
+  expect(operations[name].name).toBe(name);
+});

@@ -1,0 +1,185 @@
+import {readFileSync} from 'node:fs';
+import {parse} from 'csv-parse/sync';
+import {describe, expect, test} from 'vitest';
+import {parse as parseYaml} from 'yaml';
+import {
+  type Client,
+  createClient,
+  type EnrichSettings,
+  enrich,
+  type Summary,
+  startService,
+} from '../../src/index.ts';
+import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {
+  type Intelligence,
+  intelligenceNames,
+  isStored,
+  type Operation,
+  operationNames,
+  operations,
+} from '../../src/operations/table.ts';
+import {fieldsOf} from '../../src/output/columns.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+/** What each operation can be asked about, and what it can't. */
+const values: Readonly<
+  Record<Operation, {readonly good: string; readonly odd: string; readonly code: string}>
+> = {
+  ip: {good: '8.8.8.8', odd: '8.8.8.8:53', code: 'ip_with_port'},
+  phone: {good: '+12025550143', odd: '+1', code: 'phone_too_short'},
+  email: {good: 'jo@example.com', odd: 'jo', code: 'email_malformed'},
+  verify: {good: 'tok-1', odd: 'two words', code: 'token_malformed'},
+};
+
+/** Free, and takes any token. */
+const ACTION = 't/FFFFFFFFFFFFF/111111111';
+const env = {BULK_ENRICH_ACTION_ID: ACTION, CI: '1'};
+
+async function command(sandbox: Sandbox, ...args: readonly string[]): Promise<string> {
+  const {code, stdout, stderr} = await runHere(sandbox, args, {env});
+  if (code !== 0 && code !== 3) throw new Error(`${args.join(' ')}: ${code}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+describe.each(operationNames)('%s', name => {
+  const {good, odd, code} = values[name];
+  const {setting, prefix, about, title, cost} = operations[name];
+  const stored = isStored(name);
+
+  test('flag → plan → call → columns → summary → reports → purge', async () => {
+    expect(describeSettings().find(one => one.name === setting)?.description).toBe(about);
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `id,value\n1,${good}\n2,${odd}\n3,\n4,${good}\n`);
+    const flags = ['list.csv', `--${setting}`, 'value', '--endpoint', 'embedded'];
+
+    const plan = JSON.parse(await command(sandbox, 'plan', ...flags, '--json'));
+    expect(plan.columns).toEqual([{operation: name, column: 'value', how: 'named'}]);
+    expect(plan.lookups[name]).toMatchObject({values: 4, empty: 1, invalid: 1, distinct: 1, calls: 1});
+    expect(plan.errors.map((error: {code: string}) => error.code)).toEqual([`${name}.${code}`]);
+    expect(Object.keys(operations[name].codes)).toContain(code);
+
+    await command(
+      sandbox,
+      'run',
+      ...flags,
+      '--only',
+      name,
+      '-o',
+      'out.csv',
+      '--report',
+      'out.html',
+      '--metrics',
+      'out.prom',
+    );
+    const rows = parse(sandbox.read('out.csv'), {columns: true}) as Record<string, string>[];
+    expect(rows.map(row => row[`${prefix}status`])).toEqual(['ok', 'invalid', 'empty', 'ok']);
+    expect(rows[1]?.[`${prefix}error`]).toBe(code);
+    const added = ['status', 'error', ...fieldsOf(name).map(field => field.name)].map(
+      field => prefix + field,
+    );
+    expect(Object.keys(rows[0] ?? {})).toEqual(expect.arrayContaining(added));
+
+    const summary = JSON.parse(sandbox.read('out.summary.json')) as Summary;
+    expect(summary.lookups).toEqual({[name]: expect.objectContaining({answered: 2, invalid: 1, calls: 1})});
+    expect(summary.credits.by_operation).toEqual({[name]: {spent: stored ? cost : 0, maybe_spent: 0}});
+    expect(Object.keys(summary.fields[name] ?? {})).toEqual(fieldsOf(name).map(field => field.name));
+    expect(sandbox.read('out.html')).toContain(title);
+    expect(sandbox.read('out.prom')).toContain(`operation="${name}"`);
+
+    expect((await command(sandbox, 'cache', 'stats')).includes(`${name} `)).toBe(stored);
+    if (!stored) return;
+    expect(await command(sandbox, 'cache', 'purge', good)).toContain('1 answer removed');
+    expect(await command(sandbox, 'cache', 'purge', good)).toContain('Nothing is known');
+  });
+
+  test('rates, costs and ages can be its own', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `value\n${good}\n`);
+    const own = [
+      '--rate',
+      `${name}=7/s`,
+      '--cost',
+      `${name}=3`,
+      '--max-age',
+      `${name}=2d`,
+      '--action-id',
+      'a/1',
+    ];
+    const flags = ['list.csv', `--${setting}`, 'value', '--endpoint', 'embedded', ...own, '--json'];
+    const plan = JSON.parse(await command(sandbox, 'plan', ...flags));
+    expect(plan).toMatchObject({credits: {at_least: 3}, rate_per_second: 7});
+  });
+
+  test('its fields and its status are names of expressions', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `value\n${good}\n`);
+    const reads = fieldsOf(name).map(({path}) => `has(${name}.${path.join('.')})`);
+    const rules = [...reads, `status.${name} == "ok"`].map(when => ({when, add: 1, reason: 'walked'}));
+    sandbox.write('rules.yaml', JSON.stringify({rules}));
+    const flags = [`--${setting}`, 'value', '--endpoint', 'embedded', '--score', 'rules.yaml', '--json'];
+    expect(JSON.parse(await command(sandbox, 'plan', 'list.csv', ...flags)).lookups[name].calls).toBe(1);
+  });
+
+  test('the library has its answer by name', async () => {
+    const settings: EnrichSettings = {
+      endpoint: 'embedded',
+      [setting]: 'value',
+      actionId: ACTION,
+      cache: false,
+    };
+    for await (const {enrichment} of enrich([{value: good}], settings))
+      expect(enrichment[name]).toMatchObject({status: 'ok', error: null});
+  });
+});
+
+describe.each(intelligenceNames)('%s, which looks one value up', name => {
+  const {good, odd} = values[name];
+
+  test('init → job file → the same plan', async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `id,${name}\n${`7,${good}\n`.repeat(6)}`);
+    await command(sandbox, 'init', 'list.csv');
+    expect(parseYaml(sandbox.read('list.yaml'))).toMatchObject({[name]: name});
+    const plan = JSON.parse(await command(sandbox, 'plan', '--job', 'list.yaml', '--json'));
+    expect(plan.lookups[name]).toMatchObject({values: 6, distinct: 1});
+  });
+
+  test('lookup, its help and its completion', async () => {
+    using sandbox = createSandbox();
+    const answer = JSON.parse(await command(sandbox, 'lookup', name, good, '--endpoint', 'embedded'));
+    expect(Object.keys(answer).length).toBeGreaterThan(0);
+    expect((await runHere(sandbox, ['lookup', name, odd], {env})).code).toBe(2);
+    expect(await command(sandbox, 'lookup', '--help')).toContain(name);
+    expect(await command(sandbox, 'completion', 'fish')).toMatch(
+      new RegExp(`from lookup' -x -a '[^']*\\b${name}\\b`),
+    );
+  });
+
+  test('the client, and what the service says of itself', async () => {
+    const service = await startService();
+    const client: Pick<Client, Intelligence | 'close'> = createClient({
+      baseUrl: service.url,
+      apiKey: service.apiKey,
+    });
+    try {
+      expect(Object.keys(await client[name](good)).length).toBeGreaterThan(0);
+      expect(service.ledger().operations[name]).toMatchObject({calls: 1, credits: operations[name].cost});
+      const described = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
+      expect(described.paths[operations[name].path].post.summary).toBe(operations[name].summary);
+    } finally {
+      client.close();
+      await service.close();
+    }
+  });
+});
+
+test('the job schema and the README have a setting for each', () => {
+  const schema = readFileSync(new URL('../../jobs/job.schema.json', import.meta.url), 'utf8');
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  for (const {setting, about} of Object.values(operations)) {
+    expect(Object.keys(JSON.parse(schema).properties)).toContain(spelled(setting, '_'));
+    expect(readme).toContain(about);
+  }
+});
