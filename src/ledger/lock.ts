@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import Database from 'libsql';
 import {LockedError, systemCode} from '../job/errors.ts';
 import {makeDirectory} from './directory.ts';
-import {sqliteCode} from './sqlite.ts';
+import {isBusy} from './sqlite.ts';
 
 export interface RunLock {
   release(): void;
@@ -35,8 +35,7 @@ export function takeLock(directory: string): RunLock {
       db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     } catch (error) {
       db.close();
-      if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))
-        throw new LockedError(heldBy(directory), {cause: error});
+      if (isBusy(error)) throw new LockedError(heldBy(directory), {cause: error});
       throw error;
     }
     if (inodeOf(path) === inode) {
