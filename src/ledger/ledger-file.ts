@@ -1,5 +1,5 @@
 import {OutputError, StateError} from '../job/errors.ts';
-import {Sqlite, sqliteCode} from './sqlite.ts';
+import {isDamage, Sqlite, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 4;
@@ -116,7 +116,7 @@ export function guarded<T>(work: () => T): T {
   } catch (error) {
     const code = sqliteCode(error);
     if (code === undefined) throw error;
-    if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') throw damaged(error);
+    if (isDamage(error)) throw damaged(error);
     throw new OutputError(
       'state_unwritable',
       `The run's state can't be written (${code}). Free the cause (disk space, permissions), then run the same command again.`,

@@ -122,3 +122,14 @@ export function sqliteCode(error: unknown): string | undefined {
   const code = (error as {code?: unknown} | undefined)?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
+
+/** Whether another connection holds the file for now. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
+}
+
+/** Whether the file is no database, or no sound one. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB');
+}

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../operations/table.ts';
-import {type Sqlite, sqliteCode} from './sqlite.ts';
+import {isBusy, type Sqlite} from './sqlite.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */
@@ -68,7 +68,7 @@ export class StoreAdmin {
     try {
       this.#db.exec('VACUUM');
     } catch (error) {
-      if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
+      if (!isBusy(error)) throw error;
       throw new Error(
         'another program is using it, and what was removed may be readable: repeat this after it',
       );

@@ -3,7 +3,7 @@ import {systemReason} from '../job/errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';
-import {sqliteCode} from './sqlite.ts';
+import {isBusy, isDamage, sqliteCode} from './sqlite.ts';
 import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
 import {userDirectory} from './user-directory.ts';
 
@@ -294,13 +294,4 @@ class SqliteStore implements AnswerStore {
 
 function causeOf(error: unknown): string {
   return sqliteCode(error) ?? systemReason(error);
-}
-
-function isBusy(error: unknown): boolean {
-  return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
-}
-
-function isDamage(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code !== undefined && (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB');
 }
