@@ -7,7 +7,7 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Where several are named, and none can be forgotten: total by their types, or no list of operations. */
 const mayName: Readonly<Record<string, string>> = {
-  'cli/examples.ts': 'examples of use',
+  'cli/commands/verify.ts': 'what is sent with a token',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
 };
 
@@ -15,19 +15,21 @@ const names = operationNames.join('|');
 /** Two of them side by side in code, as in a list or a union. */
 const pair = new RegExp(`['"\`](?:${names})['"\`]\\s*[,|]\\s*['"\`](?:${names})['"\`]`, 'g');
 const near = new RegExp(`\\b(?:${names})\\b`, 'g');
-const NEAR = 120;
+const NEAR = 50;
 
 /** The code of a file: comments are prose, and imports say where things are. */
 const codeOf = (path: string) =>
   readFileSync(src + path, 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|^import [^;]*;$/gm, '');
 
-/** Lists of operations in a text: two of them next to each other, or three close together. */
+/** Lists of operations in a text: two of them next to each other, or three with little between them. */
 function listsIn(code: string): string[] {
   const found = [...code.matchAll(pair)].map(([text]) => text);
-  const all = [...code.matchAll(near)];
-  for (const [n, {index}] of all.entries()) {
-    const close = all.slice(n).filter(other => other.index < index + NEAR);
-    if (new Set(close.map(([name]) => name)).size >= 3) found.push(code.slice(index, index + NEAR));
+  let chain: RegExpExecArray[] = [];
+  for (const match of code.matchAll(near)) {
+    const last = chain.at(-1);
+    chain = last !== undefined && match.index < last.index + NEAR ? [...chain, match] : [match];
+    if (new Set(chain.map(([name]) => name)).size >= 3)
+      found.push(code.slice(chain[0]?.index, match.index + NEAR));
   }
   return found;
 }
