@@ -1,8 +1,9 @@
 import type {Batch, InputRecord} from '../input/row.ts';
 import type {Answers, Question} from '../lookup/answers.ts';
 import type {Planned} from '../lookup/plan.ts';
-import {answerOf, type Layout} from './assemble.ts';
+import {answerOf} from './enriched-row.ts';
 import type {Entry, InOrder} from './in-order.ts';
+import type {Layout} from './layout.ts';
 import type {Stopper} from './stop.ts';
 import {stopFor} from './stop.ts';
 

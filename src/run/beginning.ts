@@ -9,8 +9,8 @@ import {checkReportPlaces, deliverCompleted} from './deliver.ts';
 import type {RunOutcome} from './finish.ts';
 import {finishedBefore} from './finished.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from './identity.ts';
+import type {RunIo} from './io.ts';
 import {completePublishing, forgetPublishing, type PublishRecord, unfinishedPublishing} from './publish.ts';
-import type {RunIo} from './run.ts';
 import {closeState, forgetLedger, openLedger, type RunState} from './state.ts';
 
 /**

@@ -9,7 +9,7 @@ import {renderMarkdown} from '../report/markdown.ts';
 import {renderMetrics} from '../report/metrics.ts';
 import type {Summary} from '../report/summary.ts';
 import {rememberRun} from './history.ts';
-import type {RunIo} from './run.ts';
+import type {RunIo} from './io.ts';
 
 /**
  * Checks, before anything is paid for, that what goes beside the output has a directory to go to.

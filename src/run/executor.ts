@@ -5,13 +5,14 @@ import type {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {type LaneSettings, localOutlet, type Outlet} from '../lookup/outlet.ts';
 import {QueueExecutor} from '../lookup/queue-executor.ts';
-import {type Layout, lanesOf, operationsOf} from './assemble.ts';
 import type {Connection} from './connect.ts';
 import type {Counters} from './counters.ts';
 import {bookCollected, joinFleet} from './fleet.ts';
 import type {RunIdentity} from './identity.ts';
+import type {RunIo} from './io.ts';
+import {lanesOf} from './lanes.ts';
+import {type Layout, operationsOf} from './layout.ts';
 import {loggedClient} from './log.ts';
-import type {RunIo} from './run.ts';
 import {type Stopper, stopFor, stopOf} from './stop.ts';
 
 /** What an executor works for. */

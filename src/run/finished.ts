@@ -6,7 +6,7 @@ import type {Settings} from '../job/settings.ts';
 import {isRejectsFile} from '../output/rejects.ts';
 import type {Summary} from '../report/summary.ts';
 import {scopeOf} from './identity.ts';
-import type {RunIo} from './run.ts';
+import type {RunIo} from './io.ts';
 
 /** Settings that say how a run is made and shown, and not what it comes to; and addresses that may hold secrets. */
 const besideTheResult = [

@@ -5,8 +5,8 @@ import {lookupOf} from '../ledger/lookup.ts';
 import {totalOf} from '../ledger/tally.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../lookup/policy.ts';
-import {sharedRate} from './assemble.ts';
 import type {ExecutorFor} from './executor.ts';
+import {sharedRate} from './lanes.ts';
 import {costOf} from './mapping.ts';
 
 /** Joins the fleet on the job's Redis, so that its workers make the calls. */

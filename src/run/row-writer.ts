@@ -3,9 +3,10 @@ import type {Reject} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {EnrichedRow} from '../output/encoder.ts';
 import {rejectLine} from '../output/rejects.ts';
-import {enrich, type Layout} from './assemble.ts';
 import {type Counters, countReject, countRow, savedCounters} from './counters.ts';
+import {enrichedRow} from './enriched-row.ts';
 import type {ReadyEntry} from './in-order.ts';
+import type {Layout} from './layout.ts';
 import {FileSink, type Sink, StreamSink} from './sink.ts';
 import {type Checkpoint, partialPath, type RunState} from './state.ts';
 
@@ -64,7 +65,7 @@ export class RowWriter {
         rejects.push(record);
         continue;
       }
-      const row = enrich(this.#layout, record, entry);
+      const row = enrichedRow(this.#layout, record, entry);
       countRow(this.counters, row, this.#layout.columns);
       rows.push(row);
     }

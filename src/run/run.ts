@@ -1,6 +1,4 @@
-import type {Logger} from 'pino';
 import type {Batch} from '../input/row.ts';
-import type {Env} from '../job/endpoint.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {Admission} from './admission.ts';
@@ -10,6 +8,7 @@ import {exceeds} from './exit.ts';
 import {finish, type RunOutcome, reportFailure} from './finish.ts';
 import {withHealthCheck} from './health-check.ts';
 import {type Beginning, isStale} from './identity.ts';
+import type {RunIo} from './io.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited, picked} from './limited.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
@@ -17,23 +16,8 @@ import {closeStages, openSession, type Session, sampleTimeline} from './session.
 import {type Checkpoint, closeState, openState, type RunState} from './state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
 
-/** Where a run meets the world; a test can put its own in place. */
-export interface RunIo {
-  readonly env: Env;
-  readonly stdin: NodeJS.ReadableStream;
-  readonly stdout: NodeJS.WritableStream;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** A number in [0, 1). */
-  readonly random: () => number;
-  readonly log: Logger;
-  /** One sentence for a person: something is not as it should be, and the run goes on. */
-  readonly warn: (sentence: string) => void;
-  /** Told once the run is under way; what it returns is called when it is over. */
-  readonly watch?: (session: Session) => () => void;
-  /** How long to wait for an answer store that another program keeps locked. */
-  readonly storePatienceMs?: number;
-}
+/** Told once a session is under way; what it returns is called when it is over. */
+export type Watch = (session: Session) => () => void;
 
 /** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
 const GRACE_MS = 5_000;
@@ -46,11 +30,16 @@ const ADMIT_AT_ONCE = 256;
  *
  * @throws {BulkEnrichError} when it can't start; what ends it later is in the outcome.
  */
-export function run(job: Job, io: RunIo, stopper = new Stopper()): Promise<RunOutcome> {
+export function run(
+  job: Job,
+  io: RunIo,
+  stopper = new Stopper(),
+  watch: Watch = () => () => {},
+): Promise<RunOutcome> {
   return withHealthCheck(job, io.warn, async () => {
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, io, stopper);
-    return await runOnce(job, io, stopper);
+      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
+    return await runOnce(job, io, stopper, watch);
   });
 }
 
@@ -59,18 +48,19 @@ async function finishDay(
   {date, directory, resolve}: UnfinishedDay,
   io: RunIo,
   stopper: Stopper,
+  watch: Watch,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper);
+    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
   }
 }
 
-async function runOnce(given: Job, io: RunIo, stopper: Stopper): Promise<RunOutcome> {
+async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
@@ -79,7 +69,7 @@ async function runOnce(given: Job, io: RunIo, stopper: Stopper): Promise<RunOutc
     state = openState(job);
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
-    const session = await openFresh(job, io, state, stopper, beginning);
+    const session = await openFresh(job, io, state, stopper, watch, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
@@ -96,11 +86,12 @@ async function openFresh(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
+  watch: Watch,
   beginning: Beginning,
 ): Promise<Session> {
   try {
     const session = await openSession(job, io, state, stopper.child(), beginning);
-    await flow(session);
+    await flow(session, watch);
     const error = session.stopper.reason?.error;
     if (beginning === 'over' || !isStale(error, job)) return session;
     session.ledger.close();
@@ -109,16 +100,16 @@ async function openFresh(
   } catch (error) {
     if (beginning === 'over' || !isStale(error, job)) throw error;
     startOver(job, io, state, error);
-    return openFresh(job, io, state, stopper, 'over');
+    return openFresh(job, io, state, stopper, watch, 'over');
   }
 }
 
 /** source → plan → answers → in order → sink, until the input ends or the run stops. */
-async function flow(session: Session): Promise<void> {
-  const {stopper, window, executor, io} = session;
+async function flow(session: Session, watch: Watch): Promise<void> {
+  const {stopper, window, executor} = session;
   logStart(session);
   logStop(session);
-  const unwatch = io.watch?.(session);
+  const unwatch = watch(session);
   const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
   const sampling = setInterval(() => {
@@ -139,7 +130,7 @@ async function flow(session: Session): Promise<void> {
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
-  unwatch?.();
+  unwatch();
 }
 
 /** source → plan → answers. */

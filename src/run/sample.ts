@@ -9,11 +9,12 @@ import {type Operation, operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from './finish.ts';
 import {jobKey} from './identity.ts';
+import type {RunIo} from './io.ts';
 import {withoutUnusable} from './kept.ts';
 import {limited} from './limited.ts';
 import {priceOf} from './mapping.ts';
 import {makePlan, type PlanReport} from './plan.ts';
-import {type RunIo, run} from './run.ts';
+import {run, type Watch} from './run.ts';
 import {sourceSettings} from './session.ts';
 import type {Stopper} from './stop.ts';
 
@@ -33,7 +34,12 @@ export interface SampleReport {
  * Asks about `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
  * written; the answers are kept in the answer store, so that the run that follows does not pay for them again.
  */
-export async function runSample(given: Job, io: RunIo, stopper: Stopper): Promise<SampleReport> {
+export async function runSample(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  watch?: Watch,
+): Promise<SampleReport> {
   const job = withoutUnusable(given, io);
   const size = job.settings.sample ?? 0;
   if (job.inputs.includes('-'))
@@ -46,7 +52,7 @@ export async function runSample(given: Job, io: RunIo, stopper: Stopper): Promis
   const chosen = await chooseRows(job, io, size);
   const directory = temporaryDirectory();
   try {
-    const outcome = await run(sampleJob(job, directory, chosen), io, stopper);
+    const outcome = await run(sampleJob(job, directory, chosen), io, stopper, watch);
     return {rows: plan.rows, sampled: chosen.size, outcome, ...project(job, plan, outcome.summary)};
   } finally {
     rmSync(directory, {recursive: true, force: true});

@@ -123,13 +123,12 @@ async function attempt(
       random: Math.random,
       log: pino({level: 'silent'}),
       warn: (sentence: string) => warnings.push(sentence),
-      watch: (session: Session) => {
-        watch?.(session);
-        return () => {};
-      },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
     };
-    const outcome = await run(job, io, stopper);
+    const outcome = await run(job, io, stopper, session => {
+      watch?.(session);
+      return () => {};
+    });
     return {code: outcome.exitCode, message: outcome.message, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;

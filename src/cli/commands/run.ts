@@ -39,14 +39,14 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
       random: Math.random,
       log: console.log,
       warn: console.warn,
-      watch: (session: Session) => startProgress(session, console),
     };
+    const watch = (session: Session) => startProgress(session, console);
     if (job.settings.sample !== undefined) {
-      const report = await runSample(job, io, stopper);
+      const report = await runSample(job, io, stopper, watch);
       print('stdout', renderSample(report));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
-    const outcome = await run(job, io, stopper);
+    const outcome = await run(job, io, stopper, watch);
     renderOutcome(job, outcome, console);
     tellGitHub(process.env, outcome, console);
     return outcome.exitCode;

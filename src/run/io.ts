@@ -1,0 +1,18 @@
+import type {Logger} from 'pino';
+import type {Env} from '../job/endpoint.ts';
+
+/** Where a run meets the world; a test can put its own in place. */
+export interface RunIo {
+  readonly env: Env;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: NodeJS.WritableStream;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** One sentence for a person: something is not as it should be, and the run goes on. */
+  readonly warn: (sentence: string) => void;
+  /** How long to wait for an answer store that another program keeps locked. */
+  readonly storePatienceMs?: number;
+}
