@@ -1,7 +1,7 @@
 /** The library: a run, the service's client, and the embedded service for other people's tests. */
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
-export {ClientError} from './client/errors.ts';
+export {ClientError} from './client/client-error.ts';
 export {BulkEnrichError, exitCodes} from './job/errors.ts';
 export type {JobInput} from './job/settings.ts';
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
@@ -13,8 +13,8 @@ export {
   enrich,
   enrichStream,
   type LookupResult,
-} from './run/enrich.ts';
-export type {RunOutcome} from './run/finish.ts';
-export {type RunJobOptions, runJob} from './run/run-job.ts';
+} from './library/enrich.ts';
+export type {RunOutcome} from './run/end/finish.ts';
+export {type RunJobOptions, runJob} from './library/run-job.ts';
 export type {Risk, RiskLevel} from './score/risk.ts';
 export {type Service, type ServiceOptions, startService} from './service/start.ts';

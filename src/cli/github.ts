@@ -1,10 +1,10 @@
 import {appendFileSync, statSync} from 'node:fs';
 import {BulkEnrichError, exitCodes, systemReason} from '../job/errors.ts';
 import {buildReport} from '../report/build.ts';
-import {driftSentence} from '../report/drift-section.ts';
-import {annotation, fitStepSummary} from '../report/github.ts';
-import {renderMarkdown} from '../report/markdown.ts';
-import type {RunOutcome} from '../run/finish.ts';
+import {driftSentence} from '../report/sections/drift-section.ts';
+import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
+import {renderMarkdown} from '../report/render/markdown.ts';
+import type {RunOutcome} from '../run/end/finish.ts';
 import type {Console} from './console.ts';
 import {print} from './terminal/printable.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
-import {ClientError} from './errors.ts';
+import {ClientError} from './client-error.ts';
 import {proxyFor} from './proxy.ts';
 import {redactorOf} from './redact.ts';
 import {transport} from './transport.ts';

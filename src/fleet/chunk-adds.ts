@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import {steadyClock} from '../lookup/steady-clock.ts';
+import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
 import {clockAheadMs, closing, type FleetPackages} from './redis.ts';
 

@@ -1,8 +1,8 @@
 import type Bottleneck from 'bottleneck';
 import type {Attempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
-import {perSecond, type RateController} from '../lookup/rate-controller.ts';
-import type {Limiters} from './pacer.ts';
+import {perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
+import type {Limiters} from './shared-pacer.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
 
 /** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */

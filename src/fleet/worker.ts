@@ -4,7 +4,7 @@ import type {Logger} from 'pino';
 import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
-import {Limiters} from './pacer.ts';
+import {Limiters} from './shared-pacer.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {clockAheadMs, closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';

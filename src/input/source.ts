@@ -1,13 +1,13 @@
-import {demandAgreement, type NamedFormatOf} from './agree.ts';
-import type {NamedFormat} from './detect-kind.ts';
-import {InputError} from './errors.ts';
-import {Meter} from './meter.ts';
+import {demandAgreement, type NamedFormatOf} from './records/same-format.ts';
+import type {NamedFormat} from './records/detect-kind.ts';
+import {InputError} from './input-error.ts';
+import {Meter} from './bytes/meter.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import {fileSize} from './raw.ts';
-import type {Tally} from './record-reader.ts';
+import {fileSize} from './bytes/raw.ts';
+import type {Tally} from './records/record-reader.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';
-import {SampleTaker} from './sample.ts';
-import type {InputEncoding} from './transcode.ts';
+import {SampleTaker} from './first-records.ts';
+import type {InputEncoding} from './bytes/transcode.ts';
 
 /** What to read, and how. */
 export interface SourceSettings {

@@ -1,5 +1,5 @@
 import type {Lookup, Settled} from '../ledger/lookup.ts';
-import type {Pause, StopReason} from './traffic.ts';
+import type {Pause, StopReason} from './pace/traffic.ts';
 
 /** A value that has to be asked about, and what it has been through in this run. */
 export interface Ask {

@@ -2,9 +2,9 @@ import type {Attempt} from '../client/attempt.ts';
 import type {Client, Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
-import {Pacer} from './pacer.ts';
-import type {RateController} from './rate-controller.ts';
-import type {Pause} from './traffic.ts';
+import {Pacer} from './pace/pacer.ts';
+import type {RateController} from './pace/rate-controller.ts';
+import type {Pause} from './pace/traffic.ts';
 
 /** Operations that share one rate. */
 export interface LaneSettings {

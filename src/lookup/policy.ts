@@ -1,7 +1,7 @@
 import type {Answered, Attempt} from '../client/attempt.ts';
 import type {Charge, Settled} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import {quotaOf, retryAfterMs} from './pace-headers.ts';
+import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */
 export const policyNumbers = {

@@ -8,8 +8,8 @@ import type {Operation} from '../operations/table.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
 import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
 import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';
-import {perSecond, RateController} from './rate-controller.ts';
-import {Traffic} from './traffic.ts';
+import {perSecond, RateController} from './pace/rate-controller.ts';
+import {Traffic} from './pace/traffic.ts';
 
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;

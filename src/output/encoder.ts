@@ -1,6 +1,6 @@
 import {stringify} from 'csv-stringify/sync';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
-import {jsonMembers} from '../input/json-members.ts';
+import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';

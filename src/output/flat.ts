@@ -1,4 +1,4 @@
-import {jsonMembers} from '../input/json-members.ts';
+import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';

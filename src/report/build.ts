@@ -1,12 +1,12 @@
-import {driftSection} from './drift-section.ts';
+import {driftSection} from './sections/drift-section.ts';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
-import {moneySection} from './money.ts';
-import {paceSection} from './pace.ts';
-import {placesSection} from './places.ts';
-import {fieldsSection, riskSection} from './risk.ts';
-import {rowsSection, troubleSection} from './rows.ts';
-import {runSection} from './run-details.ts';
+import {moneySection} from './sections/money-section.ts';
+import {paceSection} from './sections/pace-section.ts';
+import {placesSection} from './sections/places-section.ts';
+import {fieldsSection, riskSection} from './sections/risk-section.ts';
+import {rowsSection, troubleSection} from './sections/rows-section.ts';
+import {runSection} from './sections/run-details.ts';
 import type {Summary} from './summary.ts';
 
 /** A run's summary as a report. Pure: it says nothing that the summary doesn't hold. */

@@ -1,5 +1,5 @@
 import {type ExitCode, exitCodes} from '../job/errors.ts';
-import {type Counters, failures} from './counters.ts';
+import {type Counters, failures} from './books/counters.ts';
 
 /** The exit code of a run that wrote all its rows, and why. */
 export function completedExit(counters: Counters): {readonly exitCode: ExitCode; readonly reason: string} {

@@ -5,8 +5,8 @@ import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
 import {besideNames, besideToken} from '../operations/verify.ts';
-import {endpointName} from './connect.ts';
-import type {Layout} from './layout.ts';
+import {endpointName} from './open/connection.ts';
+import type {Layout} from './layout/layout.ts';
 
 /*
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:

@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import type {Client} from '../client/client.ts';
 import type {Summary} from '../report/summary.ts';
-import type {ReadyEntry} from './in-order.ts';
+import type {ReadyEntry} from './rows/in-order.ts';
 import type {Session} from './session.ts';
 
 /** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */

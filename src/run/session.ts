@@ -5,21 +5,21 @@ import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
-import {steadyClock} from '../lookup/steady-clock.ts';
-import {notBefore, openAnswerStore} from './answer-store.ts';
-import {type Connection, connectTo} from './connect.ts';
-import {openExecutor} from './executor.ts';
+import {steadyClock} from '../lookup/pace/steady-clock.ts';
+import {notBefore, openAnswerStore} from './open/answer-store.ts';
+import {type Connection, connectTo} from './open/connection.ts';
+import {openExecutor} from './open/open-executor.ts';
 import {type Beginning, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
-import {InOrder} from './in-order.ts';
+import {InOrder} from './rows/in-order.ts';
 import type {RunIo} from './io.ts';
-import {DEFAULT_CONCURRENCY} from './lanes.ts';
-import {type Layout, layOut} from './layout.ts';
-import {costOf} from './mapping.ts';
-import {RowWriter} from './row-writer.ts';
-import {openDailyBudget, warnOfEarlier} from './spending.ts';
-import {type Checkpoint, openLedger, type RunState} from './state.ts';
+import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
+import {type Layout, layOut} from './layout/layout.ts';
+import {costOf} from './layout/mapping.ts';
+import {RowWriter} from './rows/row-writer.ts';
+import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
+import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
 import type {Stopper} from './stop.ts';
-import {Timeline} from './timeline.ts';
+import {Timeline} from './books/timeline.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. */
 export interface Session {

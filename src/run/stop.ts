@@ -1,4 +1,4 @@
-import {exitCodeOf, explain} from '../client/errors.ts';
+import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
 import {inCredits} from '../job/money.ts';
 import type {Ledger} from '../ledger/ledger.ts';

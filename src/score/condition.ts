@@ -1,7 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {directComparison} from './direct.ts';
 import {type Expression, hasPath, pathOf, type Reference, referencesOf} from './expression.ts';
-import {type Facts, reader} from './facts.ts';
+import {type Facts, reader} from './read-facts.ts';
 
 /** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
 export type Decision = boolean | undefined;

@@ -1,6 +1,6 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {pathOf} from './expression.ts';
-import {type Facts, reader} from './facts.ts';
+import {type Facts, reader} from './read-facts.ts';
 import {typeAt, type Vocabulary} from './vocabulary.ts';
 
 type Scalar = 'bool' | 'string' | 'double';

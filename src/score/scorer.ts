@@ -3,7 +3,7 @@ import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
-import type {Facts} from './facts.ts';
+import type {Facts} from './read-facts.ts';
 import type {Risk, RiskLevel} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {

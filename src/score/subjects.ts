@@ -3,7 +3,7 @@ import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Condition} from './condition.ts';
-import type {Facts} from './facts.ts';
+import type {Facts} from './read-facts.ts';
 
 /**
  * Whom an expression can speak of, and which lookups that is: `ip` is any of the columns that are looked up as IP

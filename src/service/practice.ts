@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {type ErrorCode, ServiceError} from './errors.ts';
+import {type ErrorCode, ServiceError} from './error-body.ts';
 
 /** How to rehearse a bad night. Everything is off unless asked for. */
 export interface PracticeOptions {

@@ -1,7 +1,7 @@
 import {hash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
-import {type ErrorCode, ServiceError} from './errors.ts';
+import {type ErrorCode, ServiceError} from './error-body.ts';
 
 /** A request's body: a JSON object. */
 export type Body = Record<string, unknown>;

@@ -18,11 +18,11 @@ import {Practice} from './practice.ts';
 import {type Body, type Call, checkBody, KeyCheck} from './request.ts';
 import {closeServer, listen, makeServer} from './server.ts';
 import {describeSources} from './sources.ts';
-import {addSession, State} from './state.ts';
+import {addSession, State} from './saved-state.ts';
 import {Throttle} from './throttle.ts';
 import {Accounts} from './verdict/accounts.ts';
-import {loadRules} from './verdict/rules.ts';
-import {checkSessions, readSessions, Sessions} from './verdict/session.ts';
+import {loadRules} from './verdict/access-rules.ts';
+import {checkSessions, readSessions, Sessions} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {Ledger} from './credits.ts';

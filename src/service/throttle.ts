@@ -1,4 +1,4 @@
-import {ServiceError} from './errors.ts';
+import {ServiceError} from './error-body.ts';
 
 /**
  * Lets a number of calls a second through: a bucket of one second's calls that fills at the rate. Its headers are

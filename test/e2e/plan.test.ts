@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
-import type {PlanReport} from '../../src/run/plan.ts';
+import type {PlanReport} from '../../src/estimate/estimate.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';

@@ -5,7 +5,7 @@ import {pino} from 'pino';
 import {expect} from 'vitest';
 import type {JobInput} from '../../src/job/settings.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import {runJob} from '../../src/run/run-job.ts';
+import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {createSandbox, filesUnder, type Sandbox} from '../support/command.ts';
 import {accelerated} from '../support/fast-clock.ts';

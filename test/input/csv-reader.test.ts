@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {CsvReader} from '../../src/input/csv-reader.ts';
+import {CsvReader} from '../../src/input/records/csv-reader.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);

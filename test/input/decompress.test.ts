@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import zlib, {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {decompress} from '../../src/input/decompress.ts';
+import {decompress} from '../../src/input/bytes/decompress.ts';
 import {failureOf, fieldsOf, readAll, readBytes, useFiles} from './reading.ts';
 
 const write = useFiles();

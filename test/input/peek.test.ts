@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {peek} from '../../src/input/peek.ts';
+import {peek} from '../../src/input/bytes/peek.ts';
 
 async function* chunked(text: string, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));

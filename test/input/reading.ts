@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {afterEach} from 'vitest';
-import {InputError} from '../../src/input/errors.ts';
+import {InputError} from '../../src/input/input-error.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
 import {openSource, type SourceSettings} from '../../src/input/source.ts';
 

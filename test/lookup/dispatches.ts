@@ -3,7 +3,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Rate} from '../../src/job/values.ts';
 import {type LaneSettings, localOutlet} from '../../src/lookup/outlet.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
-import {steadyClock} from '../../src/lookup/steady-clock.ts';
+import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
 import type {Operation} from '../../src/operations/table.ts';
 
 const answered: Attempt = {

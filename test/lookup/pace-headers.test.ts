@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {quotaOf, retryAfterMs} from '../../src/lookup/pace-headers.ts';
+import {quotaOf, retryAfterMs} from '../../src/lookup/pace/pace-headers.ts';
 
 const now = Date.parse('2031-05-06T07:08:09Z');
 const date = (ms: number) => new Date(now + ms).toUTCString();

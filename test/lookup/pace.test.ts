@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {Pacer} from '../../src/lookup/pacer.ts';
-import {RateController} from '../../src/lookup/rate-controller.ts';
-import {steadyClock} from '../../src/lookup/steady-clock.ts';
+import {Pacer} from '../../src/lookup/pace/pacer.ts';
+import {RateController} from '../../src/lookup/pace/rate-controller.ts';
+import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
 import {busiestWindow, dispatches, expectPace, lane} from './dispatches.ts';
 
 /** The contract's 98.5% is the soak's to show: here the machine may be busy with other tests. */

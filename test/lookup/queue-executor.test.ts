@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {OutageWatch} from '../../src/lookup/outage.ts';
+import {OutageWatch} from '../../src/lookup/pace/outage.ts';
 import {policyNumbers} from '../../src/lookup/policy.ts';
 import {type SimulatedCall, type SimulationOptions, simulate, simulated, valuesUpTo} from './simulation.ts';
 

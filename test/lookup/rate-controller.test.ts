@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {perSecond, RateController} from '../../src/lookup/rate-controller.ts';
+import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 
 test.each([
   [{count: 20, perMs: 1_000}, 20],

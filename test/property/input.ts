@@ -3,7 +3,7 @@ import {gzipSync} from 'node:zlib';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {InputError} from '../../src/input/errors.ts';
+import {InputError} from '../../src/input/input-error.ts';
 import type {SourceSettings} from '../../src/input/source.ts';
 import {fieldsOf, type Reading, readAll, readBytes} from '../input/reading.ts';
 

@@ -6,7 +6,7 @@ import axe from 'axe-core';
 import {type Browser, chromium, type Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
-import {renderHtml} from '../../src/report/html.ts';
+import {renderHtml} from '../../src/report/render/html.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 

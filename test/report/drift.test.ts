@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {compareRuns, profileOf, type RunProfile} from '../../src/report/drift.ts';
-import {driftSentence} from '../../src/report/drift-section.ts';
+import {driftSentence} from '../../src/report/sections/drift-section.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 function run(

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {renderMetrics} from '../../src/report/metrics.ts';
+import {renderMetrics} from '../../src/report/render/metrics.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 interface Metric {

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {countReject, emptyCounters, savedCounters} from '../../src/run/counters.ts';
+import {countReject, emptyCounters, savedCounters} from '../../src/run/books/counters.ts';
 
 test('of each error code the first ten rows are named, and all are counted', () => {
   const counters = emptyCounters();

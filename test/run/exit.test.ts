@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {exitCodes} from '../../src/job/errors.ts';
-import {type Counters, emptyCounters} from '../../src/run/counters.ts';
+import {type Counters, emptyCounters} from '../../src/run/books/counters.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {

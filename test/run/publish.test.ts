@@ -6,8 +6,8 @@ import {
   type PublishRecord,
   publish,
   unfinishedPublishing,
-} from '../../src/run/publish.ts';
-import type {RunState} from '../../src/run/state.ts';
+} from '../../src/run/end/publish.ts';
+import type {RunState} from '../../src/run/open/run-state.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {countAttempt, emptyTally} from '../../src/ledger/tally.ts';
-import {Timeline, timelineSummary} from '../../src/run/timeline.ts';
+import {Timeline, timelineSummary} from '../../src/run/books/timeline.ts';
 
 /** A run whose every second has `calls` calls of `latencyMs` and as many rows. */
 function running(seconds: number, calls: number, latencyMs: number, from?: Timeline['state']) {

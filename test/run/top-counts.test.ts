@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {countAnswer, countName, emptyTop, type Top, topSummary} from '../../src/run/top-counts.ts';
+import {countAnswer, countName, emptyTop, type Top, topSummary} from '../../src/run/books/top-counts.ts';
 
 /** As a checkpoint keeps it. */
 const saved = (top: Top) => JSON.parse(JSON.stringify(top)) as Top;

@@ -1,7 +1,7 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {BulkEnrichError} from '../../src/job/errors.ts';
 import type {JobInput} from '../../src/job/settings.ts';
-import {runJob} from '../../src/run/run-job.ts';
+import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
 import {describeDevice} from '../../src/service/verdict/device.ts';
-import type {Session} from '../../src/service/verdict/session.ts';
+import type {Session} from '../../src/service/verdict/user-session.ts';
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';

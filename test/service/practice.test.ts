@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import type {ServiceError} from '../../src/service/errors.ts';
+import type {ServiceError} from '../../src/service/error-body.ts';
 import {type Fault, Practice} from '../../src/service/practice.ts';
 import {Throttle} from '../../src/service/throttle.ts';
 import {askService, running} from './running.ts';

@@ -6,9 +6,9 @@ import {describe, expect, it} from 'vitest';
 import {perOperation} from '../../src/operations/table.ts';
 import {Credits} from '../../src/service/credits.ts';
 import {ServiceSetupError, startService} from '../../src/service/start.ts';
-import {State} from '../../src/service/state.ts';
+import {State} from '../../src/service/saved-state.ts';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
-import {Sessions} from '../../src/service/verdict/session.ts';
+import {Sessions} from '../../src/service/verdict/user-session.ts';
 import {bin} from '../support/command.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 

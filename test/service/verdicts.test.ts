@@ -2,7 +2,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
-import {readSessions} from '../../src/service/verdict/session.ts';
+import {readSessions} from '../../src/service/verdict/user-session.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 
 describe('over HTTP', () => {

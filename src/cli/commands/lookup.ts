@@ -4,7 +4,7 @@ import {UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
-import {connectTo} from '../../run/connect.ts';
+import {connectTo} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type {Job} from '../../job/job.ts';
-import {makePlan, type PlanReport} from '../../run/plan.ts';
+import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import {count, duration, many, table} from '../terminal/format.ts';
 import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';

@@ -1,6 +1,6 @@
 import {exitCodes} from '../../job/errors.ts';
 import {run} from '../../run/run.ts';
-import {runSample} from '../../run/sample.ts';
+import {runSample} from '../../estimate/sampled-run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';

@@ -1,5 +1,5 @@
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
-import {ClientError} from '../../client/errors.ts';
+import {ClientError} from '../../client/client-error.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../job/errors.ts';
 import {duration} from '../terminal/format.ts';

@@ -1,4 +1,4 @@
-import type {SampleReport} from '../../run/sample.ts';
+import type {SampleReport} from '../../estimate/sampled-run.ts';
 import {count, many, riskLine, table} from './format.ts';
 
 /** What a sample came to, and what all rows would cost. */

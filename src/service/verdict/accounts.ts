@@ -1,5 +1,5 @@
 import type {VerifyData} from '../../operations/table.ts';
-import type {Session} from './session.ts';
+import type {Session} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
 

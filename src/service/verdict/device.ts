@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 import {isbot} from 'isbot';
 import type {VerifyData} from '../../operations/table.ts';
-import type {Session} from './session.ts';
+import type {Session} from './user-session.ts';
 
 /** The device of a session, and what its user agent gives away. */
 export interface Device {

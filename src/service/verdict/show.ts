@@ -1,7 +1,7 @@
 import {isIPv4} from 'node:net';
 import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
-import type {Session} from './session.ts';
+import type {Session} from './user-session.ts';
 
 type Part<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 

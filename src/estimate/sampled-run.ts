@@ -1,0 +1,153 @@
+import {rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {temporaryDirectory} from '../disk/temporary.ts';
+import {openSource} from '../input/source.ts';
+import {UsageError} from '../job/errors.ts';
+import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
+import type {RunOutcome} from '../run/end/finish.ts';
+import {jobKey} from '../run/identity.ts';
+import type {RunIo} from '../run/io.ts';
+import {withoutUnusable} from '../run/open/unusable-directories.ts';
+import {limited} from '../run/rows/which-records.ts';
+import {priceOf} from '../run/layout/mapping.ts';
+import {makePlan, type PlanReport} from './estimate.ts';
+import {run, type Watch} from '../run/run.ts';
+import {sourceSettings} from '../run/session.ts';
+import type {Stopper} from '../run/stop.ts';
+
+/** What a sample of rows came to, and what all rows would. */
+export interface SampleReport {
+  /** All rows that can be read, and those of them that were asked about. */
+  readonly rows: number;
+  readonly sampled: number;
+  readonly outcome: RunOutcome;
+  /** Credits that all rows would cost, the sample's included; calls that are made again are counted as in the sample. */
+  readonly credits: {readonly expected: number; readonly at_least: number; readonly at_most: number};
+  /** By operation: calls for all rows, and the share of the sample's lookups that were answered. */
+  readonly lookups: Readonly<Record<string, {readonly calls: number; readonly answered: number | null}>>;
+}
+
+/**
+ * Asks about `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
+ * written; the answers are kept in the answer store, so that the run that follows does not pay for them again.
+ */
+export async function runSample(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  watch?: Watch,
+): Promise<SampleReport> {
+  const job = withoutUnusable(given, io);
+  const size = job.settings.sample ?? 0;
+  if (job.inputs.includes('-'))
+    throw new UsageError(
+      'sample_stdin',
+      '--sample reads its input twice, which stdin can not be. Name a file.',
+    );
+  // What there is to warn of, the run says too.
+  const plan = await makePlan(job, {...io, warn: () => {}});
+  const chosen = await chooseRows(job, io, size);
+  const directory = temporaryDirectory();
+  try {
+    const outcome = await run(sampleJob(job, directory, chosen), io, stopper, watch);
+    return {rows: plan.rows, sampled: chosen.size, outcome, ...project(job, plan, outcome.summary)};
+  } finally {
+    rmSync(directory, {recursive: true, force: true});
+  }
+}
+
+/** The job for these rows alone, which leaves nothing behind but answers and the day's spending. */
+function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job {
+  const without = {
+    sample: undefined,
+    failIf: undefined,
+    report: undefined,
+    metrics: undefined,
+    pingUrl: undefined,
+  };
+  return {
+    ...job,
+    name: jobKey(job),
+    paths: {
+      output: join(directory, 'output'),
+      summary: join(directory, 'summary.json'),
+      rejects: join(directory, 'rejects'),
+      state: join(directory, 'state'),
+    },
+    settings: {...job.settings, ...without, drift: 'off'},
+    onlyRecords: only,
+    unfinished: [],
+  };
+}
+
+/** Vitter's algorithm R: every row is as likely as any other, with memory for the chosen ones only. */
+async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySet<number>> {
+  const source = await openSource(sourceSettings(job, io, undefined));
+  const random = seeded(SEED);
+  const chosen: number[] = [];
+  let rows = 0;
+  try {
+    for await (const {records} of limited(source, job.settings.limit)) {
+      for (const {type, record} of records) {
+        if (type === 'reject') continue;
+        rows += 1;
+        const place = rows <= size ? rows - 1 : Math.floor(random() * rows);
+        if (place < size) chosen[place] = record;
+      }
+    }
+  } finally {
+    await source.close();
+  }
+  return new Set(chosen);
+}
+
+/** Always the same, so that a second sample of the same size costs nothing. */
+const SEED = 20_260_101;
+
+/** Tommy Ettinger's mulberry32: numbers in [0, 1) that are random enough to choose rows, and the same each time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The plan knows every distinct value; the sample knows how often conditions hold, and what a value really costs. */
+function project(
+  job: Job,
+  plan: PlanReport,
+  summary: Summary | undefined,
+): Pick<SampleReport, 'credits' | 'lookups'> {
+  const lookups: Record<string, {calls: number; answered: number | null}> = {};
+  let expected = 0;
+  for (const name of operationNames) {
+    const found = plan.lookups[name];
+    if (found === undefined) continue;
+    const seen = summary?.lookups[name];
+    const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
+    const considered = asked + (seen?.skipped ?? 0);
+    const held = considered === 0 ? 1 : asked / considered;
+    const calls = found.calls - found.conditional + found.conditional * held;
+    lookups[name] = {
+      calls: Math.round(calls),
+      answered: asked === 0 || seen === undefined ? null : seen.answered / asked,
+    };
+    expected += calls * perValue(name, job, summary);
+  }
+  return {credits: {expected: Math.round(expected * 100) / 100, ...plan.credits}, lookups};
+}
+
+/** Credits that one value cost in the sample, calls that were made again included; its price where none was asked. */
+function perValue(operation: Operation, job: Job, summary: Summary | undefined): number {
+  const seen = summary?.lookups[operation];
+  const paid = summary?.credits.by_operation[operation];
+  const values = seen === undefined ? 0 : seen.calls - seen.retries;
+  if (paid !== undefined && values > 0) return (paid.spent + paid.maybe_spent) / values;
+  return inCredits(priceOf(job)(operation));
+}

@@ -1,0 +1,70 @@
+import {createHash} from 'node:crypto';
+import {InputError} from '../input-error.ts';
+import type {InputPosition} from '../row.ts';
+
+/**
+ * Hashes the raw bytes of all inputs in the order in which they are read and, on a resume, compares the hash at
+ * exactly the checkpoint's byte, however the bytes are cut into chunks this time.
+ */
+export class Meter {
+  readonly #hash = createHash('sha256');
+  #checkpoint: InputPosition | undefined;
+  #position: InputPosition | undefined;
+  #bytes = 0;
+
+  constructor(checkpoint?: InputPosition) {
+    this.#checkpoint = checkpoint;
+    this.#compare();
+  }
+
+  /** Whether the bytes up to the checkpoint were found to be the same; true where there is none. */
+  get verified(): boolean {
+    return this.#checkpoint === undefined;
+  }
+
+  /** How far the raw input was read. */
+  get position(): InputPosition {
+    this.#position ??= {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
+    return this.#position;
+  }
+
+  /** Takes the next bytes; throws `input_changed` where they are not those of the checkpoint. */
+  read(chunk: Buffer): void {
+    const left = this.#checkpoint === undefined ? 0 : this.#checkpoint.bytes - this.#bytes;
+    if (left > 0 && left < chunk.length) {
+      this.#add(chunk.subarray(0, left));
+      this.#add(chunk.subarray(left));
+    } else {
+      this.#add(chunk);
+    }
+  }
+
+  /** Says that there are no more bytes; throws `input_changed` where the checkpoint lies beyond them. */
+  end(): void {
+    if (this.#checkpoint === undefined) return;
+    throw new InputError(
+      'input_changed',
+      `The input has ${this.#bytes} bytes now; it had at least ${this.#checkpoint.bytes} when the run was interrupted. ${ADVICE}`,
+    );
+  }
+
+  #add(chunk: Buffer): void {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+    this.#position = undefined;
+    this.#compare();
+  }
+
+  #compare(): void {
+    if (this.#checkpoint === undefined || this.#bytes !== this.#checkpoint.bytes) return;
+    if (this.position.sha256 !== this.#checkpoint.sha256) {
+      throw new InputError(
+        'input_changed',
+        `The first ${this.#bytes} bytes of the input are not those that were read before the run was interrupted. ${ADVICE}`,
+      );
+    }
+    this.#checkpoint = undefined;
+  }
+}
+
+const ADVICE = 'Give the same input as before, or start afresh with --restart.';

@@ -1,0 +1,107 @@
+import {readdirSync} from 'node:fs';
+import {type FileHandle, open, stat} from 'node:fs/promises';
+import {basename, dirname, join, resolve} from 'node:path';
+import {closest} from '../../job/closest.ts';
+import {InputError} from '../input-error.ts';
+
+/** The raw bytes of one input, asked for chunk by chunk. */
+export interface RawInput {
+  /** The file's size, where it is a regular file. */
+  readonly size: number | undefined;
+  /** The next bytes, or undefined at the end. Throws InputError. */
+  next(): Promise<Buffer | undefined>;
+  close(): Promise<void>;
+}
+
+/** Opens a file, a pipe or a device by its path. Throws `input_missing` or `input_unreadable`. */
+export async function openRaw(path: string, chunkSize: number): Promise<RawInput> {
+  try {
+    const handle = await open(path, 'r');
+    const status = await handle.stat();
+    if (status.isDirectory()) {
+      await handle.close();
+      throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
+    }
+    return fromHandle(path, handle, status.isFile() ? status.size : undefined, chunkSize);
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
+/** The size of a regular file; undefined for anything else, which can't be read twice. */
+export async function fileSize(path: string): Promise<number | undefined> {
+  try {
+    const status = await stat(path);
+    return status.isFile() ? status.size : undefined;
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
+function fromHandle(path: string, handle: FileHandle, size: number | undefined, chunkSize: number): RawInput {
+  return {
+    size,
+    async next() {
+      try {
+        const {bytesRead, buffer} = await handle.read(Buffer.allocUnsafe(chunkSize), 0, chunkSize, null);
+        return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
+      } catch (error) {
+        throw readError(path, error);
+      }
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** Reads a stream, such as stdin. */
+export function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
+  const chunks = stream[Symbol.asyncIterator]();
+  return {
+    size: undefined,
+    async next() {
+      try {
+        const {done, value} = await chunks.next();
+        if (done === true) return undefined;
+        return typeof value === 'string' ? Buffer.from(value) : value;
+      } catch (error) {
+        throw readError(name, error);
+      }
+    },
+    async close() {
+      // Not chunks.return(): that would wait for a chunk which may never come.
+      if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
+    },
+  };
+}
+
+function readError(path: string, error: unknown): InputError {
+  if (error instanceof InputError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return missingFile(path, error);
+  }
+  const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
+  return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
+}
+
+/** That a file is not there, with what may be meant. */
+export function missingFile(path: string, cause?: unknown): InputError {
+  return new InputError('input_missing', `There is no file ${path}. ${whereElse(path)}`, {cause});
+}
+
+/** A file in the same folder with almost that name; else the folder, as a relative path may mean another one. */
+function whereElse(path: string): string {
+  const folder = resolve(dirname(path));
+  const near = closest(basename(path), filesIn(folder));
+  return near === undefined
+    ? `It was looked for in ${folder}.`
+    : `Did you mean "${join(dirname(path), near)}"?`;
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,285 @@
+import {isUtf8} from 'node:buffer';
+import {CsvError, type Options, parse} from 'csv-parse/sync';
+import {columnNames, numberedColumns} from '../column-names.ts';
+import {InputError} from '../input-error.ts';
+import {type Block, LineBlocks} from './line-blocks.ts';
+import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
+import {ENCODING_DETAIL, reject} from './reject.ts';
+import type {InputRecord, RejectReason} from '../row.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const QUOTE = 0x22;
+
+/** A record that waits for its end is parsed again with every chunk up to this size, and beyond when it doubled. */
+const EAGER_BYTES = 64 * 1024;
+
+/** The columns of a CSV file. */
+export interface CsvLayout {
+  readonly header: readonly string[] | undefined;
+  readonly columns: readonly string[];
+}
+
+/** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
+type Stop = 'layout' | 'open' | 'bad_quote' | 'too_long';
+
+class StopParsing extends Error {
+  readonly stop: Stop;
+  constructor(stop: Stop) {
+    super(stop);
+    this.stop = stop;
+  }
+}
+
+/**
+ * Reads a CSV by csv-parse, which does not resynchronise: where a record can't be read, the physical line at which it
+ * starts is rejected and a new parser begins at the next. What is not yet complete is kept, up to the limit; what
+ * comes out depends on the bytes alone, not on how they are cut into chunks.
+ */
+export class CsvReader implements RecordReader {
+  readonly #settings: ReaderSettings & {readonly dialect: CsvDialect; readonly noHeader: boolean};
+  readonly #options: Options;
+  readonly #blocks: LineBlocks;
+  readonly #eol: number;
+  /** The most bytes that a record has with its line end. */
+  readonly #limit: number;
+  #layout: CsvLayout | undefined;
+  #line = 1;
+  /** Whole lines that begin with a record whose end is not read yet. */
+  #open: Buffer[] = [];
+  #openLength = 0;
+  #triedLength = 0;
+  /** In a file of one column: blank lines, which are rows if a row follows. */
+  #blanks = 0;
+
+  constructor(settings: ReaderSettings & {readonly dialect: CsvDialect; readonly noHeader: boolean}) {
+    const {dialect} = settings;
+    this.#settings = settings;
+    this.#eol = dialect.eol === '\r' ? CR : LF;
+    this.#limit = settings.maxRecordBytes + 1;
+    this.#blocks = new LineBlocks(this.#eol, settings.maxRecordBytes);
+    if (dialect.sepLineBytes > 0) this.#line++;
+    this.#options = {
+      bom: false,
+      columns: false,
+      delimiter: dialect.delimiter,
+      record_delimiter: dialect.eol === '\r' ? ['\r'] : ['\r\n', '\n'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+    };
+  }
+
+  /** The columns; undefined until the first record was read. */
+  get layout(): CsvLayout | undefined {
+    return this.#layout;
+  }
+
+  push(chunk: Buffer): InputRecord[] {
+    const records: InputRecord[] = [];
+    for (const block of this.#blocks.push(chunk)) this.#read(block, records);
+    return records;
+  }
+
+  end(): InputRecord[] {
+    const records: InputRecord[] = [];
+    for (const block of this.#blocks.end()) this.#read(block, records);
+    this.#parseOpen(records, true);
+    this.#settings.tally.blankLines += this.#blanks;
+    this.#blanks = 0;
+    return records;
+  }
+
+  #read(block: Block, records: InputRecord[]): void {
+    if (block.kind === 'lines') {
+      this.#open.push(block.bytes);
+      this.#openLength += block.bytes.length;
+      if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
+      return;
+    }
+    // A record that is still open would go on into the long line, and so be too long itself.
+    this.#parseOpen(records, true);
+    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordBytes}`;
+    this.#reject('too_large', detail, block.head, records);
+    this.#line++;
+  }
+
+  /** Whether another attempt at the open record can succeed and is worth its cost. */
+  #mayBeComplete(added: Buffer): boolean {
+    if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
+    if (!added.includes(QUOTE)) return false;
+    return this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#triedLength;
+  }
+
+  /** Parses the lines that wait; with `closed`, no more lines can complete the last record. */
+  #parseOpen(records: InputRecord[], closed: boolean): void {
+    const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
+    this.#open = [];
+    this.#openLength = 0;
+    this.#triedLength = 0;
+    const sound = isUtf8(bytes);
+    let start = 0;
+    while (start < bytes.length) {
+      const [end, stop] = this.#parse(bytes, start, sound, records);
+      start = end;
+      if (stop === undefined) break;
+      if (stop === 'layout') continue;
+      if (stop === 'open' && !closed && bytes.length - start <= this.#limit) {
+        this.#open = [bytes.subarray(start)];
+        this.#openLength = bytes.length - start;
+        this.#triedLength = this.#openLength;
+        break;
+      }
+      start = this.#rejectLine(bytes, start, stop, records);
+    }
+  }
+
+  /** Parses from `start` on; says where it stopped, and why where that is not the end. */
+  #parse(bytes: Buffer, start: number, sound: boolean, records: InputRecord[]): [number, Stop | undefined] {
+    let cursor = start;
+    const singleColumn = this.#layout?.columns.length === 1;
+    const take = (fields: string[], info: {bytes: number}): undefined => {
+      const end = start + info.bytes;
+      const recordStart = singleColumn ? cursor : this.#skipBlanks(bytes, cursor, end);
+      if (end - recordStart > this.#limit) {
+        cursor = recordStart;
+        throw new StopParsing('too_long');
+      }
+      if (this.#layout === undefined) {
+        cursor = this.#takeLayout(bytes.subarray(recordStart, end), fields) ? end : recordStart;
+        throw new StopParsing('layout');
+      }
+      this.#take(bytes, recordStart, end, fields, sound, records);
+      cursor = end;
+    };
+    try {
+      const text = start === 0 ? bytes : bytes.subarray(start);
+      parse(text, {...this.#options, skip_empty_lines: !singleColumn, on_record: take});
+    } catch (error) {
+      const stop = stopOf(error);
+      if (stop === 'layout') return [cursor, stop];
+      return [this.#skipBlanks(bytes, cursor, bytes.length), stop];
+    }
+    this.#skipBlanks(bytes, cursor, bytes.length);
+    return [bytes.length, undefined];
+  }
+
+  /** Counts the blank lines at `from`, and says where they end. */
+  #skipBlanks(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    while (at < to) {
+      const length = bytes[at] === this.#eol ? 1 : bytes[at] === CR && bytes[at + 1] === LF ? 2 : 0;
+      if (length === 0) break;
+      at += length;
+      this.#line++;
+      this.#settings.tally.blankLines++;
+    }
+    return at;
+  }
+
+  /** Learns the columns from the first record; says whether that record is the header. */
+  #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
+    const {file, noHeader} = this.#settings;
+    if (noHeader) {
+      this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
+      return false;
+    }
+    if (!isUtf8(bytes)) throw headerError(file, this.#line, ENCODING_DETAIL);
+    this.#layout = {header: fields, columns: columnNames(fields)};
+    this.#line += countLines(bytes, 0, bytes.length, this.#eol);
+    return true;
+  }
+
+  #take(
+    bytes: Buffer,
+    start: number,
+    end: number,
+    fields: readonly string[],
+    sound: boolean,
+    records: InputRecord[],
+  ): void {
+    const expected = this.#layout?.columns.length;
+    if (fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE) {
+      if (expected === 1 && fields[0] === '') {
+        this.#blanks++;
+        this.#line++;
+        return;
+      }
+      if (expected !== 1) {
+        this.#settings.tally.blankLines++;
+        this.#line++;
+        return;
+      }
+    }
+    const record = bytes.subarray(start, end);
+    if (!sound && !isUtf8(record)) {
+      this.#reject('invalid_encoding', ENCODING_DETAIL, record, records);
+    } else if (fields.length !== expected) {
+      const detail = `expected ${expected} ${expected === 1 ? 'field' : 'fields'}, found ${fields.length}`;
+      this.#reject('column_count', detail, record, records);
+    } else {
+      this.#releaseBlanks(records);
+      records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
+    }
+    this.#line += countLines(bytes, start, end, this.#eol);
+  }
+
+  /** Rejects the physical line at `start`, and says where the next one begins. */
+  #rejectLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
+    const {maxRecordBytes} = this.#settings;
+    const unclosed = stop !== 'bad_quote' || this.#goesBeyondLimit(bytes.subarray(start));
+    const detail = unclosed
+      ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordBytes} bytes`
+      : 'a quote stands inside a field: quote the whole field and double the quotes in it';
+    const eolAt = bytes.indexOf(this.#eol, start);
+    const end = eolAt === -1 ? bytes.length : eolAt + 1;
+    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, bytes.subarray(start, end), records);
+    this.#line++;
+    return end;
+  }
+
+  /**
+   * Whether a record with a bad quote has it only beyond the limit, where other chunks would not have shown it: then
+   * it is unclosed, as it is with those.
+   */
+  #goesBeyondLimit(bytes: Buffer): boolean {
+    if (bytes.length <= this.#limit) return false;
+    try {
+      parse(bytes.subarray(0, this.#limit), {...this.#options, to: 1});
+    } catch (error) {
+      return stopOf(error) === 'open';
+    }
+    return bytes[this.#limit] === QUOTE;
+  }
+
+  #reject(reason: RejectReason, detail: string, bytes: Buffer, records: InputRecord[]): void {
+    const {file, tally} = this.#settings;
+    if (this.#layout === undefined && !this.#settings.noHeader) throw headerError(file, this.#line, detail);
+    this.#releaseBlanks(records);
+    records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
+  }
+
+  /** A record follows the blank lines of a file of one column: so they are rows. */
+  #releaseBlanks(records: InputRecord[]): void {
+    for (; this.#blanks > 0; this.#blanks--) {
+      const line = this.#line - this.#blanks;
+      records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields: ['']});
+    }
+  }
+}
+
+function stopOf(error: unknown): Stop {
+  if (error instanceof StopParsing) return error.stop;
+  if (error instanceof CsvError) return error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote';
+  throw error;
+}
+
+function headerError(file: string, line: number, detail: string): InputError {
+  return new InputError('input_header', `${file}, line ${line}: the header can't be read: ${detail}.`);
+}
+
+/** The line ends between two places, at least 1: the file's last line may lack its own. */
+function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) lines++;
+  return Math.max(1, lines);
+}

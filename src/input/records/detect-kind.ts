@@ -1,0 +1,64 @@
+import {InputError} from '../input-error.ts';
+
+export type InputKind = 'csv' | 'ndjson';
+
+/** The format that a setting or a file's name asks for. */
+export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
+
+/** The format by the file's name, compression endings aside; undefined where the name says nothing. */
+export function formatByName(path: string): NamedFormat | undefined {
+  const extension = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(path)?.[1]?.toLowerCase();
+  if (extension === 'csv') return 'csv';
+  if (extension === 'tsv' || extension === 'tab') return 'tsv';
+  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
+  return undefined;
+}
+
+/** Says by the beginning of the text what a file holds. Throws `input_json` for JSON that is not one object a line. */
+export function detectKind(sample: string, name: string, format: NamedFormat | undefined): InputKind {
+  if (format === 'csv' || format === 'tsv') return 'csv';
+  const text = sample.trimStart();
+  if (/^\[\s*(?:[[{\]]|$)/.test(text)) {
+    throw new InputError(
+      'input_json',
+      `${name} is one JSON array; expected is one object a line (NDJSON). Convert it: jq -c '.[]' ${name} | bulk-enrich run - --input-format ndjson`,
+    );
+  }
+  if (/^\{[ \t]*\r?\n/.test(text)) {
+    throw new InputError(
+      'input_json',
+      `${name} is JSON with an object over several lines; expected is one object a line (NDJSON). Convert it: jq -c . ${name} | bulk-enrich run - --input-format ndjson`,
+    );
+  }
+  return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
+}
+
+/** Throws `input_binary` for what is no text: a spreadsheet, another well-known kind of file, or many NUL bytes. */
+export function refuseBinary(head: Buffer, name: string): void {
+  const known = SIGNATURES.find(([signature]) => head.subarray(0, signature.length).equals(signature));
+  if (known !== undefined) throw notText(name, known[1], known[2]);
+  const nuls = head.reduce((count, byte) => (byte === 0 ? count + 1 : count), 0);
+  if (nuls > head.length / 10) {
+    throw notText(
+      name,
+      'a binary file, or UTF-16 without a byte order mark',
+      'Export it as CSV, or say its encoding: --encoding utf-16le.',
+    );
+  }
+}
+
+const EXPORT = 'Save or export it as CSV (UTF-8) and give that file.';
+
+const SIGNATURES: readonly (readonly [Buffer, string, string])[] = [
+  [Buffer.from('PK\x03\x04'), 'a spreadsheet (.xlsx, .ods) or another zip archive', EXPORT],
+  [Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'an old spreadsheet (.xls)', EXPORT],
+  [Buffer.from('SQLite format 3\0'), 'an SQLite database', EXPORT],
+  [Buffer.from('PAR1'), 'a Parquet file', EXPORT],
+  [Buffer.from('%PDF-'), 'a PDF', EXPORT],
+  [Buffer.from('BZh'), 'compressed with bzip2', 'Decompress it first, or use gzip or zstd.'],
+  [Buffer.from('fd377a585a00', 'hex'), 'compressed with xz', 'Decompress it first, or use gzip or zstd.'],
+];
+
+function notText(name: string, what: string, advice: string): InputError {
+  return new InputError('input_binary', `${name} is no text: it looks like ${what}. ${advice}`);
+}

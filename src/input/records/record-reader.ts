@@ -1,0 +1,33 @@
+import type {InputRecord} from '../row.ts';
+
+/** Turns the UTF-8 bytes of one file into records; csv-reader.ts and ndjson-reader.ts are its two kinds. */
+export interface RecordReader {
+  /** Takes the next bytes, and gives the records that they completed. */
+  push(chunk: Buffer): InputRecord[];
+  /** Gives what is left at the end of the file. */
+  end(): InputRecord[];
+}
+
+/** What the readers of all files count on together. */
+export interface Tally {
+  /** The ordinal of the last record. */
+  record: number;
+  /** Blank lines, which are no records. */
+  blankLines: number;
+}
+
+/** What a reader needs to know of its file. */
+export interface ReaderSettings {
+  /** The file's name, for rejects and errors. */
+  readonly file: string;
+  readonly maxRecordBytes: number;
+  readonly tally: Tally;
+}
+
+/** How a CSV file is written, as far as its text shows it. */
+export interface CsvDialect {
+  readonly delimiter: string;
+  readonly eol: '\n' | '\r\n' | '\r';
+  /** The length of Excel's `sep=;` line with its end; 0 where there is none. */
+  readonly sepLineBytes: number;
+}

@@ -1,0 +1,45 @@
+import {isUtf8} from 'node:buffer';
+import type {Reject, RejectReason} from '../row.ts';
+
+/** How much of a rejected record's text is kept. */
+export const RAW_LIMIT = 64 * 1024;
+
+/** Where a rejected record stands. */
+export interface RejectPlace {
+  readonly record: number;
+  readonly line: number;
+  readonly file: string;
+}
+
+/** Sets a record aside with its reason and its text: `bytes`, less the line end. */
+export function reject(place: RejectPlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
+  const text = withoutLineEnd(bytes);
+  const cut = text.length > RAW_LIMIT;
+  return {
+    type: 'reject',
+    ...place,
+    reason,
+    detail,
+    raw: (cut ? text.subarray(0, characterStart(text, RAW_LIMIT)) : text).toString('utf8'),
+    ...(reason !== 'too_large' && !isUtf8(text) ? {raw_base64: text.toString('base64')} : {}),
+    ...(cut ? {raw_truncated: true as const} : {}),
+  };
+}
+
+/** The detail of a record that is not text in the encoding it was read in. */
+export const ENCODING_DETAIL =
+  'the text is not valid in its encoding; if the file came from an old Windows program, try --encoding windows-1252';
+
+function withoutLineEnd(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  if (bytes[end - 1] === 0x0a) end--;
+  if (bytes[end - 1] === 0x0d) end--;
+  return bytes.subarray(0, end);
+}
+
+/** The start of the character that holds byte `at`. */
+function characterStart(text: Buffer, at: number): number {
+  let start = at;
+  while (start > at - 4 && ((text[start] ?? 0) & 0xc0) === 0x80) start--;
+  return start;
+}

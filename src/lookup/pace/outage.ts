@@ -1,0 +1,197 @@
+import type {Attempt} from '../../client/attempt.ts';
+import {backoffMs, blamesValue, type Counting, policyNumbers as numbers} from '../policy.ts';
+
+export interface OutageOptions {
+  readonly maxOutageMs: number;
+  /** Values that are not settled yet; infinity while more of them wait outside. */
+  readonly pending: () => number;
+  readonly random: () => number;
+}
+
+/** Takes back so many attempts that counted against a value. */
+export type Forgive = (attempts: number) => void;
+
+/** A value that failed since anything last succeeded. */
+interface Failing {
+  /** Attempts of that time that counted. */
+  counted: number;
+  /** Whether its last failure may be its own fault. */
+  ofValue: boolean;
+  settled: boolean;
+  readonly forgive: Forgive;
+}
+
+interface Outage {
+  readonly since: number;
+  readonly cause: string;
+  probes: number;
+  /** The value that is out to see whether the service is back. */
+  probe: string | undefined;
+  nextProbe: number;
+  /** Every value that is left was tried for long enough: each gets one last attempt. */
+  lastCall: boolean;
+}
+
+/** Calls in flight right after an outage; they grow by one with each success. */
+const FIRST_RAMP = 2;
+
+/**
+ * Tells an outage of the service from faults of single values. Several values failing with nothing succeeding in
+ * between, or an empty retry budget, is an outage: attempts count for nothing then, and one value at a time is the
+ * probe, those that were not tried yet first.
+ *
+ * Values at which the service always breaks look the same once they are all that is left. So where each of them got
+ * nothing but the service's own error for a minute, with nothing else to try, they get one last call and are failed.
+ */
+export class OutageWatch {
+  readonly #options: OutageOptions;
+  readonly #failing = new Map<string, Failing>();
+  #tokens: number = numbers.budgetTokens;
+  #unsent = 0;
+  #outage: Outage | undefined;
+  #ramp = Number.POSITIVE_INFINITY;
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** The outage, while only probes are sent. */
+  get current(): Readonly<Outage> | undefined {
+    return this.#outage?.lastCall === true ? undefined : this.#outage;
+  }
+
+  /** Whether nothing is left but values that failed since anything succeeded, so that nobody else can be asked. */
+  get alone(): boolean {
+    return this.#options.pending() <= this.#left.length;
+  }
+
+  get #left(): readonly Failing[] {
+    return [...this.#failing.values()].filter(({settled}) => !settled);
+  }
+
+  /** How many more calls may be in flight now. */
+  room(now: number, inFlight: number): number {
+    const outage = this.current;
+    if (outage === undefined) return this.#ramp - inFlight;
+    return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
+  }
+
+  /** The best probe among these: a value that was not tried yet says more than one that was. */
+  pick<T extends {readonly key: string}>(waiting: readonly T[]): readonly T[] {
+    if (this.current === undefined) return waiting;
+    const fresh = waiting.find(({key}) => !this.#failing.has(key));
+    return fresh === undefined ? waiting : [fresh];
+  }
+
+  sent(key: string): void {
+    if (this.current !== undefined && this.#outage !== undefined) this.#outage.probe = key;
+  }
+
+  /** Nothing more is asked about this value. */
+  settled(key: string): void {
+    const failing = this.#failing.get(key);
+    if (failing !== undefined) failing.settled = true;
+  }
+
+  /** A call ended in a way that says nothing of the service's health. */
+  neither(key: string): void {
+    if (this.#outage?.probe === key) this.#outage.probe = undefined;
+  }
+
+  /** The service is there. */
+  succeeded(): void {
+    this.#failing.clear();
+    this.#unsent = 0;
+    this.#tokens = Math.min(numbers.budgetTokens, this.#tokens + numbers.budgetPerSuccess);
+    if (this.#outage !== undefined) {
+      this.#outage = undefined;
+      this.#ramp = FIRST_RAMP;
+      this.#tokens = Math.max(this.#tokens, numbers.budgetTokens / 10);
+    } else {
+      this.#ramp = this.#ramp >= numbers.largestRamp ? Number.POSITIVE_INFINITY : this.#ramp + 1;
+    }
+  }
+
+  /** A call may have been carried out without an answer. Says how that counts against its value. */
+  failed(
+    key: string,
+    attempt: Extract<Attempt, {kind: 'ambiguous'}>,
+    now: number,
+    forgive: Forgive,
+  ): Counting {
+    this.#unsent = 0;
+    const known = this.#failing.has(key);
+    const failing = this.#note(key, blamesValue(attempt), forgive);
+    if (this.#outage !== undefined) return this.#failedInOutage(this.#outage, key, known, now);
+    this.#tokens -= 1;
+    if (this.#failing.size >= numbers.outageValues || this.#tokens <= 0) {
+      this.#begin(attempt.code, now);
+      return 'forgiven';
+    }
+    failing.counted += 1;
+    return 'counts';
+  }
+
+  /** A call could not be sent. */
+  unsent(key: string, code: string, now: number, forgive: Forgive): void {
+    this.#unsent += 1;
+    if (this.#outage === undefined) {
+      if (this.#unsent >= numbers.unsentStreak) this.#begin(code, now);
+      return;
+    }
+    this.#note(key, false, forgive);
+    this.#outage.lastCall = false;
+    this.#probed(this.#outage, key, now);
+  }
+
+  /** The outage, once it has lasted too long. */
+  overdue(now: number): Readonly<Outage> | undefined {
+    const outage = this.current;
+    return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
+  }
+
+  #note(key: string, ofValue: boolean, forgive: Forgive): Failing {
+    const failing = this.#failing.get(key) ?? {counted: 0, ofValue, settled: false, forgive};
+    failing.ofValue = ofValue;
+    this.#failing.set(key, failing);
+    return failing;
+  }
+
+  #begin(cause: string, now: number): void {
+    for (const failing of this.#failing.values()) {
+      failing.forgive(failing.counted);
+      failing.counted = 0;
+    }
+    this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
+    this.#plan(this.#outage, now);
+  }
+
+  #failedInOutage(outage: Outage, key: string, known: boolean, now: number): Counting {
+    const ofValues = this.#left.every(failing => failing.ofValue);
+    if (outage.lastCall) {
+      if (known && ofValues) return 'final';
+      outage.lastCall = false;
+    }
+    this.#probed(outage, key, now);
+    if (!ofValues || !this.alone || now - outage.since < numbers.patienceMs) return 'forgiven';
+    outage.lastCall = true;
+    this.#ramp = FIRST_RAMP;
+    return 'final';
+  }
+
+  /** Calls that were under way when the outage began say nothing new; a probe's failure makes the wait longer. */
+  #probed(outage: Outage, key: string, now: number): void {
+    if (outage.probe !== key) return;
+    outage.probe = undefined;
+    outage.probes += 1;
+    this.#plan(outage, now);
+  }
+
+  /** The last probe is at the very end of the time that an outage may last. */
+  #plan(outage: Outage, now: number): void {
+    // Half the bound at least, so that a probe's luck does not become a storm.
+    const wait = backoffMs(outage.probes, 0.5 + this.#options.random() / 2);
+    const end = outage.since + this.#options.maxOutageMs;
+    outage.nextProbe = now < end ? Math.min(now + wait, end) : now + wait;
+  }
+}

@@ -1,0 +1,84 @@
+import type {PaceHeaders} from '../../client/attempt.ts';
+
+/**
+ * Reads what a service says of its limits. Headers are data from a stranger: what is not understood, negative or
+ * absurd is as if it were not there.
+ */
+
+const SECOND = 1_000;
+/** A wait beyond a day is no advice about pace. */
+const LONGEST_MS = 24 * 3_600 * SECOND;
+/** From here on a "reset" is a moment (Unix seconds, or milliseconds), not a length of time. */
+const EPOCH_SECONDS = 1_000_000_000;
+const EPOCH_MILLISECONDS = 1_000_000_000_000;
+
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds, or a date measured against the response's own clock. */
+export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefined {
+  const text = pace.retryAfter?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return sane(Number(text) * SECOND);
+  return sane(untilDate(text, pace, nowMs));
+}
+
+/** HTTP dates only: `Date.parse` alone would take "-5" or "0.5" for a year. */
+function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
+  if (!/^[A-Za-z]{3,9},? .*\d{2}:\d{2}:\d{2}/.test(text)) return Number.NaN;
+  const then = Date.parse(text);
+  const clock = Date.parse(pace.date ?? '');
+  const wait = then - (Number.isNaN(clock) ? nowMs : clock);
+  // A date that has passed says: now.
+  return wait < 0 && wait > -LONGEST_MS ? 0 : wait;
+}
+
+function sane(ms: number): number | undefined {
+  return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
+}
+
+/** How many calls the service says are left, and for how long that holds; undefined where it does not say. */
+export interface Quota {
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+/**
+ * The tightest quota among `RateLimit` (structured fields: `"default";r=50;t=30`), the older
+ * `RateLimit: limit=100, remaining=50, reset=30`, `RateLimit-Remaining` / `-Reset` and `X-RateLimit-*`.
+ */
+export function quotaOf(pace: PaceHeaders, nowMs: number): Quota | undefined {
+  const {limits} = pace;
+  const found: Quota[] = [];
+  const combined = limits.ratelimit;
+  for (const item of combined?.split(',') ?? []) push(found, param(item, 'r'), param(item, 't'), pace, nowMs);
+  if (combined !== undefined)
+    push(found, param(combined, 'remaining'), param(combined, 'reset'), pace, nowMs);
+  for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
+    push(found, limits[`${prefix}-remaining`], limits[`${prefix}-reset`], pace, nowMs);
+  }
+  return found.sort((a, b) => a.remaining - b.remaining)[0];
+}
+
+function param(text: string, name: string): string | undefined {
+  return new RegExp(`(?:^|[;,\\s])${name}\\s*=\\s*"?([^;,"\\s]+)`, 'i').exec(text)?.[1];
+}
+
+function push(
+  found: Quota[],
+  remaining: string | undefined,
+  reset: string | undefined,
+  pace: PaceHeaders,
+  nowMs: number,
+): void {
+  if (remaining === undefined || reset === undefined || !/^\d{1,9}$/.test(remaining.trim())) return;
+  const resetMs = resetIn(reset.trim(), pace, nowMs);
+  if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
+}
+
+/** Seconds from now, a Unix moment in seconds or milliseconds, or an HTTP date. */
+function resetIn(text: string, pace: PaceHeaders, nowMs: number): number | undefined {
+  if (!/^\d+(\.\d+)?$/.test(text)) return sane(untilDate(text, pace, nowMs));
+  const number = Number(text);
+  if (number < EPOCH_SECONDS) return sane(number * SECOND);
+  const clock = Date.parse(pace.date ?? '');
+  const now = Number.isNaN(clock) ? nowMs : clock;
+  return sane((number < EPOCH_MILLISECONDS ? number * SECOND : number) - now);
+}

@@ -1,0 +1,123 @@
+import Bottleneck from 'bottleneck';
+import type {Rate} from '../../job/values.ts';
+import type {LanePacer} from '../outlet.ts';
+import type {RateController} from './rate-controller.ts';
+
+/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
+const LEASE_SECONDS = 0.01;
+/** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99.5% of it is used. */
+const USE = 0.995;
+/** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
+const CATCH_UP_SECONDS = 0.25;
+/** bottleneck's timers can't be taken back when a run stops, so it spaces no further than this; the rest waits here. */
+const LONGEST_SPACING_MS = 100;
+/** A change of the rate smaller than this is not worth a change of the leases. */
+const NOTICEABLE = 0.02;
+
+/**
+ * Hands out permits to send, in leases: bottleneck spaces the leases out, and a log of the last sends makes the count
+ * exact in every sliding window. Permits that nobody wanted expire.
+ */
+export class Pacer implements LanePacer {
+  readonly #windowMs: number;
+  readonly #controller: RateController;
+  readonly #lease: (permits: number) => void;
+  readonly #now: () => number;
+  readonly #limiter = new Bottleneck({maxConcurrent: 1});
+  /** Send times of the last `count` calls, as a ring. */
+  readonly #log: Float64Array;
+  #next = 0;
+  #applied = Number.NaN;
+  /** When the next lease is due: those before it are spread from there back, however late they came. */
+  #due = Number.NEGATIVE_INFINITY;
+  #scheduled = false;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. */
+  constructor(
+    rate: Rate | 'unlimited',
+    controller: RateController,
+    lease: (permits: number) => void,
+    now: () => number,
+  ) {
+    this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
+    this.#controller = controller;
+    this.#lease = lease;
+    this.#now = now;
+    this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  request(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const rate = this.#controller.perSecond(this.#now());
+    if (rate === Number.POSITIVE_INFINITY) {
+      setImmediate(() => this.#grant(Number.POSITIVE_INFINITY));
+      return;
+    }
+    const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
+    this.#space(rate, permits);
+    // The next permit may have begun to be earned, but no more: what nobody asked for expires.
+    this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
+    void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Where the window is full it waits for the very moment at which it is not: a whole lease's time would be lost. */
+  #grantWithin(rate: number, permits: number): void {
+    if (this.#stopped) return;
+    const room = this.#room();
+    const waitMs = Math.max(room > 0 ? 0 : this.#fullForMs(), this.#due - this.#now());
+    if (waitMs >= 1) {
+      this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
+      return;
+    }
+    const granted = Math.min(this.#withMissed(rate, permits), room);
+    this.#due += (granted * 1_000) / (USE * rate);
+    this.#grant(granted);
+  }
+
+  #fullForMs(): number {
+    const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
+    return Math.max(1, oldest + this.#windowMs - this.#now());
+  }
+
+  /** The permits of a lease, and of those that should have come while it was late. */
+  #withMissed(rate: number, permits: number): number {
+    const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
+    return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
+  }
+
+  sent(): void {
+    if (this.#log.length === 0) return;
+    this.#log[this.#next] = this.#now();
+    this.#next = (this.#next + 1) % this.#log.length;
+  }
+
+  #grant(permits: number): void {
+    this.#scheduled = false;
+    this.#lease(permits);
+  }
+
+  #space(rate: number, permits: number): void {
+    if (Math.abs(rate - this.#applied) <= NOTICEABLE * rate) return;
+    this.#applied = rate;
+    const minTime = Math.min((permits * 1_000) / (USE * rate), LONGEST_SPACING_MS);
+    this.#limiter.updateSettings({minTime});
+  }
+
+  /** How many calls may be sent now without more than the rate in any window that ends now. */
+  #room(): number {
+    const {length} = this.#log;
+    if (length === 0) return Number.POSITIVE_INFINITY;
+    const cutoff = this.#now() - this.#windowMs;
+    let room = 0;
+    while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
+    return room;
+  }
+}

@@ -1,0 +1,120 @@
+import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
+import type {Summary} from '../summary.ts';
+
+const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
+
+/**
+ * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
+ * samples: when it was is a gauge. `before` is the file's last content: the time of the last success is kept from it.
+ */
+export function renderMetrics(summary: Summary, before = ''): string {
+  // `job` is a label that Prometheus sets itself.
+  const own = {job_name: summary.job ?? ''};
+  return [...runFamilies(summary, before), ...workFamilies(summary), ...resultFamilies(summary)]
+    .filter(({samples}) => samples.length > 0)
+    .map(family => familyText(family, own))
+    .join('');
+}
+
+function runFamilies(summary: Summary, before: string): Family[] {
+  const finished = Date.parse(summary.finished_at) / 1_000;
+  const success = summary.exit_code === 0;
+  const lastSuccess = success ? finished : lastSuccessIn(before, summary.job ?? '');
+  return [
+    gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
+    gauge('last_run_success', 'Whether the last run ended with exit code 0.', success ? 1 : 0),
+    {
+      name: LAST_SUCCESS,
+      help: 'When a run last ended with exit code 0, in seconds since the epoch.',
+      samples: lastSuccess === undefined ? [] : [[{}, lastSuccess]],
+    },
+    gauge('last_run_exit_code', 'Exit code of the last run.', summary.exit_code),
+    gauge(
+      'last_run_duration_seconds',
+      'How long the last run took, from its first start.',
+      summary.duration_ms / 1_000,
+    ),
+  ];
+}
+
+function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
+  const {dedupe, cache, prefilter} = credits.saved;
+  const {p50, p95, p99, max} = calls.latency_ms;
+  const latency = Object.entries({'0.5': p50, '0.95': p95, '0.99': p99, '1': max});
+  return [
+    {
+      name: 'bulk_enrich_last_run_rows',
+      help: 'Rows of the last run, by what became of them.',
+      samples: by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
+    },
+    {
+      name: 'bulk_enrich_last_run_lookups',
+      help: 'Values of the last run, by operation and outcome.',
+      samples: Object.entries(lookups).flatMap(([operation, facts]) => {
+        const {answered, empty, invalid, failed, unknown, skipped} = facts;
+        return by('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
+      }),
+    },
+    {
+      name: 'bulk_enrich_last_run_distinct_values',
+      help: 'Distinct values of the last run that were looked up.',
+      samples: Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
+    },
+    {
+      name: 'bulk_enrich_last_run_calls',
+      help: 'Calls of the last run, by operation.',
+      samples: Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
+    },
+    gauge('last_run_retries', 'Calls of the last run beyond the first for their value.', calls.retries),
+    {
+      name: 'bulk_enrich_last_run_call_latency_seconds',
+      help: 'Latency of the calls of the last run, by quantile.',
+      samples: latency.flatMap(([quantile, ms]): Sample[] => (ms === null ? [] : [[{quantile}, ms / 1_000]])),
+    },
+    {
+      name: 'bulk_enrich_last_run_credits',
+      help: 'Credits of the last run: spent, perhaps spent, and saved.',
+      samples: by('kind', {
+        spent: credits.spent,
+        maybe_spent: credits.maybe_spent,
+        saved_by_dedupe: dedupe,
+        saved_by_store: cache,
+        saved_by_prefilter: prefilter,
+      }),
+    },
+    {
+      name: 'bulk_enrich_last_run_credit_limit',
+      help: 'Most credits that the last run was allowed.',
+      samples: credits.limit === null ? [] : [[{}, credits.limit]],
+    },
+  ];
+}
+
+function resultFamilies({risk, drift}: Summary): Family[] {
+  return [
+    {
+      name: 'bulk_enrich_last_run_risk_rows',
+      help: 'Rows of the last run, by risk level.',
+      samples: risk
+        ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown})
+        : [],
+    },
+    {
+      name: 'bulk_enrich_last_run_risk_score_mean',
+      help: 'Mean risk score of the last run, from 0 to 100.',
+      samples: typeof risk?.mean === 'number' ? [[{}, risk.mean]] : [],
+    },
+    {
+      name: 'bulk_enrich_last_run_drifts',
+      help: "Figures of the last run that jumped against the job's earlier ones.",
+      samples: [[{}, drift.length]],
+    },
+  ];
+}
+
+function lastSuccessIn(before: string, job: string): number | undefined {
+  const start = `${LAST_SUCCESS}${labelText({job_name: job})} `;
+  const line = before.split('\n').find(text => text.startsWith(start));
+  const value = Number(line?.slice(start.length));
+  return line !== undefined && Number.isFinite(value) ? value : undefined;
+}

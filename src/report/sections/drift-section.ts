@@ -1,0 +1,48 @@
+import {count, many, percent} from '../format.ts';
+import type {Section} from '../model.ts';
+import type {Drift, Summary} from '../summary.ts';
+
+/** What jumped since the job's last runs; undefined where nothing did. */
+export function driftSection({drift}: Summary): Section | undefined {
+  if (drift.length === 0) return undefined;
+  return {
+    title: 'Unlike the last runs',
+    note: `Compared with the median of ${many(drift[0]?.runs ?? 0, 'earlier run')} of this job.`,
+    blocks: [
+      {
+        kind: 'table',
+        caption: 'What jumped',
+        head: ['What', 'this run', 'usually'],
+        rows: drift.map(({what, now, usual}) => [
+          driftName(what),
+          driftValue(what, now),
+          driftValue(what, usual),
+        ]),
+      },
+    ],
+  };
+}
+
+const names: Readonly<Record<string, string>> = {
+  rows: 'Rows',
+  'risk.mean': 'Mean risk score',
+  'risk.high': 'Share of high risk',
+  failed: 'Share of failed lookups',
+  invalid: 'Share of invalid values',
+};
+
+function driftName(what: string): string {
+  return names[what] ?? what;
+}
+
+/** Rows and scores are numbers; all else is a share. */
+function driftValue(what: string, value: number): string {
+  if (what === 'rows') return count(Math.round(value));
+  return what === 'risk.mean' ? count(Math.round(value * 10) / 10) : percent(value, 1);
+}
+
+/** One jump in a sentence, for the terminal: `share of high risk 12% (usually 3.1%)`. */
+export function driftSentence({what, now, usual}: Drift): string {
+  const name = driftName(what);
+  return `${name.slice(0, 1).toLowerCase()}${name.slice(1)} ${driftValue(what, now)} (usually ${driftValue(what, usual)})`;
+}

@@ -1,0 +1,58 @@
+import {count} from '../format.ts';
+import type {Section} from '../model.ts';
+import {operationName} from '../display-names.ts';
+import type {Summary} from '../summary.ts';
+
+/** What the run cost, and what it did not cost. */
+export function moneySection({credits, lookups}: Summary): Section | undefined {
+  if (Object.keys(lookups).length === 0) return undefined;
+  const {spent, maybe_spent: maybe, saved} = credits;
+  const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
+  const perhaps =
+    maybe === 0 ? '' : ` ${count(maybe)} more may have been charged for calls that brought no answer.`;
+  const conditions =
+    saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
+  return {
+    title: 'Money',
+    note: `${count(spent)} credits were spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
+    blocks: [
+      {
+        kind: 'stacks',
+        caption: 'Credits: what all lookups would have cost, one by one',
+        what: 'Credits',
+        keys: [
+          {name: 'spent', tone: 'warn'},
+          {name: 'perhaps spent', tone: 'bad'},
+          {name: 'saved: asked once for repeats', tone: 'repeat'},
+          {name: 'saved: known from the store', tone: 'known'},
+          {name: 'saved: not worth asking', tone: 'quiet'},
+        ],
+        rows: [{name: 'All lookups', counts: [spent, maybe, saved.dedupe, saved.cache, saved.prefilter]}],
+      },
+      {
+        kind: 'table',
+        caption: 'Calls and credits by operation',
+        head: [
+          'Operation',
+          'distinct values',
+          'from the store',
+          'calls',
+          'retries',
+          'spent',
+          'perhaps spent',
+        ],
+        rows: Object.entries(lookups).map(([name, {distinct, from_cache, calls, retries}]) => [
+          operationName(name),
+          ...[
+            distinct,
+            from_cache,
+            calls,
+            retries,
+            credits.by_operation[name]?.spent ?? 0,
+            credits.by_operation[name]?.maybe_spent ?? 0,
+          ].map(count),
+        ]),
+      },
+    ],
+  };
+}

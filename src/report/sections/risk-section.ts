@@ -1,0 +1,88 @@
+import {count, many, percent} from '../format.ts';
+import type {HistogramBlock, RankingBlock, Section, StacksBlock} from '../model.ts';
+import type {RiskCounts, Summary} from '../summary.ts';
+
+const MOST_REASONS = 12;
+
+/** How risky the rows are, and why. */
+export function riskSection({risk}: Summary): Section | undefined {
+  if (risk === null || risk.scored + risk.unknown === 0) return undefined;
+  const {scored, unknown, mean} = risk;
+  const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
+  const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
+  return {
+    title: 'Risk',
+    note: `${many(scored, 'row')} scored from 0 to 100${average}.${without}`,
+    blocks: [
+      levels(risk),
+      scores(risk),
+      ...ranking(risk.reasons, 'Reasons, most often first', 'Reason', scored),
+      ...ranking(risk.missing, 'Signals that were missing', 'Signal', scored + unknown),
+    ],
+  };
+}
+
+function levels({low, medium, high, unknown}: RiskCounts): StacksBlock {
+  return {
+    kind: 'stacks',
+    caption: 'Rows by level',
+    what: 'Rows',
+    keys: [
+      {name: 'low', tone: 'good'},
+      {name: 'medium', tone: 'warn'},
+      {name: 'high', tone: 'bad'},
+      {name: 'unknown', tone: 'quiet'},
+    ],
+    rows: [{name: 'All rows', counts: [low, medium, high, unknown]}],
+  };
+}
+
+function scores({histogram}: RiskCounts): HistogramBlock {
+  const last = histogram.length - 1;
+  const bins = histogram.map((rows, index) => ({
+    name: `${index * 10}–${index === last ? 100 : index * 10 + 9}`,
+    count: rows,
+    tone: 'known' as const,
+  }));
+  return {kind: 'histogram', caption: 'Rows by score', what: 'Score', bins};
+}
+
+function ranking(
+  counts: Readonly<Record<string, number>>,
+  caption: string,
+  what: string,
+  of: number,
+): RankingBlock[] {
+  const rows = Object.entries(counts)
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, MOST_REASONS)
+    .map(([name, times]) => ({name, count: times}));
+  return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
+}
+
+/** How often each answer field was there, and how often it said yes. */
+export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
+  const rows = Object.entries(fields).flatMap(([operation, shares]) =>
+    (lookups[operation]?.answered ?? 0) === 0
+      ? []
+      : Object.entries(shares).map(([name, {present, true: yes}]) => [
+          `${operation}.${name}`,
+          percent(present, 1),
+          yes === undefined || present === 0 ? '' : percent(yes, 1),
+        ]),
+  );
+  if (rows.length === 0) return undefined;
+  return {
+    title: 'Answer fields',
+    note: 'How many of the answers had each field, and how many of those said yes.',
+    blocks: [
+      {
+        kind: 'table',
+        caption: 'Shares of the answers',
+        head: ['Field', 'present', 'yes'],
+        rows,
+        folded: true,
+      },
+    ],
+  };
+}

@@ -1,0 +1,76 @@
+import {count, many} from '../format.ts';
+import type {Section, TableBlock, Tone} from '../model.ts';
+import {operationName} from '../display-names.ts';
+import type {LookupCounts, Summary} from '../summary.ts';
+
+const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
+  ['answered', 'good'],
+  ['skipped', 'known'],
+  ['empty', 'quiet'],
+  ['invalid', 'repeat'],
+  ['failed', 'bad'],
+  ['unknown', 'warn'],
+];
+
+/** What became of the rows and of each lookup in them. */
+export function rowsSection({rows, lookups}: Summary): Section | undefined {
+  if (rows.read === 0) return undefined;
+  const trouble =
+    rows.with_errors === 0 ? '' : `, ${count(rows.with_errors)} with a lookup that failed or was not made`;
+  return {
+    title: 'Rows and outcomes',
+    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written: ${count(rows.ok)} without trouble${trouble}. ${count(rows.rejected)} could not be read.`,
+    blocks: [
+      {
+        kind: 'stacks',
+        caption: 'What became of each value',
+        what: 'Values',
+        keys: outcomes.map(([name, tone]) => ({name, tone})),
+        rows: Object.entries(lookups).map(([name, facts]) => ({
+          name: operationName(name),
+          counts: outcomes.map(([outcome]) => facts[outcome]),
+        })),
+      },
+    ],
+  };
+}
+
+const MOST_CODES = 20;
+
+/** What went wrong, and where; undefined where nothing did. */
+export function troubleSection({errors, calls}: Summary): Section | undefined {
+  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
+  const broken = [...strange, ...Object.entries(calls.by_error)];
+  const blocks: TableBlock[] = [];
+  if (errors.length > 0) {
+    blocks.push({
+      kind: 'table',
+      caption: 'Codes, most often first',
+      head: ['Code', 'count', 'first rows'],
+      texts: [2],
+      rows: errors
+        .slice(0, MOST_CODES)
+        .map(({code, count: times, rows}) => [
+          code,
+          count(times),
+          `${rows.join(', ')}${times > rows.length ? ', …' : ''}`,
+        ]),
+    });
+  }
+  if (broken.length > 0) {
+    blocks.push({
+      kind: 'table',
+      caption: 'Calls without a usable answer, retried ones included',
+      head: ['HTTP status or network code', 'calls'],
+      rows: broken.sort((a, b) => b[1] - a[1]).map(([code, times]) => [code, count(times)]),
+    });
+  }
+  if (blocks.length === 0) return undefined;
+  const left = errors.length - MOST_CODES;
+  const more = left > 0 ? ` ${many(left, 'rarer code')} are in the summary file.` : '';
+  return {
+    title: 'Where something was wrong',
+    note: `Rows are named by number, never by value.${more}`,
+    blocks,
+  };
+}

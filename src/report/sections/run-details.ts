@@ -1,0 +1,30 @@
+import {bytes, count, moment} from '../format.ts';
+import type {Section} from '../model.ts';
+import type {Summary} from '../summary.ts';
+
+/** What to quote when asking about this run. */
+export function runSection(summary: Summary): Section {
+  const {endpoint, input, output, resumed} = summary;
+  const details: [string, string][] = [
+    ['Run', summary.run_id],
+    ['Started', moment(summary.started_at)],
+    ['Finished', moment(summary.finished_at)],
+    ['Service', endpoint.base_url === null ? endpoint.kind : `${endpoint.kind}, ${endpoint.base_url}`],
+    ['Input', `${input.paths.join(', ')} (${bytes(input.bytes)})`],
+    ['SHA-256 of the input', input.sha256],
+    ['Output', `${output.path}${output.bytes === null ? '' : ` (${bytes(output.bytes)})`}`],
+    ...(output.sha256 === null ? [] : [['SHA-256 of the output', output.sha256] as [string, string]]),
+    ...(resumed.times === 0
+      ? []
+      : [
+          ['Resumed', `${count(resumed.times)} times, last from row ${count(resumed.from_row ?? 1)}`] as [
+            string,
+            string,
+          ],
+        ]),
+  ];
+  return {
+    title: 'This run',
+    blocks: [{kind: 'table', caption: 'Details', head: ['What', 'value'], texts: [1], rows: details}],
+  };
+}

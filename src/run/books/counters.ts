@@ -1,0 +1,157 @@
+import type {Reject} from '../../input/row.ts';
+import {overEmpty} from '../../ledger/tally.ts';
+import type {Result} from '../../lookup/plan.ts';
+import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
+import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
+import type {EnrichedRow} from '../../output/encoder.ts';
+import type {Risk, RiskLevel} from '../../score/risk.ts';
+import {countAnswer, emptyTop, type Top} from './top-counts.ts';
+
+/** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
+export interface Counters {
+  readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
+  /** Cells by what became of them; their sum is all cells looked at. */
+  readonly lookups: Record<Operation, Record<Result['status'], number>>;
+  readonly errors: ErrorCounts;
+  /** Cells that were not asked about on purpose, by operation and code. */
+  readonly skipped: Record<Operation, Record<string, number>>;
+  /** The most common countries, networks and domains among the answers. */
+  readonly top: Top;
+  readonly risk: RiskCounts;
+  /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
+  readonly fields: Record<Operation, Record<string, FieldCount>>;
+}
+
+/** By code: how often, and the first rows. */
+type ErrorCounts = Record<string, {count: number; rows: number[]}>;
+
+interface RiskCounts {
+  readonly levels: Record<RiskLevel, number>;
+  /** Sum of all scores. */
+  sum: number;
+  /** Scores by tens: 0 to 9, 10 to 19, …, 90 to 100. */
+  readonly histogram: number[];
+  readonly reasons: Record<string, number>;
+  readonly missing: Record<string, number>;
+}
+
+interface FieldCount {
+  present: number;
+  true: number;
+}
+
+/** Of each error code the first rows are named. */
+const NAMED_ROWS = 10;
+/** Scores are counted by tens. */
+const HISTOGRAM = 10;
+
+export function emptyCounters(): Counters {
+  const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
+  return {
+    rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
+    lookups: perOperation(zero),
+    errors: {},
+    skipped: perOperation(() => ({})),
+    top: emptyTop(),
+    risk: {
+      levels: {low: 0, medium: 0, high: 0, unknown: 0},
+      sum: 0,
+      histogram: Array.from({length: HISTOGRAM}, () => 0),
+      reasons: {},
+      missing: {},
+    },
+    fields: perOperation(() => ({})),
+  };
+}
+
+/** The counters of a checkpoint to go on with; empty ones where there is none. */
+export function savedCounters(saved: Counters | undefined): Counters {
+  return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
+}
+
+export function countReject(counters: Counters, {reason, record}: Reject): void {
+  counters.rows.rejected += 1;
+  countError(counters.errors, `rejected.${reason}`, record);
+}
+
+export function countRow(
+  counters: Counters,
+  {row, results, answers, risk}: EnrichedRow,
+  columns: readonly TargetColumns[],
+): void {
+  counters.rows.written += 1;
+  let trouble = false;
+  for (const [index, {target, answerFields}] of columns.entries()) {
+    const result = results[index] as Result;
+    counters.lookups[target.operation][result.status] += 1;
+    if (result.status === 'ok') {
+      countAnswer(counters.top, target.operation, answers[index]);
+      countFields(counters.fields[target.operation], answers[index], answerFields);
+    }
+    if (result.status === 'skipped') countSkipped(counters.skipped[target.operation], result.error);
+    if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
+    countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+    trouble ||= result.status !== 'invalid';
+  }
+  if (trouble) counters.rows.with_errors += 1;
+  else counters.rows.ok += 1;
+  if (risk !== undefined) countRisk(counters.risk, risk);
+}
+
+function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): void {
+  counts.levels[level] += 1;
+  for (const reason of reasons) counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1;
+  for (const signal of missing) counts.missing[signal] = (counts.missing[signal] ?? 0) + 1;
+  if (score === null) return;
+  counts.sum += score;
+  const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
+  counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
+}
+
+function countSkipped(counts: Record<string, number>, code: string): void {
+  counts[code] = (counts[code] ?? 0) + 1;
+}
+
+function countFields(counts: Record<string, FieldCount>, answer: unknown, fields: readonly Field[]): void {
+  for (const {name, path} of fields) {
+    const value = valueAt(answer, path);
+    if (value === undefined || value === null) continue;
+    let count = counts[name];
+    if (count === undefined) {
+      count = {present: 0, true: 0};
+      counts[name] = count;
+    }
+    count.present += 1;
+    if (value === true) count.true += 1;
+  }
+}
+
+export function countError(errors: ErrorCounts, code: string, row: number): void {
+  let entry = errors[code];
+  if (entry === undefined) {
+    entry = {count: 0, rows: []};
+    errors[code] = entry;
+  }
+  entry.count += 1;
+  if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
+}
+
+/** The summary's list of errors, most often first. */
+export function listErrors(errors: Counters['errors']) {
+  return Object.entries(errors)
+    .map(([code, {count, rows}]) => ({code, count, rows}))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Cells whose lookup did not succeed, of all operations together. */
+export function failures(counters: Counters): number {
+  return operationNames.reduce(
+    (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,
+    0,
+  );
+}
+
+/** Cells that asked for a lookup, of all operations together. */
+export function asked(counters: Counters): number {
+  return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
+}

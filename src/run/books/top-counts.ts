@@ -1,0 +1,69 @@
+import {type TopKind, topKinds} from '../../operations/operation.ts';
+import {type Operation, operations} from '../../operations/table.ts';
+
+/** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
+export interface TopCounts {
+  /** How many names were counted in all. */
+  counted: number;
+  /** At most this many occurrences of one name may be missing from its count. */
+  missed: number;
+  counts: Record<string, number>;
+}
+
+export type Top = Record<TopKind, TopCounts>;
+
+/** So many names are kept; a name this common among all others is never lost. */
+const KEPT = 200;
+const LONGEST_NAME = 80;
+const SHOWN = 10;
+/** A domain with fewer rows than this may be one person's own. */
+const FEWEST_OF_A_DOMAIN = 5;
+
+export function emptyTop(): Top {
+  return Object.fromEntries(
+    topKinds.map(kind => [kind, {counted: 0, missed: 0, counts: {}}]),
+  ) as unknown as Top;
+}
+
+/** Counts an answer under the names that it has. */
+export function countAnswer(top: Top, operation: Operation, answer: unknown): void {
+  for (const [kind, path] of operations[operation].top) {
+    const name = path.reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
+      answer,
+    );
+    if (typeof name === 'string' && name.trim() !== '') countName(top[kind], name.trim());
+  }
+}
+
+/** Once there are twice as many names as are kept, the rare half goes: what is left is counted at most too low. */
+export function countName(top: TopCounts, name: string): void {
+  const key = name.slice(0, LONGEST_NAME);
+  if (key === '__proto__') return;
+  top.counted += 1;
+  top.counts[key] = (Object.hasOwn(top.counts, key) ? (top.counts[key] ?? 0) : 0) + 1;
+  if (top.counts[key] > 1 || Object.keys(top.counts).length <= 2 * KEPT) return;
+  const ranked = rank(top);
+  top.missed += ranked[KEPT]?.[1] ?? 0;
+  top.counts = Object.fromEntries(ranked.slice(0, KEPT));
+}
+
+/** The summary's `top`: for each kind how many answers were counted, and the most common names. */
+export function topSummary(top: Top) {
+  const shown = (kind: TopKind) => {
+    const fewest = kind === 'domains' ? FEWEST_OF_A_DOMAIN : 1;
+    const names = rank(top[kind]).filter(([, count]) => count >= fewest);
+    return {
+      counted: top[kind].counted,
+      missed_at_most: top[kind].missed,
+      names: names.slice(0, SHOWN).map(([name, count]) => ({name, count})),
+    };
+  };
+  return Object.fromEntries(
+    topKinds.filter(kind => top[kind].counted > 0).map(kind => [kind, shown(kind)]),
+  ) as Partial<Record<TopKind, ReturnType<typeof shown>>>;
+}
+
+function rank({counts}: TopCounts): [string, number][] {
+  return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+}

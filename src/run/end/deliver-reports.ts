@@ -1,0 +1,49 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {writeAtomically} from '../../disk/replace.ts';
+import {systemCode, UsageError} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {buildReport} from '../../report/build.ts';
+import {renderHtml} from '../../report/render/html.ts';
+import {renderMarkdown} from '../../report/render/markdown.ts';
+import {renderMetrics} from '../../report/render/metrics.ts';
+import type {Summary} from '../../report/summary.ts';
+import {rememberRun} from './history.ts';
+import type {RunIo} from '../io.ts';
+
+/**
+ * Checks, before anything is paid for, that what goes beside the output has a directory to go to.
+ *
+ * @throws {UsageError}
+ */
+export function checkReportPlaces({settings}: Job): void {
+  const {summary, rejects, report, metrics} = settings;
+  for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
+    if (path !== undefined && !existsSync(dirname(path)))
+      throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
+  }
+}
+
+/** What follows once all rows are in place: the run is kept for later comparison, and reported. */
+export function deliverCompleted(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): void {
+  rememberRun(job, summary, io);
+  deliverReports(job, summary, io.warn);
+}
+
+/** Writes the report and the metrics that the job asks for. What there is of rows is safe by now: trouble is a warning. */
+export function deliverReports({settings}: Job, summary: Summary, warn: (sentence: string) => void): void {
+  const {report, metrics} = settings;
+  const attempt = (path: string | undefined, text: (path: string) => string) => {
+    if (path === undefined) return;
+    try {
+      writeAtomically(path, text(path));
+    } catch (error) {
+      warn(error instanceof Error ? error.message : systemCode(error));
+    }
+  };
+  attempt(report, path => {
+    const built = buildReport(summary);
+    return /\.(md|markdown)$/i.test(path) ? renderMarkdown(built) : renderHtml(built);
+  });
+  attempt(metrics, path => renderMetrics(summary, existsSync(path) ? readFileSync(path, 'utf8') : ''));
+}

@@ -1,0 +1,274 @@
+import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {digestFiles, type FileDigest} from '../../disk/digest.ts';
+import {writeAtomically} from '../../disk/replace.ts';
+import {type ExitCode, exitCodes} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {nothingEarlier} from '../../ledger/given-up.ts';
+import {Ledger} from '../../ledger/ledger.ts';
+import {emptyTally} from '../../ledger/tally.ts';
+import {count, many} from '../../report/format.ts';
+import type {Summary} from '../../report/summary.ts';
+import {savedCounters} from '../books/counters.ts';
+import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {completedExit} from '../exit.ts';
+import {hasEarlierRejects} from '../open/done-before.ts';
+import {findDrift} from './history.ts';
+import type {RunIdentity} from '../identity.ts';
+import type {RunIo} from '../io.ts';
+import {operationsOf} from '../layout/layout.ts';
+import {priceOf} from '../layout/mapping.ts';
+import {publish} from './publish.ts';
+import {closeStages, type Session} from '../session.ts';
+import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
+import {type Stop, stopFor} from '../stop.ts';
+import {buildSummary, summaryText} from '../books/build-summary.ts';
+
+/** How a run ended. */
+export interface RunOutcome {
+  readonly exitCode: ExitCode;
+  /** Undefined where the run could do nothing, and had no summary of an earlier session either. */
+  readonly summary: Summary | undefined;
+  /** Why it stopped before its end. */
+  readonly stop: Stop | undefined;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */
+  readonly safeRows: number;
+}
+
+/** Ends the session: publishes what is complete, or saves what the same command goes on from. */
+export async function finish(session: Session): Promise<RunOutcome> {
+  const stop = session.stopper.reason;
+  if (stop !== undefined) return interrupt(session, stop);
+  try {
+    return await complete(session);
+  } catch (error) {
+    return interrupt(session, stopFor(error));
+  }
+}
+
+/** Digests of what a run publishes; undefined where there is none. */
+interface Published {
+  readonly output: FileDigest | undefined;
+  readonly rejects: FileDigest | undefined;
+}
+
+async function complete(session: Session): Promise<RunOutcome> {
+  const {job, writer, state, ledger, store, stopper, io} = session;
+  // The ledger goes with the run, so this is when its answers are given to the store at the latest.
+  await stopper.unlessStopped(store.flush(true));
+  const published = {
+    output: await digestOf(writer.partial.output),
+    rejects: await digestOf(writer.partial.rejects),
+  };
+  const {exitCode, summary} = judge(session, published);
+  const text = summaryText(summary);
+  ledger.close();
+  if (published.output === undefined) {
+    if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
+  } else {
+    publish(state, {
+      input: session.source.position,
+      output: published.output,
+      rejects: published.rejects ?? null,
+      obsolete: published.rejects === undefined && hasEarlierRejects(job),
+      summary: job.paths.summary === undefined ? null : text,
+      exitCode,
+      rowsWritten: writer.counters.rows.written,
+    });
+  }
+  await closeStages(session);
+  closeState(state, 'all');
+  deliverCompleted(job, summary, io);
+  return {
+    exitCode,
+    summary,
+    stop: undefined,
+    message: completedMessage(job, summary),
+    safeRows: summary.rows.written,
+  };
+}
+
+/** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
+function judge(
+  session: Session,
+  published: Published,
+): {readonly exitCode: ExitCode; readonly summary: Summary} {
+  const {job, writer, io} = session;
+  const done = completedExit(writer.counters);
+  const draft = summarize(
+    session,
+    {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
+    published,
+  );
+  const failedIf = exceededThresholds(session, draft);
+  const drift = findDrift(job, draft, io);
+  const drifted = drift.length > 0 && job.settings.drift === 'fail';
+  const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
+  const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
+  return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
+}
+
+function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
+  const exceeded = layout.thresholds.filter(threshold => {
+    const decision = threshold.exceeded(summary);
+    if (decision === undefined)
+      io.warn(`fail_if "${threshold.text}" could not be decided: the summary has not all that it reads.`);
+    return decision === true;
+  });
+  return exceeded.map(({text}) => text);
+}
+
+async function digestOf(path: string | undefined): Promise<FileDigest | undefined> {
+  return path === undefined || !existsSync(path) ? undefined : await digestFiles([path]);
+}
+
+function completedMessage(job: Job, summary: Summary): string {
+  const {written, rejected} = summary.rows;
+  const left =
+    rejected === 0
+      ? ''
+      : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
+  const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
+  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}${storeSentence(summary)}`;
+}
+
+/** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
+export function storeSentence({store}: {readonly store?: Summary['store']}): string {
+  if (!store) return '';
+  const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
+  const costs = [
+    ...(unread === 0
+      ? []
+      : [
+          `${many(unread, 'value')} could not be looked up in it, so that up to ${many(credits, 'credit')} may have been paid again`,
+        ]),
+    ...(unwritten === 0 ? [] : [`${many(unwritten, 'answer')} could not be kept for the next run`]),
+  ];
+  if (costs.length === 0) return '';
+  return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
+}
+
+/** What was saved is safe; the summary says so too, if it can still be written. */
+async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
+  const {job, state, io} = session;
+  await session.store.flush().catch(() => false);
+  const stop = closeLedger(session, first);
+  const summary = summarize(session, stop, {output: undefined, rejects: undefined});
+  deliverStopped(job, io, summary);
+  await closeStages(session);
+  closeState(state, 'nothing');
+  return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
+}
+
+/** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
+function closeLedger({ledger}: Session, stop: Stop): Stop {
+  try {
+    ledger.close();
+    return stop;
+  } catch (error) {
+    ledger.abandon();
+    const broken: readonly number[] = [exitCodes.output, exitCodes.internal, exitCodes.state];
+    return broken.includes(stop.exitCode) ? stop : stopFor(error);
+  }
+}
+
+/** The summary of a run that stopped, and what is made of it. */
+function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
+  const path = job.paths.summary;
+  try {
+    // Where there is no directory for it, that is what the run stopped for.
+    if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
+  } catch (error) {
+    io.warn(stopFor(error).message);
+  }
+  deliverReports(job, summary, io.warn);
+}
+
+/** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
+export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
+  const stop = stopFor(error);
+  if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
+  const {tally, earlier, identity, checkpoint} = soFar(job, io, state);
+  const counters = savedCounters(checkpoint?.counters);
+  deliverStopped(
+    job,
+    io,
+    buildSummary({
+      ...stop,
+      job,
+      baseUrl: job.endpoint.kind === 'live' ? job.endpoint.baseUrl : undefined,
+      runId: identity?.runId ?? randomUUID(),
+      startedAt: identity?.startedAt ?? io.now(),
+      finishedAt: io.now(),
+      input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
+      output: undefined,
+      rejects: undefined,
+      rowsRead: counters.rows.written + counters.rows.rejected,
+      blankLines: 0,
+      counters,
+      tally,
+      earlier,
+      pace: undefined,
+      store: undefined,
+      timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
+      resumed: {times: identity?.sessions ?? 0, fromRow: null},
+      daily: undefined,
+      costOf: priceOf(job),
+      operations: [],
+    }),
+  );
+}
+
+/** SHA-256 of nothing. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+function soFar(job: Job, {now}: RunIo, state: RunState | undefined) {
+  const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
+  if (state === undefined || !existsSync(ledgerPath(state)))
+    return {...nothing, earlier: nothingEarlier(false)};
+  try {
+    const {resend} = job.settings;
+    const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
+    const identity = ledger.getMeta<RunIdentity>('run');
+    const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
+    ledger.close();
+    return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
+  } catch {
+    return {...nothing, earlier: nothingEarlier(true)};
+  }
+}
+
+function summarize(
+  session: Session,
+  end: {status: Summary['status']; reason: string; exitCode: number; comeBackMs?: number | undefined},
+  published: Published,
+): Summary {
+  const {job, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
+  const {written, rejected} = writer.counters.rows;
+  return buildSummary({
+    ...end,
+    job,
+    baseUrl: connection.client.baseUrl,
+    runId: identity.runId,
+    startedAt: identity.startedAt,
+    // A clock that was set back makes no run end before it began.
+    finishedAt: Math.max(session.io.now(), Math.round(session.clock())),
+    input: source.position,
+    ...published,
+    rowsRead: written + rejected,
+    blankLines: source.blankLines,
+    counters: writer.counters,
+    tally: ledger.tally,
+    earlier: ledger.earlier,
+    pace: executor.pace(),
+    store: session.store.trouble,
+    timeline: session.timeline.state,
+    resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
+    daily: ledger.day,
+    costOf: priceOf(job),
+    operations: operationsOf(layout.mapping.targets),
+  });
+}

@@ -1,0 +1,58 @@
+import type {Source} from '../../input/source.ts';
+import type {Job} from '../../job/job.ts';
+import type {Target} from '../../lookup/targets.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
+import {
+  addedNames,
+  fieldsOf,
+  planColumns,
+  refuseClashes,
+  refuseKeyClashes,
+  type TargetColumns,
+} from '../../output/columns.ts';
+import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../../output/encoder.ts';
+import {summaryOf} from '../../report/summary.ts';
+import {type AskWhich, createConditions} from '../../score/conditions.ts';
+import {loadRules, type RuleSet} from '../../score/rules.ts';
+import {createScorer, type Scorer} from '../../score/scorer.ts';
+import {createThresholds, type Threshold} from '../../score/thresholds.ts';
+import {type Mapping, resolveMapping} from './mapping.ts';
+import {outputFormat, writtenInput} from './output-format.ts';
+
+/** How rows become output: all of it is known before the first call. */
+export interface Layout {
+  readonly mapping: Mapping;
+  readonly columns: readonly TargetColumns[];
+  readonly format: OutputFormat;
+  readonly encoder: Encoder;
+  /** Undefined where the job asks for no score. */
+  readonly scorer: Scorer | undefined;
+  readonly rules: RuleSet | undefined;
+  /** Which of the lookups with a condition are asked; undefined where none has one. */
+  readonly askWhich: AskWhich | undefined;
+  readonly thresholds: readonly Threshold[];
+}
+
+/** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
+export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Layout {
+  const mapping = resolveMapping(job, source.format, source.sample);
+  const columns = planColumns(mapping.targets, job.settings.fields);
+  const format = outputFormat(job, source);
+  const input = writtenInput(source, format);
+  const own = ownNames(input, format);
+  const nested = format.kind === 'ndjson' && !format.flatten;
+  if (nested) refuseKeyClashes(columns, format.risk);
+  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
+  const rules = loadRules(job.settings.score, job.placeOf);
+  const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
+  const askWhich = createConditions(mapping.targets, source.format, scorer, job.placeOf);
+  const encoder = createEncoder(input, columns, format);
+  const summary = summaryOf(operationsOf(mapping.targets), fieldsOf);
+  const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
+  return {mapping, columns, format, encoder, rules, scorer, askWhich, thresholds};
+}
+
+/** The operations that columns are looked up by. */
+export function operationsOf(targets: readonly Target[]): Operation[] {
+  return operationNames.filter(name => targets.some(({operation}) => operation === name));
+}

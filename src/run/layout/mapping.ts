@@ -1,0 +1,219 @@
+import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
+import {UsageError} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {thousandths} from '../../job/money.ts';
+import {spelled} from '../../job/settings.ts';
+import {type ColumnChoice, ofOperation} from '../../job/values.ts';
+import type {Lookup} from '../../ledger/lookup.ts';
+import {demandCountry} from '../../lookup/country.ts';
+import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
+import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan.ts';
+import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
+import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../../operations/table.ts';
+import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
+import {createRowFilter} from '../../score/conditions.ts';
+
+/** Which columns are looked up, how that was found out, and the plan that follows. */
+export interface Mapping {
+  readonly targets: readonly Target[];
+  readonly guesses: readonly Guess[];
+  readonly country: string | undefined;
+  readonly planRow: PlanRow;
+  /** Sentences about columns that may not be what was meant. */
+  readonly doubts: readonly string[];
+}
+
+/** Judging a column by fewer values than this would be judging single rows. */
+const FEW_VALUES = 20;
+const MOSTLY_INVALID = 0.9;
+
+/** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
+export function resolveMapping(job: Job, format: InputFormat, sample: readonly InputRecord[]): Mapping {
+  const {settings} = job;
+  const rows = sample.filter((record): record is Row => record.type !== 'reject');
+  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header);
+  demandCountry(settings.defaultCountry, job.placeOf(['defaultCountry']));
+  const named = namedColumns(job);
+  for (const [setting, column] of named.mentioned)
+    requireColumn(column, format.columns, format.kind, setting);
+  const detect = !job.fromFile && named.choices.size === 0;
+  const guesses = detect
+    ? detectColumns(format.columns, rows, {column: settings.country, fallback: settings.defaultCountry})
+    : [];
+  if (detect && rows.length > 0) demandSure(guesses, settings.only, format.columns);
+  const choices = detect ? guessedChoices(guesses) : named.choices;
+  const only = settings.only === undefined ? undefined : new Set<Operation>(settings.only);
+  const targets = [...choices]
+    .filter(([operation]) => only?.has(operation) !== false)
+    .flatMap(([operation, some]) => targetsOf(operation, some, format.columns));
+  const country =
+    settings.country ??
+    guesses.find(guess => guess.operation === 'country' && guess.confidence === 'sure')?.column;
+  const planAll = createPlan(targets, planCells(job, format, country));
+  refuseMostlyInvalid(targets, rows, planAll);
+  const doubts = named.mentioned
+    .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
+    .filter(doubt => doubt !== undefined);
+  return {targets, guesses, country, planRow: filtered(planAll, job, format), doubts};
+}
+
+/** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
+function filtered(planRow: PlanRow, {settings, placeOf}: Job, format: InputFormat): PlanRow {
+  if (settings.where === undefined) return planRow;
+  const wanted = createRowFilter(settings.where, format, placeOf);
+  return row =>
+    wanted(row)
+      ? planRow(row)
+      : planRow(row).map(plan => (plan.status === 'ask' ? {status: 'skipped', error: 'filter'} : plan));
+}
+
+interface Named {
+  readonly choices: Map<Operation, readonly ColumnChoice[]>;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: readonly (readonly [string, string])[];
+}
+
+function namedColumns({settings, fromFile, endpoint}: Job): Named {
+  const choices = new Map<Operation, readonly ColumnChoice[]>();
+  const mentioned: [string, string][] = [];
+  for (const operation of intelligenceNames) {
+    const some = settings[operation];
+    if (some === undefined) continue;
+    choices.set(operation, some);
+    for (const {column} of some) mentioned.push([`--${operation}`, column]);
+  }
+  if (settings.token !== undefined) {
+    if (endpoint.actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        '--token needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
+      );
+    choices.set('verify', [{column: settings.token}]);
+    mentioned.push(['--token', settings.token]);
+  }
+  for (const name of ['country', ...besideNames.map(beside => besideToken[beside].setting)] as const) {
+    const column = settings[name];
+    if (column !== undefined) mentioned.push([`--${spelled(name, '-')}`, column]);
+  }
+  if (fromFile && choices.size === 0)
+    throw new UsageError(
+      'job_columns',
+      `A job file names its columns: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+    );
+  return {choices, mentioned};
+}
+
+function planCells({settings, endpoint}: Job, format: InputFormat, country: string | undefined): PlanCells {
+  const cell = (name: string | undefined) =>
+    name === undefined ? undefined : cellReader(name, format.columns);
+  return {
+    country: cell(country),
+    defaultCountry: settings.defaultCountry,
+    verdict:
+      settings.token === undefined
+        ? undefined
+        : {
+            actionId: endpoint.actionId ?? '',
+            ...perBeside(({setting}) => cell(settings[setting])),
+          },
+  };
+}
+
+function guessedChoices(guesses: readonly Guess[]): Map<Operation, readonly ColumnChoice[]> {
+  const choices = new Map<Operation, ColumnChoice[]>();
+  for (const operation of intelligenceNames) {
+    const columns = guesses.filter(guess => guess.operation === operation && guess.confidence === 'sure');
+    if (columns.length > 0)
+      choices.set(
+        operation,
+        columns.map(({column}) => ({column})),
+      );
+  }
+  return choices;
+}
+
+function demandSure(
+  guesses: readonly Guess[],
+  only: readonly Operation[] | undefined,
+  columns: readonly string[],
+): void {
+  const relevant = guesses.flatMap(({operation, ...guess}) =>
+    operation === 'country' || only?.includes(operation) === false ? [] : [{operation, ...guess}],
+  );
+  const unsure = relevant.find(guess => guess.confidence === 'unsure');
+  if (unsure !== undefined && lacksCountry(unsure)) {
+    throw new UsageError(
+      'column_unsure',
+      `Column "${unsure.column}" holds phone numbers in national form (${Math.round(unsure.national * 100)}% of its values). Say where they belong, --country COLUMN or --default-country US, or leave them out with --only.`,
+    );
+  }
+  if (unsure !== undefined) {
+    const share = unsure.share === undefined ? 'no' : `${Math.round(unsure.share * 100)}%`;
+    throw new UsageError(
+      'column_unsure',
+      `Column "${unsure.column}" may hold ${operations[unsure.operation].plural} (${share} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${unsure.operation} "${unsure.column}", or leave it out with --only.`,
+    );
+  }
+  if (relevant.length === 0) {
+    throw new UsageError(
+      'no_columns',
+      `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
+    );
+  }
+}
+
+function refuseValuesAsHeader(header: readonly string[]): void {
+  const value = header.findIndex(cell =>
+    intelligenceNames.some(name => {
+      const {canonical, isTelling} = operations[name];
+      return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+    }),
+  );
+  if (value >= 0) {
+    throw new UsageError(
+      'header_is_value',
+      `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….`,
+    );
+  }
+}
+
+function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], planRow: PlanRow): void {
+  const counts = targets.map(() => ({values: 0, invalid: 0, codes: new Map<string, number>()}));
+  for (const row of rows) {
+    for (const [index, planned] of planRow(row).entries()) {
+      const count = counts[index];
+      if (count === undefined || planned.status === 'empty' || planned.status === 'skipped') continue;
+      count.values += 1;
+      if (planned.status !== 'invalid') continue;
+      count.invalid += 1;
+      count.codes.set(planned.error, (count.codes.get(planned.error) ?? 0) + 1);
+    }
+  }
+  for (const [index, {values, invalid, codes}] of counts.entries()) {
+    const target = targets[index];
+    if (target === undefined || values < FEW_VALUES || invalid <= MOSTLY_INVALID * values) continue;
+    const [code] = [...codes].sort((a, b) => b[1] - a[1])[0] ?? ['invalid'];
+    const hint =
+      code === 'country_unknown'
+        ? ' Say where the numbers belong: --country COLUMN or --default-country US.'
+        : '';
+    throw new UsageError(
+      'column_invalid',
+      `${invalid} of the first ${values} values in column "${target.column}" can't be ${operations[target.operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
+    );
+  }
+}
+
+/** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */
+export function costOf({settings}: Job): (lookup: Pick<Lookup, 'operation' | 'params'>) => number {
+  return ({operation, params}) =>
+    operations[operation].isFree(params)
+      ? 0
+      : thousandths(ofOperation(settings.cost, operation, operations[operation].cost));
+}
+
+/** The same for any call of an operation. */
+export function priceOf(job: Job): (operation: Operation) => number {
+  const params = {action_id: job.endpoint.actionId ?? ''};
+  return operation => costOf(job)({operation, params});
+}

@@ -1,0 +1,48 @@
+import type {Env} from '../../job/endpoint.ts';
+import type {Job} from '../../job/job.ts';
+import {millisecondsOf, ofOperation} from '../../job/values.ts';
+import {
+  type AnswerStore,
+  defaultStoreDirectory,
+  noStore,
+  openStore,
+  type StoreOptions,
+} from '../../ledger/store.ts';
+import type {StoreScope} from '../../ledger/store-file.ts';
+import {type Operation, operations, perOperation} from '../../operations/table.ts';
+
+/** Stored answers from before this are too old for a run that was first started then. */
+export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
+  return perOperation(name => {
+    const {storedFor} = operations[name];
+    const own = millisecondsOf(storedFor) ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, startedAt - ofOperation(settings.maxAge, name, own));
+  });
+}
+
+interface StoreIo {
+  readonly env: Env;
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+  readonly storePatienceMs?: number;
+}
+
+/** `missed` is what a run tells of answers that could not be written when they came. */
+export function openAnswerStore(
+  {settings: {cache}}: Job,
+  scope: StoreScope,
+  fresh: Record<Operation, number>,
+  io: StoreIo,
+  missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
+): AnswerStore {
+  if (cache === false) return noStore;
+  const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
+  return openStore(locate, {
+    scope,
+    notBefore: fresh,
+    now: io.now,
+    onTrouble: io.warn,
+    patienceMs: io.storePatienceMs,
+    ...missed,
+  });
+}

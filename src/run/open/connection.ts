@@ -1,0 +1,39 @@
+import {type Client, type ClientOptions, checkedBaseUrl, createClient} from '../../client/client.ts';
+import type {Endpoint} from '../../job/endpoint.ts';
+
+/** A client for an endpoint, and what has to be closed after it. */
+export interface Connection {
+  readonly client: Client;
+  /** What answers are kept under: the embedded service's are never taken for another's. */
+  readonly scope: string;
+  close(): Promise<void>;
+}
+
+/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
+export function endpointName(endpoint: Endpoint): string {
+  if (endpoint.kind === 'embedded') return 'embedded';
+  const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
+/** The embedded service is started in this process and asked over HTTP like any other. */
+export async function connectTo(
+  endpoint: Endpoint,
+  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections'>,
+): Promise<Connection> {
+  if (endpoint.kind === 'live') {
+    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    return {client, scope: endpointName(endpoint), close: async () => client.close()};
+  }
+  const {startService} = await import('../../service/start.ts');
+  const service = await startService();
+  const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
+  return {
+    client,
+    scope: endpointName(endpoint),
+    async close() {
+      client.close();
+      await service.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import {createHash} from 'node:crypto';
+import {readFileSync, statSync} from 'node:fs';
+import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import type {Job} from '../../job/job.ts';
+import type {Settings} from '../../job/settings.ts';
+import {isRejectsFile} from '../../output/rejects.ts';
+import type {Summary} from '../../report/summary.ts';
+import {scopeOf} from '../identity.ts';
+import type {RunIo} from '../io.ts';
+
+/** Settings that say how a run is made and shown, and not what it comes to; and addresses that may hold secrets. */
+const besideTheResult = [
+  ...(['restart', 'freshBudget', 'force', 'onStaleState', 'state', 'date', 'fleet'] as const),
+  ...(['progress', 'logLevel', 'quiet', 'pingUrl'] as const),
+] satisfies readonly (keyof Settings)[];
+
+/** SHA-256 (hex) of all that the job says about its result: in the summary, it tells what the output was made by. */
+export function settingsDigest(job: Job): string {
+  const settings: Partial<Settings> = {...job.settings};
+  for (const name of besideTheResult) delete settings[name];
+  const {name, inputs, endpoint, paths} = job;
+  const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
+  const written = {output: paths.output, summary: paths.summary, rejects: paths.rejects};
+  return createHash('sha256')
+    .update(JSON.stringify([name, inputs, written, asked, settings, rulesIn(settings.score)]))
+    .digest('hex');
+}
+
+/** What a file of score rules holds, which may change under its name. */
+function rulesIn(score: Settings['score'] | undefined): string | undefined {
+  if (typeof score !== 'string' || score === 'default' || score === 'none') return undefined;
+  try {
+    return readFileSync(score, 'utf8');
+  } catch {
+    // The run will say so.
+    return undefined;
+  }
+}
+
+/**
+ * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and
+ * rejects as it wrote them.
+ */
+export async function finishedBefore(job: Job, {stdin}: Pick<RunIo, 'stdin'>): Promise<Summary | undefined> {
+  const {inputs, paths, settings} = job;
+  const summary = earlierSummary(job);
+  if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
+  const {status, input, output, rejects} = summary;
+  if (status !== 'completed' && status !== 'partial') return undefined;
+  if (!(await isAsWritten(paths.output, output))) return undefined;
+  if (rejects !== null && !(await isAsWritten(paths.rejects, rejects))) return undefined;
+  const sources = inputs.map(path => (path === '-' ? stdin : path));
+  const read = await digestFiles(sources, settings.limit === undefined ? undefined : input.bytes);
+  return read.sha256 === input.sha256 ? summary : undefined;
+}
+
+/** Whether the last run's rejects are there, which this one has none of: written by this job, as far as can be told. */
+export function hasEarlierRejects(job: Job): boolean {
+  const path = job.paths.rejects;
+  const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
+  if (path === undefined || found?.isFile() !== true || !isRejectsFile(path)) return false;
+  const {rejects} = earlierSummary(job) ?? {};
+  return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
+}
+
+function earlierSummary({paths: {summary}}: Job): Summary | undefined {
+  try {
+    return summary === undefined ? undefined : (JSON.parse(readFileSync(summary, 'utf8')) as Summary);
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAsWritten(
+  path: string | undefined,
+  {bytes, sha256}: {readonly bytes: number | null; readonly sha256: string | null},
+): Promise<boolean> {
+  if (path === undefined || bytes === null || sha256 === null) return false;
+  return await hasDigest(path, {bytes, sha256});
+}

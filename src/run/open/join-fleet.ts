@@ -1,0 +1,82 @@
+import type {Fleet} from '../../fleet/fleet.ts';
+import type {Job} from '../../job/job.ts';
+import {inCredits} from '../../job/money.ts';
+import {lookupOf} from '../../ledger/lookup.ts';
+import {totalOf} from '../../ledger/tally.ts';
+import type {LaneSettings} from '../../lookup/outlet.ts';
+import {chargeOf, nextStep} from '../../lookup/policy.ts';
+import type {ExecutorFor} from './open-executor.ts';
+import {sharedRate} from './lanes.ts';
+import {costOf} from '../layout/mapping.ts';
+
+/** Joins the fleet on the job's Redis, so that its workers make the calls. */
+export async function joinFleet(
+  {job, io, connection, identity, ledger, counters}: ExecutorFor,
+  redisUrl: string,
+  lanes: readonly LaneSettings[],
+  now: () => number,
+): Promise<Fleet> {
+  const {Fleet} = await import('../../fleet/fleet.ts');
+  const {sealingSecret} = await import('../../fleet/seal.ts');
+  return Fleet.join({
+    redisUrl,
+    runId: identity.runId,
+    scope: connection.scope,
+    secret: sealingSecret(job.endpoint, io.env),
+    lanes,
+    rate: rateText(job),
+    timeoutMs: job.settings.timeout,
+    maxOutageMs: job.settings.maxOutage,
+    report: () => ({
+      job: job.name,
+      rows: counters.rows.written + counters.rows.rejected,
+      calls: totalOf(ledger.tally, 'calls'),
+      spent: inCredits(totalOf(ledger.tally, 'spent')),
+      maybeSpent: inCredits(totalOf(ledger.tally, 'maybeSpent')),
+      limit: job.settings.maxCredits ?? null,
+    }),
+    now,
+    warn: io.warn,
+  });
+}
+
+/**
+ * Books what became of the values that an earlier session of this run had sent out: its end took them for lost, but
+ * workers went on, and what they were answered is paid for.
+ */
+export async function bookCollected(
+  fleet: Fleet,
+  {ledger, job, identity, io}: Pick<ExecutorFor, 'ledger' | 'job' | 'identity' | 'io'>,
+): Promise<void> {
+  if (identity.sessions <= 1) return;
+  io.log.info('collecting what is left with the fleet');
+  const {settings} = job;
+  const cost = costOf(job);
+  for (const {ask, attempt} of await fleet.collect()) {
+    const lookup = lookupOf(ask.operation, ask.params);
+    const known = ledger.find([lookup.key]).get(lookup.key);
+    // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
+    if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
+      continue;
+    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
+    await ledger.found({
+      key: lookup.key,
+      operation: ask.operation,
+      cost: cost(lookup),
+      attempt,
+      charge: chargeOf(attempt, settings),
+      retry: false,
+      settled: step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined,
+    });
+  }
+}
+
+/** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
+function rateText(job: Job): string {
+  const rates = {...job.settings.rate, all: sharedRate(job)};
+  return Object.entries(rates)
+    .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
+    .sort()
+    .join();
+}

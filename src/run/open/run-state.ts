@@ -1,0 +1,198 @@
+import {existsSync, renameSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
+import {dirname, join, resolve} from 'node:path';
+import {type Lock, takeLock} from '../../disk/lock.ts';
+import {identityOf, isSameFile} from '../../disk/path.ts';
+import {besideOf} from '../../disk/replace.ts';
+import {temporaryDirectory} from '../../disk/temporary.ts';
+import {missingFile} from '../../input/bytes/raw.ts';
+import type {ResumePoint} from '../../input/row.ts';
+import {BulkEnrichError, OutputError, StateError, systemReason} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {thousandths} from '../../job/money.ts';
+import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
+import type {Counters} from '../books/counters.ts';
+import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
+import {LEDGER, ledgerFiles, type Places, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
+import type {TimelineState} from '../books/timeline.ts';
+
+/** Everything up to here is durable; the run goes on from it. */
+export interface Checkpoint extends ResumePoint {
+  readonly outputBytes: number;
+  readonly rejectsBytes: number;
+  readonly counters: Counters;
+  readonly timeline: TimelineState;
+  /** Answers from before this, in milliseconds since the epoch, are in the answer store; 0 where none are. */
+  readonly storedUntil: number;
+}
+
+/** A directory that a run holds the lock of. */
+interface HeldDirectory {
+  readonly path: string;
+  readonly lock: Lock;
+  /** Whether it goes when nothing is left in it: not one that somebody else made and named. */
+  readonly own: boolean;
+}
+
+/** A run's directories while it holds them. */
+export interface RunState {
+  readonly places: Places;
+  /** Where the ledger and the record of the publishing are. */
+  readonly directory: string;
+  /** The state's and, where that is another, the output's own. */
+  readonly held: readonly HeldDirectory[];
+  /** Whether it goes with the session, as a run that is streamed has nothing to go on from. */
+  readonly temporary: boolean;
+}
+
+/**
+ * Takes the locks: of the output, whatever is said of the state, and of the state.
+ *
+ * @throws {UsageError} when two of the job's files are one; {@link LockedError} when another run has a lock;
+ * {@link OutputError} when a directory can't be made, written or trusted; {@link InputError} when the directory that
+ * the input is said to be in does not exist.
+ */
+export function openState(job: Job): RunState {
+  const places = placesOf(job);
+  const {output} = job.paths;
+  if (output !== undefined && !existsSync(dirname(output))) {
+    // The output goes beside the input by default: then it is the input's name that is wrong.
+    const [input] = job.inputs.filter(path => dirname(path) === dirname(output));
+    if (input !== undefined) throw missingFile(input);
+    throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
+  }
+  const temporary = job.paths.state === undefined;
+  const directory = job.paths.state ?? temporaryDirectory();
+  const {own} = places;
+  const apart = own !== undefined && !isSameFile(identityOf(own), identityOf(directory));
+  const held: HeldDirectory[] = [];
+  try {
+    if (apart) held.push(hold(own, true));
+    held.push(hold(directory, temporary || job.settings.state === undefined));
+    return {places, directory, held, temporary};
+  } catch (error) {
+    letGo(held, ({lock}) => lock.made !== undefined);
+    if (error instanceof BulkEnrichError) throw error;
+    throw new OutputError(
+      'state_unwritable',
+      `The state directory ${held.length === 0 && apart ? own : directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
+      {cause: error},
+    );
+  }
+}
+
+function hold(path: string, ours: boolean): HeldDirectory {
+  const lock = takeLock(path, {ours, busy});
+  return {path, lock, own: ours || lock.made !== undefined};
+}
+
+function busy(who: string): string {
+  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or give this run an output and a state of its own.`;
+}
+
+/**
+ * Opens the ledger; one that is damaged or of another version is set aside where the job says to restart. With it goes
+ * the count of what was spent, so a limit has to be given up in so many words.
+ */
+export function openLedger(
+  {directory}: Pick<RunState, 'directory'>,
+  job: Job,
+  options: Pick<LedgerOptions, 'now' | 'daily'>,
+  warn: (sentence: string) => void,
+): Ledger {
+  const path = ledgerPath({directory});
+  const open = () => {
+    const {maxCredits, resend} = job.settings;
+    const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
+    return new Ledger(path, {...options, maxCredits: limit, resend, lostState: hasLostState({directory})});
+  };
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    const [what = ''] = error.message.split('.');
+    if (job.settings.maxCredits !== undefined && !job.settings.freshBudget)
+      throw new StateError(
+        error.code,
+        `${what}, and what was spent so far can't be read from it: --max-credits could be passed. ${FRESH_BUDGET_HINT} starts over with all of the limit, whatever was spent before.`,
+        {cause: error},
+      );
+    warn(
+      `${what}. It was set aside as ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
+    );
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
+    renameSync(path, path + UNREADABLE);
+    return open();
+  }
+}
+
+/** Whether a ledger was set aside, and the run that came after it is not complete. */
+export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
+  return existsSync(ledgerPath({directory}) + UNREADABLE);
+}
+
+export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
+  return join(directory, LEDGER);
+}
+
+/** Forgets a run that is complete. */
+export function forgetLedger({directory}: Pick<RunState, 'directory'>): void {
+  for (const name of ledgerFiles) rmSync(join(directory, name), {force: true});
+}
+
+/** The files that are written until they are published. */
+export type PartialName = 'output' | 'rejects';
+
+/**
+ * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,
+ * else in the output's own. (Two mounts of one file system have the same device, and still nothing can be renamed.)
+ */
+export function partialPath({directory, held, places}: RunState, name: PartialName): string {
+  const file = `${name}.partial`;
+  const target = places[name];
+  const found = held.map(({path}) => join(path, file)).find(path => existsSync(path));
+  if (found !== undefined) return found;
+  const [first] = held;
+  const near = target === undefined || first?.path === directory || canRename(directory, target);
+  return join(near ? directory : (first?.path ?? directory), file);
+}
+
+function canRename(directory: string, target: string): boolean {
+  const to = besideOf(target);
+  const from = join(directory, 'probe');
+  rmSync(from, {force: true});
+  try {
+    writeFileSync(from, '', {flag: 'wx', mode: 0o600});
+    renameSync(from, to);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const path of [from, to]) rmSync(path, {force: true});
+  }
+}
+
+/**
+ * Lets go of the state. `all`: nothing is left to go on with, so what a run keeps there goes, and so do the directories
+ * that were made for it; what else somebody keeps there stays. `made`: only what this session made goes.
+ */
+export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'): void {
+  const all = remove === 'all' || state.temporary;
+  letGo(state.held, ({lock}) => all || (remove === 'made' && lock.made !== undefined));
+}
+
+function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
+  const over = held.filter(isOver);
+  for (const name of stateFiles) for (const {path} of over) rmSync(join(path, name), {force: true});
+  for (const {path, lock, own} of over) if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+  for (const {lock} of held) lock.release();
+}
+
+/** Removes `directory` if it is empty, and those above it up to `top`. */
+function removeEmpty(directory: string, top: string): void {
+  try {
+    rmdirSync(directory);
+    if (directory !== top) removeEmpty(dirname(directory), top);
+  } catch {
+    // Somebody keeps something there.
+  }
+}

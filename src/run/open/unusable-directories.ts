@@ -1,0 +1,44 @@
+import type {Env} from '../../job/endpoint.ts';
+import {OutputError} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
+import {hasHistory} from '../end/history.ts';
+
+/** What a job keeps from one run to the next in the user's directories, where it names no others. */
+const kept = {
+  cache: {
+    what: 'the answer store',
+    isUsed: ({settings}: Job) => settings.cache === true,
+    without: {cache: false},
+  },
+  state: {what: "the job's earlier runs", isUsed: hasHistory, without: {drift: 'off'}},
+} as const;
+
+/**
+ * The job without what would be kept in a directory that can't be used, as of a user without a home: such a run goes
+ * on, and says so once, before it pays for anything.
+ *
+ * @throws {OutputError} when that is the answer store, and the job requires it.
+ */
+export function withoutUnusable(job: Job, {env, warn}: {env: Env; warn: (sentence: string) => void}): Job {
+  const unusable = (['cache', 'state'] as const)
+    .filter(kind => kept[kind].isUsed(job))
+    .flatMap(kind => {
+      const trouble = userDirectoryTrouble(kind, env);
+      return trouble === undefined ? [] : [{...kept[kind], ...trouble}];
+    });
+  if (unusable.length === 0) return job;
+  const required = unusable.find(({without}) => job.settings.requireStore && 'cache' in without);
+  if (required !== undefined)
+    throw new OutputError(
+      'store_unusable',
+      `The answer store can't be used, and this job requires it (require_store): ${required.why}. Nothing was sent. Set ${required.variable} to a directory that lasts, or name one with --cache.`,
+    );
+  const all = (read: (one: (typeof unusable)[number]) => string) =>
+    [...new Set(unusable.map(read))].join(' and ');
+  warn(
+    `This run goes on without ${all(one => one.what)}: ${all(one => one.why)}. What it pays for and finds out is not known to the next one, unless you set ${all(one => one.variable)} to a directory that lasts.`,
+  );
+  const changes: Partial<Job['settings']>[] = unusable.map(({without}) => without);
+  return {...job, settings: Object.assign({...job.settings}, ...changes)};
+}

@@ -1,0 +1,109 @@
+import {existsSync} from 'node:fs';
+import {digestFiles} from '../../disk/digest.ts';
+import type {ExitCode} from '../../job/errors.ts';
+import {StateError, UsageError} from '../../job/errors.ts';
+import type {Job} from '../../job/job.ts';
+import {many} from '../../report/format.ts';
+import type {Summary} from '../../report/summary.ts';
+import {checkReportPlaces, deliverCompleted} from '../end/deliver-reports.ts';
+import type {RunOutcome} from '../end/finish.ts';
+import {finishedBefore} from './done-before.ts';
+import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
+import type {RunIo} from '../io.ts';
+import {completePublishing, forgetPublishing, type PublishRecord, unfinishedPublishing} from '../end/publish.ts';
+import {closeState, forgetLedger, openLedger, type RunState} from './run-state.ts';
+
+/**
+ * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
+ * put its files in place.
+ *
+ * @throws {UsageError} when something is where the output would go, or a report has no directory to go to.
+ */
+export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise<RunOutcome | Beginning> {
+  checkReportPlaces(job);
+  const record = job.settings.restart ? undefined : await completed(job, state);
+  if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
+    return end(job, io, state, outcomeOf(job, record));
+  const {output} = job.paths;
+  if (output !== undefined && existsSync(output) && !job.settings.force) {
+    const summary = job.settings.restart ? undefined : await finishedBefore(job, io);
+    if (summary !== undefined) return end(job, io, state, doneBefore(job, summary));
+    throw new UsageError(
+      'output_exists',
+      `${output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
+    );
+  }
+  // What was published is over and done with, and not an attempt that was given up.
+  if (record !== undefined) forgetLedger(state);
+  forgetPublishing(state);
+  return job.settings.restart ? 'over' : 'resume';
+}
+
+/** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
+function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): RunOutcome {
+  closeState(state, 'all');
+  if (outcome.summary !== undefined) deliverCompleted(job, outcome.summary, io);
+  return outcome;
+}
+
+/** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
+async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
+  try {
+    const record = unfinishedPublishing(state);
+    if (record !== undefined) await completePublishing(state, record);
+    return record;
+  } catch (error) {
+    if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    return undefined;
+  }
+}
+
+/** Whether the input is not the one that was being published: the last night's run must not pass for this night's. */
+async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
+  if (inputs.includes('-')) return true;
+  try {
+    return (await digestFiles(inputs)).sha256 !== input.sha256;
+  } catch {
+    // Reading it as the run's input will tell what is wrong with it.
+    return true;
+  }
+}
+
+function outcomeOf({paths}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
+  return {
+    exitCode: exitCode as ExitCode,
+    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
+    stop: undefined,
+    safeRows: rowsWritten,
+    message: `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${paths.output}`,
+  };
+}
+
+function doneBefore({paths}: Job, summary: Summary): RunOutcome {
+  const rows = summary.rows.written;
+  return {
+    exitCode: summary.exit_code as ExitCode,
+    summary,
+    stop: undefined,
+    safeRows: rows,
+    message: `Nothing to do: ${paths.output} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`,
+  };
+}
+
+/** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
+export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
+  if (!job.inputs.includes('-')) {
+    io.warn(
+      'The unfinished run does not fit this one; it starts over, keeping every answer already paid for.',
+    );
+    return;
+  }
+  const ledger = openLedger(state, job, {now: io.now}, io.warn);
+  giveUpRun(ledger, job);
+  ledger.close();
+  throw new StateError(
+    'stale_stdin',
+    'The unfinished run does not fit this one, and stdin can not be read a second time. The state is reset: pipe the same bytes again.',
+    {cause},
+  );
+}

@@ -1,0 +1,22 @@
+import type {Row} from '../../input/row.ts';
+import type {Result} from '../../lookup/plan.ts';
+import type {EnrichedRow} from '../../output/encoder.ts';
+import type {ReadyEntry} from './in-order.ts';
+import type {Layout} from '../layout/layout.ts';
+
+/** A row with its answers parsed and its risk judged. */
+export function enrichedRow(
+  {scorer}: Pick<Layout, 'scorer'>,
+  row: Row,
+  {results, answers: parsed}: ReadyEntry,
+): EnrichedRow {
+  const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
+  return {row, results, answers, risk: scorer?.score({row, results, answers})};
+}
+
+/** A result's answer, parsed; undefined where it has none. */
+export function answerOf(result: Result | undefined): unknown {
+  return result !== undefined && 'data' in result && result.data !== undefined
+    ? JSON.parse(result.data)
+    : undefined;
+}

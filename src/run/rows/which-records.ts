@@ -1,0 +1,28 @@
+import type {Batch} from '../../input/row.ts';
+import type {Source} from '../../input/source.ts';
+
+/** The source's batches with only these records in them. */
+export async function* picked(
+  batches: AsyncGenerator<Batch>,
+  only: ReadonlySet<number> | undefined,
+): AsyncGenerator<Batch> {
+  for await (const {records, position} of batches)
+    yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
+}
+
+/** The source's batches, up to record number `limit`: what comes after that is not read. */
+export async function* limited(
+  source: Pick<Source, 'batches'>,
+  limit: number | undefined,
+): AsyncGenerator<Batch> {
+  for await (const batch of source.batches()) {
+    const {records, position} = batch;
+    const last = records.at(-1)?.record ?? 0;
+    if (limit === undefined || last < limit) {
+      yield batch;
+      continue;
+    }
+    yield {records: records.filter(({record}) => record <= limit), position};
+    return;
+  }
+}

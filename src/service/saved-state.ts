@@ -1,0 +1,104 @@
+import type {Credits, Ledger, LedgerEvent} from './credits.ts';
+import {mailboxOf} from './intelligence/email.ts';
+import {Journal} from './journal.ts';
+import type {Accounts} from './verdict/accounts.ts';
+import type {Session, Sessions} from './verdict/user-session.ts';
+
+/** What the service's state changes by, as its journal keeps it. */
+export type StateEvent =
+  | {totals: Ledger['operations']}
+  | {ledger: LedgerEvent}
+  | {redeemed: string}
+  | {session: Session}
+  | {sighting: KeptSighting};
+
+/** An account seen with a session or an e-mail address. */
+export interface KeptSighting {
+  userId: string;
+  token?: string;
+  email?: {written: string; normalized: string};
+}
+
+/** What the events are replayed into. */
+interface Parts {
+  credits: Credits;
+  sessions: Sessions;
+  accounts: Accounts;
+}
+
+/** After so many events the journal is written anew, so that it does not grow with the calls: about 20 MB. */
+const REWRITE_AFTER = 500_000;
+
+/** Keeps events where there is a folder for them; else they live as long as the process. */
+export class State {
+  readonly #journal: Journal<StateEvent> | undefined;
+  readonly #rewriteAfter: number;
+  #totals: () => Ledger['operations'] = () => {
+    throw new Error('the state was not restored');
+  };
+  #appended = 0;
+
+  constructor(folder: string | undefined, rewriteAfter: number = REWRITE_AFTER) {
+    this.#journal = folder === undefined ? undefined : new Journal(folder);
+    this.#rewriteAfter = rewriteAfter;
+  }
+
+  /** Brings back what was kept, and goes on from there. */
+  restore(parts: Parts): void {
+    if (this.#journal === undefined) return;
+    this.#totals = () => parts.credits.ledger().operations;
+    const events = this.#journal.read();
+    for (const event of events) replay(event, parts);
+    this.#rewrite(this.#journal, events);
+  }
+
+  keep(event: StateEvent): void {
+    if (this.#journal === undefined) return;
+    if (this.#appended >= this.#rewriteAfter) this.#rewrite(this.#journal, this.#journal.read());
+    this.#journal.append(event);
+    this.#appended++;
+  }
+
+  close(): void {
+    this.#journal?.close();
+  }
+
+  #rewrite(journal: Journal<StateEvent>, events: StateEvent[]): void {
+    const kept = new Map<string, StateEvent>();
+    for (const event of events) {
+      const key = keyOf(event);
+      if (key !== undefined) kept.set(key, event);
+    }
+    journal.begin([{totals: this.#totals()}, ...kept.values()]);
+    this.#appended = 0;
+  }
+}
+
+/** Events with one key say the same; those without are summed up in the totals. */
+function keyOf(event: StateEvent): string | undefined {
+  if ('session' in event) return `session ${event.session.token}`;
+  return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
+}
+
+function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
+  if ('totals' in event) credits.restore(event.totals);
+  else if ('ledger' in event) credits.replay(event.ledger);
+  else if ('redeemed' in event) sessions.restoreRedeemed(event.redeemed);
+  else if ('session' in event) addSession(event.session, {sessions, accounts});
+  else {
+    const {userId, token, email} = event.sighting;
+    const session = token === undefined ? undefined : sessions.find(token);
+    accounts.note({userId, session, ...(email && {email})});
+  }
+}
+
+/** A session that says whose it is counts as a sighting of that account. */
+export function addSession(
+  session: Session,
+  {sessions, accounts}: Pick<Parts, 'sessions' | 'accounts'>,
+): void {
+  sessions.add(session);
+  const {user_id: userId, email} = session;
+  const mailbox = email === undefined ? undefined : mailboxOf(email);
+  if (userId !== undefined) accounts.note({userId, session, ...(mailbox && {email: mailbox})});
+}

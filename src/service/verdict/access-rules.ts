@@ -1,0 +1,80 @@
+import {readFileSync} from 'node:fs';
+import {Environment} from '@marcbachmann/cel-js';
+import {parse} from 'yaml';
+import {z} from 'zod';
+import {ServiceSetupError} from '../setup-error.ts';
+import {defaultRules} from './default-access-rules.ts';
+import {type Facts, factTypes} from './session-facts.ts';
+
+/** A rule as it stands in a rules file. */
+const ruleSchema = z.strictObject({
+  id: z.string().min(1).max(64).describe('Unique in the file.'),
+  name: z.string().min(1).max(200).describe('In words.'),
+  source: z
+    .enum(['bot', 'access'])
+    .describe('bot: says that a program is at work, and lowers the score; access: says who may pass.'),
+  action: z
+    .enum(['allow', 'block', 'flag'])
+    .describe('allow: passes, whatever else matched; block: does not pass; flag: neither, by itself.'),
+  when: z.string().min(1).describe('A condition on the facts, in the Common Expression Language.'),
+  weight: z.number().min(0).max(100).default(0).describe('What a match takes off the score.'),
+  shadow: z.boolean().default(false).describe('Shown when it matches, but without effect.'),
+});
+
+/** A rules file: YAML or JSON, a list of rules in the order in which they are shown. */
+export const rulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
+
+export type Rule = z.infer<typeof ruleSchema>;
+
+/** A rule ready to be asked. */
+export interface ReadyRule extends Rule {
+  matches(facts: Facts): boolean;
+}
+
+/**
+ * The rules of a file, or those that the service comes with.
+ * @throws ServiceSetupError that names the file, the rule and what is wrong
+ */
+export function loadRules(path: string | undefined): ReadyRule[] {
+  const rules = path === undefined ? rulesSchema.parse(defaultRules) : readRules(path);
+  const where = path ?? 'the default rules';
+  const ids = new Set<string>();
+  return rules.map(rule => {
+    if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} is there twice`);
+    ids.add(rule.id);
+    return {...rule, matches: compile(rule, where)};
+  });
+}
+
+function readRules(path: string): Rule[] {
+  let value: unknown;
+  try {
+    value = parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ServiceSetupError(`the rules file ${path} can't be read: ${(error as Error).message}`);
+  }
+  const result = rulesSchema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new ServiceSetupError(
+    `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'no rules'}`,
+  );
+}
+
+/** Facts are declared, so that a misspelt one is found at start, not at the first call. */
+function compile({id, when}: Rule, where: string): (facts: Facts) => boolean {
+  const environment = new Environment();
+  for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
+  const problem = (reason: string): ServiceSetupError =>
+    new ServiceSetupError(`${where}: the condition of ${id}: ${reason.split('\n')[0]}`);
+  let condition: ReturnType<Environment['parse']>;
+  try {
+    condition = environment.parse(when);
+  } catch (error) {
+    throw problem((error as Error).message);
+  }
+  const {valid, type, error} = condition.check();
+  if (!valid) throw problem(error?.message ?? 'not valid');
+  if (type !== 'bool') throw problem(`is a ${type}, not a condition`);
+  return facts => condition(facts) === true;
+}
