@@ -2,10 +2,8 @@
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';
-export {BulkEnrichError, exitCodes} from './job/errors.ts';
+export {BulkEnrichError, exitCodes} from './errors.ts';
 export type {JobInput} from './job/settings.ts';
-export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
-export type {Summary} from './report/summary.ts';
 export {
   type Enriched,
   type Enrichment,
@@ -14,7 +12,9 @@ export {
   enrichStream,
   type LookupResult,
 } from './library/enrich.ts';
-export type {RunOutcome} from './run/end/finish.ts';
 export {type RunJobOptions, runJob} from './library/run-job.ts';
+export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
+export type {Summary} from './report/summary.ts';
+export type {RunOutcome} from './run/end/finish.ts';
 export type {Risk, RiskLevel} from './score/risk.ts';
 export {type Service, type ServiceOptions, startService} from './service/start.ts';

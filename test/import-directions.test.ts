@@ -1,90 +1,133 @@
-import {spawnSync} from 'node:child_process';
-import {copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readdirSync, readFileSync} from 'node:fs';
+import {posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 
-const config = fileURLToPath(new URL('../biome.json', import.meta.url));
-const biome = fileURLToPath(new URL('../node_modules/@biomejs/biome/bin/biome', import.meta.url));
-
-const directions: Readonly<Record<string, {may: readonly string[]; mayNot: readonly string[]}>> = {
-  cli: {
-    may: ['../run/run.ts', '../service/start.ts', 'commander'],
-    mayNot: ['../service/app.ts', 'got', 'libsql'],
-  },
-  run: {
-    may: ['../lookup/plan.ts', '../ledger/ledger.ts', '../service/start.ts'],
-    mayNot: ['../cli/console.ts', '../service/app.ts', 'p-queue'],
-  },
-  input: {
-    may: ['../job/errors.ts', 'csv-parse/sync'],
-    mayNot: ['../lookup/plan.ts', '../client/client.ts', '../run/run.ts', '../operations/table.ts'],
-  },
-  output: {
-    may: ['../operations/table.ts', '../client/exact-numbers.ts', '../input/row.ts', 'csv-stringify/sync'],
-    mayNot: ['../client/client.ts', '../input/source.ts', '../ledger/store.ts'],
-  },
-  lookup: {
-    may: ['../ledger/lookup.ts', '../client/attempt.ts', '../input/row.ts', 'bottleneck'],
-    mayNot: ['../output/columns.ts', '../input/source.ts', '../run/run.ts'],
-  },
-  fleet: {
-    may: ['../lookup/policy.ts', '../client/attempt.ts', 'bullmq', 'ioredis', 'bottleneck', 'p-queue'],
-    mayNot: ['../run/run.ts', '../cli/console.ts', 'got'],
-  },
-  disk: {
-    may: ['../job/errors.ts', 'libsql', './path.ts'],
-    mayNot: ['../ledger/ledger.ts', '../run/state.ts', '../job/job.ts'],
-  },
-  ledger: {
-    may: ['../operations/table.ts', '../job/errors.ts', 'libsql'],
-    mayNot: ['../lookup/policy.ts', '../run/state.ts'],
-  },
-  client: {
-    may: ['../job/errors.ts', 'got', 'got/dist/x.js'],
-    mayNot: ['../ledger/ledger.ts', '../service/start.ts', '../lookup/plan.ts'],
-  },
-  service: {
-    may: ['../operations/table.ts', '../job/values.ts', 'hono'],
-    mayNot: ['../client/client.ts', '../run/run.ts', 'got'],
-  },
-  job: {
-    may: ['../operations/table.ts'],
-    mayNot: ['../client/client.ts', '../lookup/targets.ts', 'bullmq', 'ioredis/built/x.js'],
-  },
-  operations: {
-    may: ['zod', 'ipaddr.js', 'libphonenumber-js/min'],
-    mayNot: ['../job/errors.ts', '../client/client.ts', '../lookup/plan.ts', '../service/start.ts', 'got'],
-  },
+/** What each room of src may import from the others: a whole room, or one file of it. `errors.ts` is everybody's. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  operations: [],
+  disk: [],
+  job: ['disk/path.ts', 'operations'],
+  client: ['job', 'operations'],
+  ledger: ['client/attempt.ts', 'client/client.ts', 'disk', 'job', 'operations'],
+  input: ['job'],
+  lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations'],
+  score: ['input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
+  output: [
+    'client/exact-numbers.ts',
+    'input/records/json-members.ts',
+    'input/row.ts',
+    'job',
+    'lookup/plan-row.ts',
+    'lookup/targets.ts',
+    'operations',
+    'score/risk.ts',
+  ],
+  report: ['operations'],
+  fleet: ['client', 'job', 'lookup', 'operations'],
+  service: ['disk', 'job', 'operations'],
+  run: [
+    ...[
+      'client',
+      'disk',
+      'fleet',
+      'input',
+      'job',
+      'ledger',
+      'lookup',
+      'operations',
+      'output',
+      'report',
+      'score',
+    ],
+    'service/start.ts',
+  ],
+  estimate: ['disk', 'input', 'job', 'ledger', 'lookup', 'operations', 'report', 'run'],
+  library: ['job', 'operations', 'run', 'score'],
+  cli: [
+    ...[
+      'client',
+      'disk',
+      'estimate',
+      'fleet',
+      'input',
+      'job',
+      'ledger',
+      'lookup',
+      'operations',
+      'report',
+      'run',
+    ],
+    'service/start.ts',
+  ],
 };
 
-/** Lints a file of these imports in each folder, with the project's own rules; returns the refused ones of each. */
-function lint(): ReadonlyMap<string, readonly string[]> {
-  const root = mkdtempSync(join(tmpdir(), 'bulk-enrich-lint-'));
-  try {
-    copyFileSync(config, join(root, 'biome.json'));
-    for (const [folder, {may, mayNot}] of Object.entries(directions)) {
-      const lines = [...may, ...mayNot].map((path, n) => `export type {a as a${n}} from '${path}';\n`);
-      mkdirSync(join(root, 'src', folder), {recursive: true});
-      writeFileSync(join(root, 'src', folder, 'some-file.ts'), lines.join(''));
+/** Packages that have one home, or two. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  got: ['client'],
+  libsql: ['disk', 'ledger'],
+  bullmq: ['fleet'],
+  ioredis: ['fleet'],
+  'p-queue': ['fleet', 'lookup'],
+  bottleneck: ['fleet', 'lookup'],
+  'csv-parse': ['input'],
+  'csv-stringify': ['output'],
+  commander: ['cli'],
+  hono: ['report', 'service'],
+};
+
+const src = fileURLToPath(new URL('../src/', import.meta.url));
+const IMPORT = /(?:\bfrom|\bimport\()\s*'([^']+)'/g;
+
+/** The imports of a file in src, by its path there, that the tables above do not allow. */
+function refused(file: string, text: string): string[] {
+  const room = file.includes('/') ? file.slice(0, file.indexOf('/')) : undefined;
+  if (room === undefined) return [];
+  return [...text.matchAll(IMPORT)].flatMap(([, path = '']) => {
+    if (!path.startsWith('.')) {
+      const home = homes[path.split('/')[0] ?? ''];
+      return home === undefined || home.includes(room) ? [] : [path];
     }
-    const args = ['lint', '--reporter=github', '--vcs-enabled=false', '--max-diagnostics=none', 'src'];
-    const {stdout} = spawnSync(process.execPath, [biome, ...args], {cwd: root, encoding: 'utf8'});
-    const report = stdout.split('\n').filter(line => line.includes('noRestrictedImports'));
-    return new Map(
-      Object.entries(directions).map(([folder, {may, mayNot}]) => {
-        const place = (n: number) => `/src/${folder}/some-file.ts,line=${n + 1},`;
-        return [folder, [...may, ...mayNot].filter((_, n) => report.some(line => line.includes(place(n))))];
-      }),
-    );
-  } finally {
-    rmSync(root, {recursive: true, force: true});
-  }
+    const target = posix.join(posix.dirname(file), path);
+    const [other = ''] = target.split('/');
+    const may =
+      other === room || target === 'errors.ts' || rooms[room]?.some(one => one === other || one === target);
+    return may === true ? [] : [path];
+  });
 }
 
-const refused = lint();
+const files = readdirSync(src, {recursive: true, encoding: 'utf8'}).filter(file => file.endsWith('.ts'));
 
-test.each(Object.entries(directions))('src/%s imports one way', (folder, {mayNot}) => {
-  expect(refused.get(folder)).toEqual(mayNot);
+test('rooms import one way, and packages stay at home', () => {
+  const wrong = files.flatMap(file =>
+    refused(file, readFileSync(src + file, 'utf8')).map(path => `src/${file} imports ${path}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('every room is in the table, and the table has no circle', () => {
+  expect(
+    [...new Set(files.filter(file => file.includes('/')).map(file => file.split('/')[0]))].sort(),
+  ).toEqual(Object.keys(rooms).sort());
+  const placed: string[] = [];
+  const place = (room: string, above: readonly string[]) => {
+    expect(above, `a circle by way of src/${room}`).not.toContain(room);
+    if (placed.includes(room)) return;
+    for (const other of rooms[room] ?? []) place(other.split('/')[0] ?? '', [...above, room]);
+    placed.push(room);
+  };
+  for (const room of Object.keys(rooms)) place(room, []);
+});
+
+test.each([
+  ['client/x.ts', '../ledger/ledger.ts'],
+  ['job/x.ts', '../client/client.ts'],
+  ['run/end/x.ts', '../../cli/console.ts'],
+  ['run/x.ts', '../service/app.ts'],
+  ['cli/commands/x.ts', 'got'],
+  ['lookup/pace/x.ts', 'libsql'],
+  ['input/records/x.ts', '../../operations/table.ts'],
+])('%s may not import %s', (file, path) => {
+  expect(refused(file, `import {a} from '${path}';`)).toEqual([path]);
+  expect(refused(file, `const {a} = await import('${path}');`)).toEqual([path]);
 });

@@ -1,5 +1,5 @@
 import {type Logger, pino} from 'pino';
-import {BulkEnrichError} from '../job/errors.ts';
+import {BulkEnrichError} from '../errors.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {print, printable} from './terminal/printable.ts';

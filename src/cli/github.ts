@@ -1,9 +1,9 @@
 import {appendFileSync, statSync} from 'node:fs';
-import {BulkEnrichError, exitCodes, systemReason} from '../job/errors.ts';
+import {BulkEnrichError, exitCodes, systemReason} from '../errors.ts';
 import {buildReport} from '../report/build.ts';
-import {driftSentence} from '../report/sections/drift-section.ts';
-import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {renderMarkdown} from '../report/render/markdown.ts';
+import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
+import {driftSentence} from '../report/sections/drift-section.ts';
 import type {RunOutcome} from '../run/end/finish.ts';
 import type {Console} from './console.ts';
 import {print} from './terminal/printable.ts';

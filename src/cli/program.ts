@@ -1,6 +1,6 @@
 import {Command, CommanderError} from 'commander';
+import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
-import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';

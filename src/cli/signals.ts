@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes} from '../job/errors.ts';
+import {type ExitCode, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 

@@ -1,4 +1,4 @@
-import {exitCodes, systemCode, systemReason} from '../job/errors.ts';
+import {exitCodes, systemCode, systemReason} from '../errors.ts';
 
 /**
  * Whoever reads what is written may go away, as `head` does: that is no error, and a run goes on to its end. Anything

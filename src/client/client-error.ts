@@ -1,4 +1,4 @@
-import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 

@@ -3,7 +3,7 @@ import {request as httpRequest} from 'node:http';
 import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {getProxyForUrl} from 'proxy-from-env';
-import {systemCode} from '../job/errors.ts';
+import {systemCode} from '../errors.ts';
 import {proxyFor} from './proxy.ts';
 import {isCertificateError} from './transport.ts';
 

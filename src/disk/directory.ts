@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {OutputError} from '../job/errors.ts';
+import {OutputError} from '../errors.ts';
 
 /**
  * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before.

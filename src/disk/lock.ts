@@ -2,7 +2,7 @@ import {closeSync, constants, openSync, readFileSync, rmSync, statSync, writeFil
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
-import {LockedError, systemCode} from '../job/errors.ts';
+import {LockedError, systemCode} from '../errors.ts';
 import {makePrivateDirectory} from './directory.ts';
 
 export interface Lock {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {OutputError, systemCode, systemReason} from '../job/errors.ts';
+import {OutputError, systemCode, systemReason} from '../errors.ts';
 import {isStream, realPath} from './path.ts';
 
 /**

@@ -1,7 +1,7 @@
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {OutputError, systemReason} from '../job/errors.ts';
+import {OutputError, systemReason} from '../errors.ts';
 
 /**
  * Makes a directory for what a command needs only while it runs; removing it is the caller's.

@@ -10,14 +10,14 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames} from '../operations/table.ts';
-import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {scopeOf} from '../run/identity.ts';
-import {withoutUnusable} from '../run/open/unusable-directories.ts';
-import {lanesOf} from '../run/open/lanes.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
-import {limited} from '../run/rows/which-records.ts';
 import {costOf, type Mapping} from '../run/layout/mapping.ts';
+import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
+import {lanesOf} from '../run/open/lanes.ts';
+import {withoutUnusable} from '../run/open/unusable-directories.ts';
+import {limited} from '../run/rows/which-records.ts';
 import {sourceSettings} from '../run/session.ts';
 
 const nothingFound = {

@@ -1,8 +1,8 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
+import {UsageError} from '../errors.ts';
 import {openSource} from '../input/source.ts';
-import {UsageError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
@@ -10,13 +10,13 @@ import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/end/finish.ts';
 import {jobKey} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
+import {priceOf} from '../run/layout/mapping.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
-import {priceOf} from '../run/layout/mapping.ts';
-import {makePlan, type PlanReport} from './estimate.ts';
 import {run, type Watch} from '../run/run.ts';
 import {sourceSettings} from '../run/session.ts';
 import type {Stopper} from '../run/stop.ts';
+import {makePlan, type PlanReport} from './estimate.ts';
 
 /** What a sample of rows came to, and what all rows would. */
 export interface SampleReport {

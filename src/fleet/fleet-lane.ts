@@ -2,8 +2,8 @@ import type Bottleneck from 'bottleneck';
 import type {Attempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
-import type {Limiters} from './shared-pacer.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
+import type {Limiters} from './shared-pacer.ts';
 
 /** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */
 const USE = 0.98;

@@ -8,11 +8,11 @@ import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';
-import {Limiters} from './shared-pacer.ts';
 import {CHUNK_VALUES, type Chunk} from './protocol.ts';
 import {closing, connectRedis, disconnect, type FleetPackages, loadPackages, publicUrl} from './redis.ts';
 import {identityClaims, join, type Member, type Membership, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
+import {Limiters} from './shared-pacer.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;

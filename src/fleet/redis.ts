@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import {BulkEnrichError, exitCodes, UsageError} from '../job/errors.ts';
+import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or does not let us in. Nothing was sent; trying again may help. Exit 5. */
 class FleetUnreachableError extends BulkEnrichError {

@@ -1,6 +1,6 @@
 import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
-import {UsageError} from '../job/errors.ts';
+import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {KEEP_MS, PREFIX} from './protocol.ts';
 import type {Seal} from './seal.ts';

@@ -4,11 +4,11 @@ import type {Logger} from 'pino';
 import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
-import {Limiters} from './shared-pacer.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {clockAheadMs, closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
+import {Limiters} from './shared-pacer.ts';
 import {Snapshot} from './snapshot.ts';
 import {WorkerLane} from './worker-lane.ts';
 

@@ -1,4 +1,4 @@
-import {BulkEnrichError, exitCodes} from '../job/errors.ts';
+import {BulkEnrichError, exitCodes} from '../errors.ts';
 
 /** What can be wrong with an input as a whole. */
 export type InputErrorCode =

@@ -1,15 +1,15 @@
-import {detectDialect} from './records/csv-dialect.ts';
-import {CsvReader} from './records/csv-reader.ts';
 import {decompress} from './bytes/decompress.ts';
-import {detectKind, formatByName, type NamedFormat, refuseBinary} from './records/detect-kind.ts';
-import {InputError} from './input-error.ts';
 import type {Meter} from './bytes/meter.ts';
-import {NdjsonReader} from './records/ndjson-reader.ts';
 import {peek} from './bytes/peek.ts';
 import {fromStream, openRaw, type RawInput} from './bytes/raw.ts';
+import {detectEncoding, type InputEncoding, transcode} from './bytes/transcode.ts';
+import {InputError} from './input-error.ts';
+import {detectDialect} from './records/csv-dialect.ts';
+import {CsvReader} from './records/csv-reader.ts';
+import {detectKind, formatByName, type NamedFormat, refuseBinary} from './records/detect-kind.ts';
+import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader, Tally} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';
-import {detectEncoding, type InputEncoding, transcode} from './bytes/transcode.ts';
 
 /** How much text is looked at to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {systemReason, UsageError} from './errors.ts';
+import {systemReason, UsageError} from '../errors.ts';
 import type {Settings} from './settings.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,8 @@
 import {lstatSync} from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
 import {identityOf, isStream} from '../disk/path.ts';
+import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
-import {UsageError} from './errors.ts';
 import {allNames, besideOutput} from './file-names.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
+import {systemReason, UsageError} from '../errors.ts';
 import {closest} from './closest.ts';
-import {systemReason, UsageError} from './errors.ts';
 import {type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */

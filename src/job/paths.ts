@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {escapePath, globSync} from 'tinyglobby';
 import {identityOf} from '../disk/path.ts';
-import {UsageError} from './errors.ts';
+import {UsageError} from '../errors.ts';
 
 const DATE = '{date}';
 

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
-import {OutputError, systemReason} from '../job/errors.ts';
+import {OutputError, systemReason} from '../errors.ts';
 import {thousandths} from '../job/money.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 

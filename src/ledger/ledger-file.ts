@@ -1,4 +1,4 @@
-import {OutputError, StateError} from '../job/errors.ts';
+import {OutputError, StateError} from '../errors.ts';
 import {isDamage, Sqlite, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */

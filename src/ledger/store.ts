@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {systemReason} from '../job/errors.ts';
+import {systemReason} from '../errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Answer} from './entry.ts';
 import type {Lookup} from './lookup.ts';

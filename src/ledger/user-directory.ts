@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {isAbsolute, join} from 'node:path';
 import {checkWritable} from '../disk/directory.ts';
-import {systemReason} from '../job/errors.ts';
+import {systemReason} from '../errors.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
-import {BulkEnrichError} from '../job/errors.ts';
+import {BulkEnrichError} from '../errors.ts';
 import type {JobInput} from '../job/settings.ts';
 import type {AnswerData, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';

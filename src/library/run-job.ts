@@ -1,6 +1,6 @@
 import {type Logger, pino} from 'pino';
+import {exitCodes} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
-import {exitCodes} from '../job/errors.ts';
 import {resolveJob} from '../job/job.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import type {JobInput} from '../job/settings.ts';

@@ -1,5 +1,5 @@
 import {isSupportedCountry} from 'libphonenumber-js/min';
-import {UsageError} from '../job/errors.ts';
+import {UsageError} from '../errors.ts';
 
 /**
  * Checks the code of a country that phone numbers in national form belong to.

@@ -1,8 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {Client, Params} from '../client/client.ts';
+import type {Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
-import {Pacer} from './pace/pacer.ts';
 import type {RateController} from './pace/rate-controller.ts';
 import type {Pause} from './pace/traffic.ts';
 
@@ -34,12 +33,4 @@ export interface LanePacer {
   sent(): void;
   /** Nothing more is granted. */
   stop(): void;
-}
-
-/** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
-export function localOutlet(client: Pick<Client, 'send'>, now: () => number): Outlet {
-  return {
-    send: (operation, params) => client.send(operation, params),
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now),
-  };
 }

@@ -7,9 +7,9 @@ import type {Settled} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Ask, Executor, ExecutorEvents, PaceReport} from './executor.ts';
 import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
-import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import {Traffic} from './pace/traffic.ts';
+import {chargeOf, type History, nextStep, type PolicySettings, retryMs} from './policy.ts';
 
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;

@@ -1,6 +1,6 @@
+import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
 import {closest} from '../job/closest.ts';
-import {UsageError} from '../job/errors.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';

@@ -1,8 +1,8 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
+import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
-import {UsageError} from '../job/errors.ts';
-import type {Result} from '../lookup/plan.ts';
+import type {Result} from '../lookup/plan-row.ts';
 import type {Target} from '../lookup/targets.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';

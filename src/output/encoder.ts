@@ -1,9 +1,9 @@
 import {stringify} from 'csv-stringify/sync';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
+import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
-import {UsageError} from '../job/errors.ts';
-import type {Result} from '../lookup/plan.ts';
+import type {Result} from '../lookup/plan-row.ts';
 import type {Risk} from '../score/risk.ts';
 import {
   addedNames,

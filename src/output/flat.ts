@@ -1,6 +1,6 @@
+import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
-import {UsageError} from '../job/errors.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
 
 /** A file with more columns than this is one whose objects are keyed by content, such as identifiers. */

@@ -1,6 +1,6 @@
 import {constants, rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
-import {OutputError, StateError, systemCode, systemReason} from '../job/errors.ts';
+import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
 /** Where text goes. `flush` makes all of it durable, and says how many bytes that is. */
 export interface Sink {

@@ -1,6 +1,6 @@
-import {driftSection} from './sections/drift-section.ts';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
+import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {paceSection} from './sections/pace-section.ts';
 import {placesSection} from './sections/places-section.ts';

@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes} from '../job/errors.ts';
+import {type ExitCode, exitCodes} from '../errors.ts';
 import {type Counters, failures} from './books/counters.ts';
 
 /** The exit code of a run that wrote all its rows, and why. */

@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import {resolve} from 'node:path';
-import {BulkEnrichError, StateError} from '../job/errors.ts';
+import {BulkEnrichError, StateError} from '../errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
 import {besideNames, besideToken} from '../operations/verify.ts';
-import {endpointName} from './open/connection.ts';
 import type {Layout} from './layout/layout.ts';
+import {endpointName} from './open/connection.ts';
 
 /*
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:

@@ -1,5 +1,4 @@
 import type {Logger} from 'pino';
-import type {Client} from '../client/client.ts';
 import type {Summary} from '../report/summary.ts';
 import type {ReadyEntry} from './rows/in-order.ts';
 import type {Session} from './session.ts';
@@ -48,25 +47,6 @@ export function logEnd(
     },
     'run ended',
   );
-}
-
-/** A client that logs each call: an answer at `trace`, anything else at `debug`. */
-export function loggedClient(client: Client, log: Logger): Client {
-  if (!log.isLevelEnabled('debug')) return client;
-  return {
-    ...client,
-    async send(operation, params) {
-      const attempt = await client.send(operation, params);
-      const {kind, latencyMs} = attempt;
-      const status = 'status' in attempt ? attempt.status : undefined;
-      const code = 'code' in attempt ? attempt.code : undefined;
-      log[kind === 'answered' ? 'trace' : 'debug'](
-        {operation, outcome: kind, status, code, ms: Math.round(latencyMs)},
-        'call',
-      );
-      return attempt;
-    },
-  };
 }
 
 /** Called now and then, says when the run begins to wait, and when it goes on. */

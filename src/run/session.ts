@@ -1,25 +1,25 @@
+import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
-import {OutputError} from '../job/errors.ts';
 import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
-import {notBefore, openAnswerStore} from './open/answer-store.ts';
-import {type Connection, connectTo} from './open/connection.ts';
-import {openExecutor} from './open/open-executor.ts';
+import {Timeline} from './books/timeline.ts';
 import {type Beginning, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
-import {InOrder} from './rows/in-order.ts';
 import type {RunIo} from './io.ts';
-import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {type Layout, layOut} from './layout/layout.ts';
 import {costOf} from './layout/mapping.ts';
-import {RowWriter} from './rows/row-writer.ts';
+import {notBefore, openAnswerStore} from './open/answer-store.ts';
 import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
+import {type Connection, connectTo} from './open/connection.ts';
+import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
+import {openExecutor} from './open/open-executor.ts';
 import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
+import {InOrder} from './rows/in-order.ts';
+import {RowWriter} from './rows/row-writer.ts';
 import type {Stopper} from './stop.ts';
-import {Timeline} from './books/timeline.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. */
 export interface Session {

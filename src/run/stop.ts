@@ -1,5 +1,5 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ExitCode, exitCodes} from '../job/errors.ts';
+import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
 import {inCredits} from '../job/money.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';

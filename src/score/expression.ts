@@ -1,5 +1,5 @@
 import {type ASTNode, Environment, type ParseResult, parse, serialize} from '@marcbachmann/cel-js';
-import {UsageError} from '../job/errors.ts';
+import {UsageError} from '../errors.ts';
 import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */

@@ -1,5 +1,5 @@
 import type {z} from 'zod';
-import {UsageError} from '../job/errors.ts';
+import {UsageError} from '../errors.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import type {Settings} from '../job/settings.ts';
 import {type ScoreRules, scoreRules} from '../job/values.ts';

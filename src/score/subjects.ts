@@ -1,5 +1,5 @@
 import type {InputFormat, Row} from '../input/row.ts';
-import type {Result} from '../lookup/plan.ts';
+import type {Result} from '../lookup/plan-row.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Condition} from './condition.ts';

@@ -11,7 +11,7 @@ import {
 import {join} from 'node:path';
 import {type Lock, lockFiles, takeLock} from '../disk/lock.ts';
 import {syncPath} from '../disk/replace.ts';
-import {LockedError, systemReason} from '../job/errors.ts';
+import {LockedError, systemReason} from '../errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /**

@@ -1,8 +1,8 @@
 import {cityPackage, findCityFile} from './data/city-table.ts';
 import {hostingNetworks} from './data/hosting-networks.ts';
 import {packageVersion} from './data/installed-version.ts';
+import type {ListedNetwork} from './data/listed-network.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
-import type {ListedNetwork} from './data/network-flags.ts';
 import type {OpenData} from './data/open-data.ts';
 import {torNetworks} from './data/tor-networks.ts';
 import {vpnNetworks} from './data/vpn-networks.ts';

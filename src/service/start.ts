@@ -16,12 +16,12 @@ import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
 import {Practice} from './practice.ts';
 import {type Body, type Call, checkBody, KeyCheck} from './request.ts';
+import {addSession, State} from './saved-state.ts';
 import {closeServer, listen, makeServer} from './server.ts';
 import {describeSources} from './sources.ts';
-import {addSession, State} from './saved-state.ts';
 import {Throttle} from './throttle.ts';
-import {Accounts} from './verdict/accounts.ts';
 import {loadRules} from './verdict/access-rules.ts';
+import {Accounts} from './verdict/accounts.ts';
 import {checkSessions, readSessions, Sessions} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 

@@ -2,8 +2,8 @@ import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {Gate} from '../../src/fleet/gate.ts';
-import {Limiters} from '../../src/fleet/shared-pacer.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
+import {Limiters} from '../../src/fleet/shared-pacer.ts';
 import {WorkerLane} from '../../src/fleet/worker-lane.ts';
 import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
 

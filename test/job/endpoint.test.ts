@@ -2,8 +2,8 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
+import {UsageError} from '../../src/errors.ts';
 import {resolveEndpoint} from '../../src/job/endpoint.ts';
-import {UsageError} from '../../src/job/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-key-'));
 afterAll(() => rmSync(folder, {recursive: true}));

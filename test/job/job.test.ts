@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {UsageError} from '../../src/job/errors.ts';
+import {UsageError} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
 

@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
-import {UsageError} from '../../src/job/errors.ts';
+import {UsageError} from '../../src/errors.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {operationNames} from '../../src/operations/table.ts';

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
-import {exitCodes} from '../../src/job/errors.ts';
+import {exitCodes} from '../../src/errors.ts';
 import {settingsSchema} from '../../src/job/settings.ts';
 import {redisInstalled, startRedis} from '../support/redis.ts';
 import {createSite, type Site} from './site.ts';

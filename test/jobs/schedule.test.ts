@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
-import {exitCodes} from '../../src/job/errors.ts';
+import {exitCodes} from '../../src/errors.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/schedule/${name}`, import.meta.url), 'utf8');
 

@@ -1,9 +1,10 @@
 import {expect} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Rate} from '../../src/job/values.ts';
-import {type LaneSettings, localOutlet} from '../../src/lookup/outlet.ts';
-import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
+import {localOutlet} from '../../src/lookup/local-outlet.ts';
+import type {LaneSettings} from '../../src/lookup/outlet.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
+import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {Operation} from '../../src/operations/table.ts';
 
 const answered: Attempt = {

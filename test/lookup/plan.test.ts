@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {createPlan, type Planned, type VerdictCells} from '../../src/lookup/plan.ts';
+import {createPlan, type Planned, type VerdictCells} from '../../src/lookup/plan-row.ts';
 import {cellReader, requireColumn, targetsOf} from '../../src/lookup/targets.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 

@@ -2,7 +2,7 @@ import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Settled} from '../../src/ledger/lookup.ts';
 import type {Ask, ExecutorStop} from '../../src/lookup/executor.ts';
-import {localOutlet} from '../../src/lookup/outlet.ts';
+import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
 import type {Operation} from '../../src/operations/table.ts';
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Result} from '../../src/lookup/plan.ts';
+import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {

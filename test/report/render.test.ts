@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
-import {lines, roundUp} from '../../src/report/render/charts.ts';
 import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
+import {lines, roundUp} from '../../src/report/render/charts.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import type {Summary} from '../../src/report/summary.ts';

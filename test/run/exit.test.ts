@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {exitCodes} from '../../src/job/errors.ts';
+import {exitCodes} from '../../src/errors.ts';
 import {type Counters, emptyCounters} from '../../src/run/books/counters.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {UsageError} from '../../src/job/errors.ts';
+import {UsageError} from '../../src/errors.ts';
 import type {Reference} from '../../src/score/expression.ts';
 import {condition} from './score-helpers.ts';
 

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
-import {BulkEnrichError} from '../../src/job/errors.ts';
+import {BulkEnrichError} from '../../src/errors.ts';
 import type {JobInput} from '../../src/job/settings.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';

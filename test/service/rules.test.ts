@@ -2,10 +2,10 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
-import {defaultRules} from '../../src/service/verdict/default-access-rules.ts';
-import {type Facts, factTypes} from '../../src/service/verdict/session-facts.ts';
-import {judge} from '../../src/service/verdict/judge.ts';
 import {loadRules, type ReadyRule} from '../../src/service/verdict/access-rules.ts';
+import {defaultRules} from '../../src/service/verdict/default-access-rules.ts';
+import {judge} from '../../src/service/verdict/judge.ts';
+import {type Facts, factTypes} from '../../src/service/verdict/session-facts.ts';
 import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
-import {BulkEnrichError, exitCodes} from '../../src/job/errors.ts';
+import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
 import type {Summary} from '../../src/report/summary.ts';

@@ -1,13 +1,13 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
+import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store.ts';
 import {StoreAdmin} from '../../ledger/store-admin.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
-import {count, many, table} from '../terminal/format.ts';
+import {count, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 interface CacheFlags {

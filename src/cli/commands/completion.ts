@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {UsageError} from '../../job/errors.ts';
+import {UsageError} from '../../errors.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
 

@@ -1,5 +1,5 @@
+import {BulkEnrichError} from '../../errors.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
-import {BulkEnrichError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {ofOperation} from '../../job/values.ts';
@@ -9,13 +9,13 @@ import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
+import {checkPlace} from '../doctor/directories.ts';
 import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
-import {checkPlace} from '../doctor/directories.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count, table} from '../terminal/format.ts';
+import {count, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {cleaned} from './settings.ts';
+import {cleaned} from './job-from-flags.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;

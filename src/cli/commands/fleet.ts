@@ -1,5 +1,5 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
-import {count, duration, table} from '../terminal/format.ts';
+import {count, duration, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {demandRedisUrl} from './worker.ts';
 

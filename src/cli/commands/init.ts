@@ -1,8 +1,8 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
+import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
-import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
@@ -10,9 +10,9 @@ import type {JobSettings} from '../../job/settings.ts';
 import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
-import {shellWord} from '../terminal/format.ts';
+import {shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {cleaned} from './settings.ts';
+import {cleaned} from './job-from-flags.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 

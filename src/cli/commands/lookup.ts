@@ -1,12 +1,12 @@
 import type {createClient} from '../../client/client.ts';
+import {UsageError} from '../../errors.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
-import {UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
-import {cleaned} from './settings.ts';
+import {cleaned} from './job-from-flags.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
 export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {

@@ -1,6 +1,6 @@
-import {exitCodes} from '../../job/errors.ts';
-import {run} from '../../run/run.ts';
+import {exitCodes} from '../../errors.ts';
 import {runSample} from '../../estimate/sampled-run.ts';
+import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
@@ -9,7 +9,7 @@ import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
-import {type JobFlags, jobFrom} from './settings.ts';
+import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {

@@ -1,5 +1,5 @@
+import {systemCode, UsageError} from '../../errors.ts';
 import {readKey} from '../../job/endpoint.ts';
-import {systemCode, UsageError} from '../../job/errors.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 import {endSignals} from '../signals.ts';

@@ -1,7 +1,7 @@
-import {UsageError} from '../../job/errors.ts';
+import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {cleaned} from './job-from-flags.ts';
 import {ask} from './lookup.ts';
-import {cleaned} from './settings.ts';
 
 interface VerifyFlags extends RawSettings {
   readonly token: string;

@@ -1,5 +1,5 @@
 import {readdirSync} from 'node:fs';
-import {shellWord, table} from '../terminal/format.ts';
+import {shellWord, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 /** `bulk-enrich` alone: what to do next, with what lies here. */

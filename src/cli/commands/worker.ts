@@ -1,9 +1,9 @@
 import {type Client, createClient} from '../../client/client.ts';
+import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
 import {FleetWorker} from '../../fleet/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
-import {exitCodes, UsageError} from '../../job/errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
@@ -12,7 +12,7 @@ import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {endSignals} from '../signals.ts';
 import {parseAddress, serveMetrics} from '../worker-metrics.ts';
-import {cleaned} from './settings.ts';
+import {cleaned} from './job-from-flags.ts';
 
 type WorkerFlags = RawSettings & {
   readonly redis?: string;

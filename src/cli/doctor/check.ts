@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes} from '../../job/errors.ts';
+import {type ExitCode, exitCodes} from '../../errors.ts';
 
 /** One thing that was looked at. A warning does not keep a run from starting, a failure does. */
 export interface Check {

@@ -1,6 +1,6 @@
 import {statfsSync} from 'node:fs';
 import {checkWritable, existingPart} from '../../disk/directory.ts';
-import {exitCodes, systemReason} from '../../job/errors.ts';
+import {exitCodes, systemReason} from '../../errors.ts';
 import {type Check, failed, passed, warning} from './check.ts';
 
 /** Less than this and even a modest list may fill the disk. */

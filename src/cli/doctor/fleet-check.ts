@@ -1,8 +1,8 @@
+import {BulkEnrichError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
-import {BulkEnrichError} from '../../job/errors.ts';
 import {resolveRedisUrl} from '../../job/redis-url.ts';
-import {count} from '../terminal/format.ts';
+import {count} from '../terminal/lines.ts';
 import {type Check, failed, passed, warning} from './check.ts';
 
 /** Whether the fleet that a run would use is there; nothing where a run would make its calls itself. */

@@ -1,8 +1,8 @@
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {type Reach, reach} from '../../client/reach.ts';
-import {exitCodes} from '../../job/errors.ts';
-import {duration} from '../terminal/format.ts';
+import {exitCodes} from '../../errors.ts';
+import {duration} from '../terminal/lines.ts';
 import {type Check, failed, passed, warning} from './check.ts';
 
 /** Beyond this, certificates that are valid look expired, and logs can't be compared. */

@@ -1,7 +1,7 @@
 import {isSupportedCountry} from 'libphonenumber-js/min';
+import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {closest} from '../../job/closest.ts';
-import {UsageError} from '../../job/errors.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
 import {canonicalPhone} from '../../operations/phone.ts';

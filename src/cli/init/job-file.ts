@@ -2,7 +2,7 @@ import {stringify} from 'yaml';
 import type {RawSettings} from '../../job/parse.ts';
 import {spelled} from '../../job/settings.ts';
 import {perIntelligence} from '../../operations/table.ts';
-import {shellWord} from '../terminal/format.ts';
+import {shellWord} from '../terminal/lines.ts';
 import type {Answers} from './interview.ts';
 
 export interface JobFacts {

@@ -1,5 +1,5 @@
 import {createInterface, type Interface} from 'node:readline';
-import {BulkEnrichError, exitCodes} from '../../job/errors.ts';
+import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import {isInteractive} from '../console.ts';
 import {print, printable} from '../terminal/printable.ts';
 

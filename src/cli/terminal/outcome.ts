@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
-import {type ExitCode, exitCodes} from '../../job/errors.ts';
+import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type RunOutcome, storeSentence} from '../../run/end/finish.ts';
 import type {Console} from '../console.ts';
-import {count, duration, many, moment, riskLine, shellWord, table} from './format.ts';
+import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
 import {troubleLines} from './trouble.ts';
 

@@ -4,7 +4,7 @@ import type {Pause} from '../../lookup/pace/traffic.ts';
 import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
-import {count, duration} from './format.ts';
+import {count, duration} from './lines.ts';
 
 const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;

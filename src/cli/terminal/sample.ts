@@ -1,5 +1,5 @@
 import type {SampleReport} from '../../estimate/sampled-run.ts';
-import {count, many, riskLine, table} from './format.ts';
+import {count, many, riskLine, table} from './lines.ts';
 
 /** What a sample came to, and what all rows would cost. */
 export function renderSample({rows, sampled, outcome, credits, lookups}: SampleReport): string {

@@ -1,4 +1,4 @@
-import {count} from './format.ts';
+import {count} from './lines.ts';
 
 /** So many codes are shown. */
 const MOST_CODES = 8;

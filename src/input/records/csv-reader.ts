@@ -2,10 +2,10 @@ import {isUtf8} from 'node:buffer';
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
+import type {InputRecord, RejectReason} from '../row.ts';
 import {type Block, LineBlocks} from './line-blocks.ts';
 import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
-import type {InputRecord, RejectReason} from '../row.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

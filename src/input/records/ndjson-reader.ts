@@ -1,8 +1,8 @@
 import {isUtf8} from 'node:buffer';
+import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
 import {type Block, LineBlocks} from './line-blocks.ts';
 import type {ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
-import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,9 +1,9 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
+import {askedMs, type Counting, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {Canary} from './canary.ts';
 import {type Forgive, OutageWatch} from './outage.ts';
 import {quotaOf} from './pace-headers.ts';
-import {askedMs, type Counting, policyNumbers as numbers, throttleMs} from '../policy.ts';
 
 /** Why the run has to stop asking. */
 export type StopReason =

@@ -1,6 +1,6 @@
 import {count} from '../format.ts';
-import {html, type Markup} from './markup.ts';
 import type {HistogramBlock, LinesBlock, StacksBlock, Tone} from '../model.ts';
+import {html, type Markup} from './markup.ts';
 
 /**
  * Charts as inline SVG that stretches with the page: the shapes are in it, the words are beside it in HTML, so that

@@ -1,6 +1,4 @@
-import {bar, histogram, lines, roundUp, stack} from './charts.ts';
 import {count, duration, percent} from '../format.ts';
-import {html, type Markup, raw} from './markup.ts';
 import type {
   Block,
   HistogramBlock,
@@ -11,6 +9,8 @@ import type {
   StacksBlock,
   TableBlock,
 } from '../model.ts';
+import {bar, histogram, lines, roundUp, stack} from './charts.ts';
+import {html, type Markup, raw} from './markup.ts';
 import {style} from './style.ts';
 
 /** The report as one HTML page that needs nothing else: no network, no scripts, and a policy that says so. */

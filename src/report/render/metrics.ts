@@ -1,5 +1,5 @@
-import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
 import type {Summary} from '../summary.ts';
+import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
 
 const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
 

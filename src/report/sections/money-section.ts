@@ -1,6 +1,6 @@
+import {operationName} from '../display-names.ts';
 import {count} from '../format.ts';
 import type {Section} from '../model.ts';
-import {operationName} from '../display-names.ts';
 import type {Summary} from '../summary.ts';
 
 /** What the run cost, and what it did not cost. */

@@ -1,6 +1,6 @@
 import {type TopKind, topKinds} from '../../operations/operation.ts';
-import type {RankingBlock, Section} from '../model.ts';
 import {countryName} from '../display-names.ts';
+import type {RankingBlock, Section} from '../model.ts';
 import type {Summary, TopNames} from '../summary.ts';
 
 const captions: Readonly<Record<TopKind, readonly [caption: string, what: string]>> = {

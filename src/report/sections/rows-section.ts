@@ -1,6 +1,6 @@
+import {operationName} from '../display-names.ts';
 import {count, many} from '../format.ts';
 import type {Section, TableBlock, Tone} from '../model.ts';
-import {operationName} from '../display-names.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
 
 const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [

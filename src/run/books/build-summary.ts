@@ -8,8 +8,8 @@ import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Counters, listErrors} from './counters.ts';
 import {settingsDigest} from '../open/done-before.ts';
+import {type Counters, listErrors} from './counters.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 

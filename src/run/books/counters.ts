@@ -1,6 +1,6 @@
 import type {Reject} from '../../input/row.ts';
 import {overEmpty} from '../../ledger/tally.ts';
-import type {Result} from '../../lookup/plan.ts';
+import type {Result} from '../../lookup/plan-row.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';

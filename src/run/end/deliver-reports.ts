@@ -1,15 +1,15 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {writeAtomically} from '../../disk/replace.ts';
-import {systemCode, UsageError} from '../../job/errors.ts';
+import {systemCode, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
-import {rememberRun} from './history.ts';
 import type {RunIo} from '../io.ts';
+import {rememberRun} from './history.ts';
 
 /**
  * Checks, before anything is paid for, that what goes beside the output has a directory to go to.

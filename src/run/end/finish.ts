@@ -3,27 +3,27 @@ import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {writeAtomically} from '../../disk/replace.ts';
-import {type ExitCode, exitCodes} from '../../job/errors.ts';
+import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {nothingEarlier} from '../../ledger/given-up.ts';
 import {Ledger} from '../../ledger/ledger.ts';
 import {emptyTally} from '../../ledger/tally.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {buildSummary, summaryText} from '../books/build-summary.ts';
 import {savedCounters} from '../books/counters.ts';
-import {deliverCompleted, deliverReports} from './deliver-reports.ts';
 import {completedExit} from '../exit.ts';
-import {hasEarlierRejects} from '../open/done-before.ts';
-import {findDrift} from './history.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {operationsOf} from '../layout/layout.ts';
 import {priceOf} from '../layout/mapping.ts';
-import {publish} from './publish.ts';
-import {closeStages, type Session} from '../session.ts';
+import {hasEarlierRejects} from '../open/done-before.ts';
 import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
+import {closeStages, type Session} from '../session.ts';
 import {type Stop, stopFor} from '../stop.ts';
-import {buildSummary, summaryText} from '../books/build-summary.ts';
+import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {findDrift} from './history.ts';
+import {publish} from './publish.ts';
 
 /** How a run ended. */
 export interface RunOutcome {

@@ -1,5 +1,5 @@
 import {ping} from '../../client/ping.ts';
-import {BulkEnrichError, exitCodes} from '../../job/errors.ts';
+import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
 /**

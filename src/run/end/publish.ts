@@ -5,7 +5,7 @@ import {z} from 'zod';
 import {hasDigest} from '../../disk/digest.ts';
 import {isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
-import {OutputError, StateError, systemReason} from '../../job/errors.ts';
+import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import {type PartialName, partialPath, type RunState} from '../open/run-state.ts';
 

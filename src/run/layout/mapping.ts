@@ -1,5 +1,5 @@
+import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
-import {UsageError} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import {spelled} from '../../job/settings.ts';
@@ -7,9 +7,15 @@ import {type ColumnChoice, ofOperation} from '../../job/values.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
-import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan.ts';
+import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
-import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../../operations/table.ts';
+import {
+  anyOf,
+  intelligenceNames,
+  type Operation,
+  operationNames,
+  operations,
+} from '../../operations/table.ts';
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 

@@ -1,5 +1,5 @@
+import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
-import {OutputError, systemReason} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {DailyBudget} from '../../ledger/daily-budget.ts';

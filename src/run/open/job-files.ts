@@ -2,9 +2,9 @@ import {lstatSync, statSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
 import {type Identity, identityOf, isSameFile, isStream, realPath} from '../../disk/path.ts';
-import {OutputError, systemReason, UsageError} from '../../job/errors.ts';
-import type {Job} from '../../job/job.ts';
+import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
+import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 
 /** Where a run's files really are, by the paths that the job names: nothing that is read from a disk says it. */

@@ -1,17 +1,31 @@
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import type {Ledger} from '../../ledger/ledger.ts';
 import {lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
 import {chargeOf, nextStep} from '../../lookup/policy.ts';
-import type {ExecutorFor} from './open-executor.ts';
-import {sharedRate} from './lanes.ts';
+import type {Counters} from '../books/counters.ts';
+import type {RunIdentity} from '../identity.ts';
+import type {RunIo} from '../io.ts';
 import {costOf} from '../layout/mapping.ts';
+import type {Connection} from './connection.ts';
+import {sharedRate} from './lanes.ts';
+
+/** The run that a fleet works for. */
+export interface FleetRun {
+  readonly job: Job;
+  readonly io: RunIo;
+  readonly connection: Connection;
+  readonly ledger: Ledger;
+  readonly identity: RunIdentity;
+  readonly counters: Counters;
+}
 
 /** Joins the fleet on the job's Redis, so that its workers make the calls. */
 export async function joinFleet(
-  {job, io, connection, identity, ledger, counters}: ExecutorFor,
+  {job, io, connection, identity, ledger, counters}: FleetRun,
   redisUrl: string,
   lanes: readonly LaneSettings[],
   now: () => number,
@@ -46,7 +60,7 @@ export async function joinFleet(
  */
 export async function bookCollected(
   fleet: Fleet,
-  {ledger, job, identity, io}: Pick<ExecutorFor, 'ledger' | 'job' | 'identity' | 'io'>,
+  {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
 ): Promise<void> {
   if (identity.sessions <= 1) return;
   io.log.info('collecting what is left with the fleet');

@@ -1,33 +1,22 @@
-import type {Job} from '../../job/job.ts';
-import type {Ledger} from '../../ledger/ledger.ts';
+import {loggedClient} from '../../client/logged-client.ts';
 import type {AnswerStore} from '../../ledger/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
-import {type LaneSettings, localOutlet, type Outlet} from '../../lookup/outlet.ts';
+import {localOutlet} from '../../lookup/local-outlet.ts';
+import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
-import type {Connection} from './connection.ts';
-import type {Counters} from '../books/counters.ts';
-import {bookCollected, joinFleet} from './join-fleet.ts';
-import type {RunIdentity} from '../identity.ts';
-import type {RunIo} from '../io.ts';
-import {lanesOf} from './lanes.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {loggedClient} from '../log.ts';
 import {type Stopper, stopFor, stopOf} from '../stop.ts';
+import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
+import {lanesOf} from './lanes.ts';
 
 /** What an executor works for. */
-export interface ExecutorFor {
-  readonly job: Job;
-  readonly io: RunIo;
+export interface ExecutorFor extends FleetRun {
   /** Never jumps. */
   readonly clock: () => number;
-  readonly connection: Connection;
-  readonly ledger: Ledger;
   readonly store: AnswerStore;
   readonly layout: Layout;
-  readonly identity: RunIdentity;
   readonly stopper: Stopper;
-  readonly counters: Counters;
   readonly answers: () => Answers;
 }
 

@@ -4,16 +4,16 @@ import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
 import {besideOf} from '../../disk/replace.ts';
 import {temporaryDirectory} from '../../disk/temporary.ts';
+import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import {missingFile} from '../../input/bytes/raw.ts';
 import type {ResumePoint} from '../../input/row.ts';
-import {BulkEnrichError, OutputError, StateError, systemReason} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
 import type {Counters} from '../books/counters.ts';
+import type {TimelineState} from '../books/timeline.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, type Places, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
-import type {TimelineState} from '../books/timeline.ts';
 
 /** Everything up to here is durable; the run goes on from it. */
 export interface Checkpoint extends ResumePoint {

@@ -1,5 +1,5 @@
+import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
-import {OutputError} from '../../job/errors.ts';
 import type {Job} from '../../job/job.ts';
 import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {hasHistory} from '../end/history.ts';

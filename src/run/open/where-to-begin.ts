@@ -1,16 +1,21 @@
 import {existsSync} from 'node:fs';
 import {digestFiles} from '../../disk/digest.ts';
-import type {ExitCode} from '../../job/errors.ts';
-import {StateError, UsageError} from '../../job/errors.ts';
+import type {ExitCode} from '../../errors.ts';
+import {StateError, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {checkReportPlaces, deliverCompleted} from '../end/deliver-reports.ts';
 import type {RunOutcome} from '../end/finish.ts';
-import {finishedBefore} from './done-before.ts';
+import {
+  completePublishing,
+  forgetPublishing,
+  type PublishRecord,
+  unfinishedPublishing,
+} from '../end/publish.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {completePublishing, forgetPublishing, type PublishRecord, unfinishedPublishing} from '../end/publish.ts';
+import {finishedBefore} from './done-before.ts';
 import {closeState, forgetLedger, openLedger, type RunState} from './run-state.ts';
 
 /**

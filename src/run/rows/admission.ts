@@ -1,11 +1,11 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Answers, Question} from '../../lookup/answers.ts';
-import type {Planned} from '../../lookup/plan.ts';
-import {answerOf} from './enriched-row.ts';
-import type {Entry, InOrder} from './in-order.ts';
+import type {Planned} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {Stopper} from '../stop.ts';
 import {stopFor} from '../stop.ts';
+import {answerOf} from './enriched-row.ts';
+import type {Entry, InOrder} from './in-order.ts';
 
 interface Stages {
   readonly layout: Layout;

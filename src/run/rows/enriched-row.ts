@@ -1,8 +1,8 @@
 import type {Row} from '../../input/row.ts';
-import type {Result} from '../../lookup/plan.ts';
+import type {Result} from '../../lookup/plan-row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
-import type {ReadyEntry} from './in-order.ts';
 import type {Layout} from '../layout/layout.ts';
+import type {ReadyEntry} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */
 export function enrichedRow(

@@ -3,12 +3,12 @@ import type {Reject} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
+import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
 import {type Counters, countReject, countRow, savedCounters} from '../books/counters.ts';
+import type {Layout} from '../layout/layout.ts';
+import {type Checkpoint, partialPath, type RunState} from '../open/run-state.ts';
 import {enrichedRow} from './enriched-row.ts';
 import type {ReadyEntry} from './in-order.ts';
-import type {Layout} from '../layout/layout.ts';
-import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
-import {type Checkpoint, partialPath, type RunState} from '../open/run-state.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
 export class RowWriter {

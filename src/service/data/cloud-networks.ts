@@ -1,12 +1,4 @@
-import type {ListedNetwork} from './network-flags.ts';
-
-/** Networks that are listed for one reason: operator, AS numbers, and where that can be read. */
-export const listed = (reason: string) => (operator: string, asns: readonly number[], source: string) => ({
-  operator,
-  asns,
-  reason,
-  source,
-});
+import {type ListedNetwork, listed} from './listed-network.ts';
 
 /** Networks by why they are no place for a person's browser. */
 const cloud = listed('rents out computing by the hour, on its own network');

@@ -1,5 +1,5 @@
-import {cloudNetworks, listed} from './cloud-networks.ts';
-import type {ListedNetwork} from './network-flags.ts';
+import {cloudNetworks} from './cloud-networks.ts';
+import {type ListedNetwork, listed} from './listed-network.ts';
 
 /** Networks by why they are no place for a person's browser. */
 const servers = listed('rents out servers and virtual servers');

@@ -1,19 +1,8 @@
 import {hostingNetworks} from './hosting-networks.ts';
 import type {AutonomousSystem} from './ip-tables.ts';
+import type {ListedNetwork} from './listed-network.ts';
 import {torNetworks} from './tor-networks.ts';
 import {vpnNetworks} from './vpn-networks.ts';
-
-/** An operator on one of the lists that this project keeps. */
-export interface ListedNetwork {
-  /** Its operator, by the name that it trades under. */
-  operator: string;
-  /** The operator's AS numbers. */
-  asns: readonly number[];
-  /** Why its networks are on the list. */
-  reason: string;
-  /** Where that can be read. */
-  source: string;
-}
 
 /** What kind of network an address is in, by the lists and by what its holder calls itself. */
 export interface NetworkFlags {

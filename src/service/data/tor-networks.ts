@@ -1,4 +1,4 @@
-import type {ListedNetwork} from './network-flags.ts';
+import type {ListedNetwork} from './listed-network.ts';
 
 /**
  * Networks that exist, wholly or mostly, to run Tor relays and exits. Most exits stand in hosting networks, among other

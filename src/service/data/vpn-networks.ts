@@ -1,4 +1,4 @@
-import type {ListedNetwork} from './network-flags.ts';
+import type {ListedNetwork} from './listed-network.ts';
 
 /**
  * Networks that sell VPNs, by operator. Most VPN servers stand in rented racks of the hosting networks and can't be

@@ -1,4 +1,4 @@
-import type {Rule} from './access-rules.ts';
+import type {Rule} from './access-rule.ts';
 
 /** What a rule leaves out is its schema's default. */
 type WrittenRule = Omit<Rule, 'weight' | 'shadow'> & Partial<Pick<Rule, 'weight' | 'shadow'>>;

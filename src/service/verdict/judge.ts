@@ -1,6 +1,6 @@
 import type {VerifyData} from '../../operations/table.ts';
-import type {Facts} from './session-facts.ts';
 import type {ReadyRule} from './access-rules.ts';
+import type {Facts} from './session-facts.ts';
 
 /** What the rules come to. */
 export interface Judgement {

@@ -8,13 +8,13 @@ import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import {type Body, type Call, checkBody} from '../request.ts';
 import type {StateEvent} from '../saved-state.ts';
+import type {ReadyRule} from './access-rules.ts';
 import type {Accounts, Sighting} from './accounts.ts';
 import {describeDevice} from './device.ts';
-import {factsOf} from './session-facts.ts';
 import {type Judgement, judge} from './judge.ts';
-import type {ReadyRule} from './access-rules.ts';
-import type {Session, Sessions} from './user-session.ts';
+import {factsOf} from './session-facts.ts';
 import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
+import type {Session, Sessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
 
