@@ -1,6 +1,5 @@
-import {lstatSync} from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
-import {identityOf, isStream} from '../disk/path.ts';
+import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {UsageError} from './errors.ts';
 import {allNames, besideOutput} from './names.ts';
@@ -173,10 +172,6 @@ function resolvePaths(output: string, settings: Settings): JobPaths {
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() === true;
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
