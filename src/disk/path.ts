@@ -11,6 +11,10 @@ export function isStream(path: string): boolean {
   }
 }
 
+export function isLink(path: string): boolean {
+  return linkTarget(path) !== undefined;
+}
+
 /** More links than this in a row go in circles, as Linux has it. */
 const MOST_LINKS = 40;
 

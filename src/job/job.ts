@@ -1,6 +1,5 @@
-import {lstatSync} from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
-import {identityOf, isStream} from '../disk/path.ts';
+import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
@@ -178,10 +177,6 @@ function resolvePaths(output: string, settings: Settings): JobPaths {
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() === true;
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */

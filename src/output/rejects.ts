@@ -18,14 +18,17 @@ export function rejectLine({
 /** Every line begins so. */
 const START = '{"file":';
 
-/** Whether a file is one of rejected rows, or empty: nothing else is replaced by one. */
+/** Whether a file is one of rejected rows, or empty, as far as it can be read: nothing else is replaced by one. */
 export function isRejectsFile(path: string): boolean {
-  const head = Buffer.alloc(START.length);
-  const file = openSync(path, 'r');
+  let file: number | undefined;
   try {
+    file = openSync(path, 'r');
+    const head = Buffer.alloc(START.length);
     const bytes = readSync(file, head);
-    return START.startsWith(head.toString('utf8', 0, bytes)) && (bytes === 0 || bytes === head.length);
+    return bytes === 0 || head.toString() === START;
+  } catch {
+    return false;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }

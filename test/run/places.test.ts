@@ -73,10 +73,25 @@ test('two results of one file are refused, also where they differ in case only a
   const kept = stage.path('out.csv.run/output.partial');
   mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
   writeFileSync(kept, ips(3));
-  const ended = await stage.run({...settings, input: 'out.csv.run/output.partial', summary: kept});
-  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('are one file')});
+  const own = "the run's state are one file";
+  for (const raw of [{input: 'out.csv.run/output.partial'}, {summary: kept}]) {
+    const ended = await stage.run({...settings, ...raw, restart: true});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining(own)});
+  }
   expect(readFileSync(kept, 'utf8')).toBe(ips(3));
 });
+
+test.each(['list.csv/out.csv', 'circle/out.csv', 'circle'])(
+  '%s can not be an output: a sentence, and no call',
+  async output => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    symlinkSync('circle', stage.path('circle'));
+    const ended = await stage.run({...settings, output});
+    expect(ended).toMatchObject({code: 9, message: expect.stringContaining("can't be written (E")});
+    expect(stage.api.ledger.requests).toBe(0);
+  },
+);
 
 test('what this program did not write is neither replaced nor removed', async () => {
   await using stage = await openStage();

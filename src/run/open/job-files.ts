@@ -1,7 +1,7 @@
 import {lstatSync, statSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type Identity, identityOf, isSameFile, isStream, realPath} from '../../disk/path.ts';
+import {type Identity, identityOf, isLink, isSameFile, isStream, realPath} from '../../disk/path.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job} from '../../job/job.ts';
@@ -44,18 +44,17 @@ interface Named {
  * @throws {UsageError} when a file would be lost: two of them are one, or something else is in a file's place.
  */
 export function placesOf(job: Job): Places {
-  const {output, rejects, summary} = job.paths;
-  const target = real(output);
-  const own = target === undefined ? undefined : `${target}.run`;
+  const {output, rejects, summary, state} = job.paths;
+  const places = {output: real(output), rejects: real(rejects), summary: real(summary)};
+  const own = places.output === undefined ? undefined : `${places.output}.run`;
   const written = writtenFiles(job);
-  const others = [...readFiles(job), ...written, ...keptFiles([own, job.paths.state])];
-  for (const file of written) {
-    const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
-    if (other !== undefined) throw collision(file, other);
-    refuseForeignLink(file);
-  }
+  const read = readFiles(job);
+  const kept = keptFiles([own, state]);
+  for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
+  for (const file of read) refuseAmong(file, kept);
+  written.forEach(refuseForeignLink);
   refuseOthers(job);
-  return {output: target, rejects: real(rejects), summary: real(summary), own};
+  return {...places, own};
 }
 
 /** @throws {OutputError} where nothing can be written. */
@@ -107,9 +106,11 @@ function keptFiles(directories: readonly (string | undefined)[]): Named[] {
   );
 }
 
-function collision(file: Named, other: Named): UsageError {
+function refuseAmong(file: Named, others: readonly Named[]): void {
+  const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
+  if (other === undefined) return;
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
-  return new UsageError(
+  throw new UsageError(
     'same_file',
     `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
   );
@@ -117,8 +118,8 @@ function collision(file: Named, other: Named): UsageError {
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */
 function refuseForeignLink({setting, path}: Named): void {
-  const link = lstatSync(path, {throwIfNoEntry: false});
-  if (link?.isSymbolicLink() !== true) return;
+  if (!isLink(path)) return;
+  const link = lstatSync(path);
   const directory = statSync(dirname(path));
   const open = (directory.mode & 0o1002) === 0o1002;
   if (open && link.uid !== process.geteuid?.() && link.uid !== directory.uid)
