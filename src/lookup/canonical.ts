@@ -18,23 +18,26 @@ export type Canonical =
   | {readonly state: 'empty'}
   | {readonly state: 'invalid'; readonly code: InvalidCode};
 
-export type InvalidCode =
-  | 'leading_apostrophe'
-  | 'scientific_notation'
-  | 'ip_malformed'
-  | 'ip_with_port'
-  | 'ip_list'
-  | 'ip_range'
-  | 'ipv6_unsupported'
-  | 'phone_malformed'
-  | 'phone_too_short'
-  | 'phone_too_long'
-  | 'phone_list'
-  | 'country_unknown'
-  | 'email_malformed'
-  | 'email_list'
-  | 'email_display_name'
-  | 'token_malformed';
+export const invalidCodes = [
+  'leading_apostrophe',
+  'scientific_notation',
+  'ip_malformed',
+  'ip_with_port',
+  'ip_list',
+  'ip_range',
+  'ipv6_unsupported',
+  'phone_malformed',
+  'phone_too_short',
+  'phone_too_long',
+  'phone_list',
+  'country_unknown',
+  'email_malformed',
+  'email_list',
+  'email_display_name',
+  'token_malformed',
+] as const;
+
+export type InvalidCode = (typeof invalidCodes)[number];
 
 const empty: Canonical = {state: 'empty'};
 const invalid = (code: InvalidCode): Canonical => ({state: 'invalid', code});
