@@ -3,11 +3,12 @@ import {jsonMembers} from '../input/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {UsageError} from '../job/errors.ts';
 import type {Result} from '../lookup/plan.ts';
-import type {Risk} from '../score/risk.ts';
+import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
   formulaSafe,
   pickedJson,
+  type RiskColumn,
   resultCells,
   riskCells,
   type TargetColumns,
@@ -27,8 +28,8 @@ export interface OutputFormat {
   readonly escapeInput: boolean;
   /** Whether answers' texts are. */
   readonly escapeAnswers: boolean;
-  /** Whether each row's risk is written. */
-  readonly risk: boolean;
+  /** What is written of each row's risk; nothing where there is none. */
+  readonly risk: readonly RiskColumn[];
   /** Whether nothing is nested. */
   readonly flatten: boolean;
 }
@@ -41,6 +42,8 @@ export interface EnrichedRow {
   readonly answers: readonly unknown[];
   /** Undefined where nothing is scored. */
   readonly risk: Risk | undefined;
+  /** What became of the rules. */
+  readonly outcomes: RuleOutcomes | undefined;
 }
 
 /** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
@@ -86,7 +89,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     const line = output.escapeInput ? own.map(formulaSafe) : [...own];
     for (const [index, {fields}] of columns.entries())
       line.push(...resultCells(results[index] as Result, answers[index], fields, safe));
-    if (risk !== undefined) line.push(...riskCells(risk));
+    if (risk !== undefined) line.push(...riskCells(risk, output.risk));
     return line;
   };
   const own = ownNames(input, output);
@@ -119,7 +122,7 @@ function cellOf(text: string): string {
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
   const names = output.flatten ? addedNames(columns, output.risk) : [ENRICHMENT];
-  const added = output.flatten ? flatAnswers(columns, names) : nestedAnswers(columns);
+  const added = output.flatten ? flatAnswers(columns, names, output.risk) : nestedAnswers(columns);
   const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
@@ -138,14 +141,18 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
 }
 
 /** The columns that CSV has, as members: all of them in each row, null where there is nothing. */
-function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]): AddedMembers {
+function flatAnswers(
+  columns: readonly TargetColumns[],
+  names: readonly string[],
+  ofRisk: readonly RiskColumn[],
+): AddedMembers {
   return ({results, answers, risk}) => {
     const values = columns.flatMap(({fields}, index): unknown[] => {
       const result = results[index] as Result;
       const error = 'error' in result ? result.error : null;
       return [result.status, error, ...fields.map(({path}) => valueAt(answers[index], path) ?? null)];
     });
-    if (risk !== undefined) values.push(risk.score, risk.level, risk.reasons);
+    if (risk !== undefined) values.push(...ofRisk.map(name => risk[name]));
     return names.map((name, index) => `${JSON.stringify(name)}:${JSON.stringify(values[index])}`).join(',');
   };
 }

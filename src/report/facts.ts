@@ -95,6 +95,8 @@ export interface RiskFacts {
   readonly reasons: Counts;
   /** Rows by signal that was not there. */
   readonly missing: Counts;
+  /** Rules that can't be meant as they stand. */
+  readonly warnings?: readonly string[];
 }
 
 /** By operation and field: the share of answers that had it, and, of a flag, the share of those in which it was true. */

@@ -12,6 +12,7 @@ import type {Target} from '../lookup/targets.ts';
 import {
   addedNames,
   planColumns,
+  planRisk,
   refuseClashes,
   refuseKeyClashes,
   type TargetColumns,
@@ -55,7 +56,7 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Lay
   const input = writtenInput(source, format);
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
-  if (nested) refuseKeyClashes(columns, format.risk);
+  if (nested) refuseKeyClashes(columns, format.risk.length > 0);
   refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
   const rules = loadRules(job.settings.score, job.placeOf);
   const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
@@ -83,7 +84,8 @@ export function operationsOf(targets: readonly Target[]): Operation[] {
 /** A row with its answers parsed and its risk judged. */
 export function enrich({scorer}: Layout, row: Row, {results, answers: parsed}: ReadyEntry): EnrichedRow {
   const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
-  return {row, results, answers, risk: scorer?.score({row, results, answers})};
+  const judged = scorer?.score({row, results, answers});
+  return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */
@@ -106,7 +108,7 @@ function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): Output
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
-    risk: settings.score !== 'none',
+    risk: settings.score === 'none' ? [] : planRisk(settings.fields),
     flatten: settings.flatten,
   };
 }

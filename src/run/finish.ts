@@ -83,6 +83,7 @@ function judge(
   const {job, writer, io} = session;
   const done = completedExit(writer.counters);
   const draft = summarize(session, {...done, status: done.exitCode === 0 ? 'completed' : 'partial'}, output);
+  for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
   const drifted = drift.length > 0 && job.settings.drift === 'fail';
@@ -234,5 +235,6 @@ function summarize(
     daily: ledger.day,
     costOf: creditsOf(job),
     operations: operationsOf(layout.mapping.targets),
+    rules: layout.rules,
   });
 }

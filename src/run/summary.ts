@@ -4,8 +4,10 @@ import {emptyTally, latencyPercentile, type Tally} from '../ledger/tally.ts';
 import type {PaceReport} from '../lookup/executor.ts';
 import {fieldsOf} from '../output/columns.ts';
 import type {Drift} from '../report/facts.ts';
+import type {RuleSet} from '../score/rules.ts';
 import {type Counters, emptyCounters, listErrors} from './counters.ts';
 import type {FileDigest} from './publish.ts';
+import {ruleSummary, ruleWarnings} from './rule-counts.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -32,6 +34,8 @@ export interface SummaryFacts {
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   /** The job's budget of the day, where it has one. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
+  /** The rules that rows were scored by, where they were read. */
+  readonly rules?: RuleSet | undefined;
   readonly costOf: (operation: (typeof operationNames)[number]) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
   readonly operations: readonly (typeof operationNames)[number][];
@@ -99,7 +103,7 @@ export function buildSummary(facts: SummaryFacts) {
     },
     top: topSummary(counters.top),
     timeline: timelineSummary(facts.timeline),
-    risk: job.settings.score === 'none' ? null : riskSummary(counters),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters, facts.rules),
     fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
     drift: [] as readonly Drift[],
@@ -172,7 +176,7 @@ function lookupSummary({counters, tally}: SummaryFacts, name: Name) {
   };
 }
 
-function riskSummary({risk}: Counters) {
+function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
   const {low, medium, high, unknown} = risk.levels;
   const scored = low + medium + high;
   return {
@@ -185,6 +189,9 @@ function riskSummary({risk}: Counters) {
     histogram: risk.histogram,
     reasons: byCount(risk.reasons),
     missing: byCount(risk.missing),
+    rules: ruleSummary(risk.rules, rules),
+    /** Rules that can't be meant as they stand. */
+    warnings: ruleWarnings(risk.rules, rules, rows.written),
   };
 }
 

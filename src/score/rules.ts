@@ -6,7 +6,11 @@ import {type ScoreRules, scoreRules} from '../job/values.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
 
 /** A rule, and where it was written. */
-export type PlacedRule = ScoreRules['rules'][number] & {readonly place: string};
+export type PlacedRule = ScoreRules['rules'][number] & {
+  readonly place: string;
+  /** Whether the job brought it; the default ones are for any list, so that many never hold in one. */
+  readonly own: boolean;
+};
 
 export interface RuleSet {
   readonly levels: ScoreRules['levels'];
@@ -46,7 +50,7 @@ function problemOf({issues: [issue]}: z.ZodError, placeOf: PlaceOf): string {
 }
 
 function withBase({base, levels, rules}: ScoreRules, placeOf: PlaceOf): RuleSet {
-  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when'])}));
+  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
   const all = base === 'default' ? [...placedDefaults(), ...own] : own;
   if (all.length === 0)
     throw new UsageError(
@@ -57,5 +61,5 @@ function withBase({base, levels, rules}: ScoreRules, placeOf: PlaceOf): RuleSet 
 }
 
 function placedDefaults(): PlacedRule[] {
-  return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`}));
+  return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`, own: false}));
 }

@@ -4,7 +4,7 @@ import type {Target} from '../lookup/targets.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
 import type {Facts} from './facts.ts';
-import type {Risk, RiskLevel} from './risk.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Combination,
@@ -23,7 +23,7 @@ import {answerVocabulary} from './vocabulary.ts';
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
-  score(view: RowView): Risk;
+  score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
@@ -32,6 +32,8 @@ export interface Scorer {
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
+  /** Its place among all rules. */
+  readonly place: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
   readonly add: number;
@@ -61,15 +63,18 @@ export function createScorer(
   ];
   const judge = (view: RowView, missing: Set<string> | undefined) => {
     const facts = readFacts(view);
-    const reasons = new Set<string>();
-    let points = 0;
+    const points = new Map<string, number>();
+    const outcomes = {held: [] as number[], undecided: [] as number[], wrong: [] as number[]};
+    let sum = 0;
     for (const rule of ready) {
-      if (!applies(rule, facts, view, missing, signal)) continue;
-      points += rule.add;
-      reasons.add(rule.reason);
+      const outcome = outcomeOf(rule, facts, view, missing, signal);
+      if (outcome !== 'not') outcomes[outcome].push(rule.place);
+      if (outcome !== 'held') continue;
+      sum += rule.add;
+      points.set(rule.reason, (points.get(rule.reason) ?? 0) + rule.add);
     }
-    const score = Math.min(100, Math.max(0, points));
-    return {score, reasons, level: levelOf(score, levels, isBlind(view, relevant))};
+    const score = Math.min(100, Math.max(0, sum));
+    return {score, points, outcomes, level: levelOf(score, levels, isBlind(view, relevant))};
   };
   const keys = targets.map((_, index) => keyOf(targets, index));
   const signal: NameSignal = ({path, name}, {results}, combination) => {
@@ -84,8 +89,13 @@ export function createScorer(
   return {
     score(view) {
       const missing = new Set<string>();
-      const {score, level, reasons} = judge(view, missing);
-      return {score: level === 'unknown' ? null : score, level, reasons: [...reasons], missing: [...missing]};
+      const {score: known, level, points, outcomes} = judge(view, missing);
+      const score = level === 'unknown' ? null : known;
+      const reasons = [...points.keys()];
+      return {
+        risk: {score, level, reasons, points: Object.fromEntries(points), missing: [...missing]},
+        outcomes,
+      };
     },
     soFar: view => judge(view, undefined),
   };
@@ -98,38 +108,39 @@ function compileRules(
 ): ReadyRule[] {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const check = conditionChecker(answerVocabulary(operations, knownColumns(format)));
-  return rules.flatMap(({when, add, reason, place}) => {
-    const condition = compile(check(when, place));
+  return rules.flatMap(({when, add, reason, place: written}, place) => {
+    const condition = compile(check(when, written));
     const combinations = combinationsOf(condition, subjects);
-    return combinations === undefined ? [] : [{condition, combinations, add, reason}];
+    return combinations === undefined ? [] : [{place, condition, combinations, add, reason}];
   });
 }
 
 /** Whether a rule holds for any of the lookups it speaks of; where nobody can tell, `missing` learns what it lacks. */
-function applies(
+function outcomeOf(
   {condition, combinations}: ReadyRule,
   facts: Facts,
   view: RowView,
   missing: Set<string> | undefined,
   signal: NameSignal,
-): boolean {
+): 'not' | keyof RuleOutcomes {
   const several = combinations.length > 1;
   let undecided: [Facts, Combination][] | undefined;
   for (const combination of combinations) {
     const these = several ? chosen(facts, view, combination) : facts;
     const decision = condition.decide(these);
-    if (decision === true) return true;
+    if (decision === true) return 'held';
     if (decision !== undefined) continue;
     undecided ??= [];
     undecided.push([these, combination]);
   }
-  if (missing !== undefined && undecided !== undefined)
-    for (const [these, combination] of undecided) {
-      const lacked = new Set<Reference>();
-      condition.missing(these, lacked);
-      for (const reference of lacked) missing.add(signal(reference, view, combination));
-    }
-  return false;
+  if (missing === undefined || undecided === undefined) return 'not';
+  let wrong = false;
+  for (const [these, combination] of undecided) {
+    const lacked = new Set<Reference>();
+    wrong = condition.missing(these, lacked) || wrong;
+    for (const reference of lacked) missing.add(signal(reference, view, combination));
+  }
+  return wrong ? 'wrong' : 'undecided';
 }
 
 /** Harmless as far as is known is no low risk where something is not known that should be. */

@@ -122,15 +122,17 @@ describe('risk', () => {
     const settings = {input: 'in.csv', ip: 'ip', phone: 'phone', score: 'rules.yaml'};
     expect((await run(settings)).code).toBe(0);
     const lines = box.read('in.enriched.csv').trim().split('\n');
-    expect(lines[0]).toMatch(/,phone_risk_score,risk_score,risk_level,risk_reasons$/);
+    expect(lines[0]).toMatch(
+      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing$/,
+    );
     expect(lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1])).toEqual([
-      '90,high,"[""tor"",""disposable""]"',
-      '50,medium,"[""disposable""]"',
-      '40,medium,"[""tor""]"',
-      '0,low,[]',
-      '40,medium,"[""tor""]"',
+      '90,high,"[""tor"",""disposable""]","{""tor"":40,""disposable"":50}","[""ip.is_threat""]"',
+      '50,medium,"[""disposable""]","{""disposable"":50}","[""ip.is_threat""]"',
+      '40,medium,"[""tor""]","{""tor"":40}","[""ip.is_threat""]"',
+      '0,low,[],{},"[""ip.is_threat""]"',
+      '40,medium,"[""tor""]","{""tor"":40}","[""phone"",""ip.is_threat""]"',
     ]);
-    expect(box.summary('in.enriched.summary.json').risk).toEqual({
+    expect(box.summary('in.enriched.summary.json').risk).toMatchObject({
       scored: 5,
       unknown: 0,
       low: 1,
@@ -146,8 +148,20 @@ describe('risk', () => {
       score: 40,
       level: 'medium',
       reasons: ['tor'],
+      points: {tor: 40},
       missing: ['phone', 'ip.is_threat'],
     });
+  });
+
+  test('has no columns of points and of what was missing where fields are named, and not these', async () => {
+    box.write('in.csv', csv);
+    const head = async (fields: readonly string[]) => {
+      expect((await run({input: 'in.csv', ip: 'ip', fields: [...fields]})).code).toBe(0);
+      return box.read('in.enriched.csv').split('\n')[0];
+    };
+    const always = 'ip_status,ip_error,ip_country,risk_score,risk_level,risk_reasons';
+    expect(await head(['ip.country'])).toMatch(new RegExp(`${always}$`));
+    expect(await head(['ip.country', 'risk.points'])).toMatch(new RegExp(`${always},risk_points$`));
   });
 
   test('is left out with --score none, and none of it is in the summary', async () => {

@@ -5,6 +5,7 @@ import type {Result} from '../../src/lookup/plan.ts';
 import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {type Condition, compile} from '../../src/score/condition.ts';
 import {conditionChecker} from '../../src/score/expression.ts';
+import type {Risk} from '../../src/score/risk.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {answerVocabulary} from '../../src/score/vocabulary.ts';
@@ -33,9 +34,16 @@ export function scorer(
   rules: readonly [when: string, add: number, reason: string][],
   of: readonly Target[],
   levels: ScoreRules['levels'] = {medium: 30, high: 60},
-): Scorer {
-  const placed = rules.map(([when, add, reason]) => ({when, add, reason, place: `the rule ${reason}`}));
-  return createScorer({rules: placed, levels}, of, format);
+): {readonly score: (view: RowView) => Risk} & Pick<Scorer, 'soFar'> {
+  const placed = rules.map(([when, add, reason]) => ({
+    when,
+    add,
+    reason,
+    place: `the rule ${reason}`,
+    own: true,
+  }));
+  const {score, soFar} = createScorer({rules: placed, levels}, of, format);
+  return {score: given => score(given).risk, soFar};
 }
 
 const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 'US', 'Test']};
