@@ -70,7 +70,8 @@ export class Engine {
       (this.#patterns.get(pattern) ?? compiled(pattern)).test(text);
     return withMixedNumbers(new Environment())
       .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
-      .registerFunction(`${ENGINE_NAMES.spend}(dyn): dyn`, this.#work.spend, sync)
+      .registerFunction(`${ENGINE_NAMES.over}(dyn): dyn`, this.#work.over, sync)
+      .registerFunction(`${ENGINE_NAMES.read}(dyn): dyn`, this.#work.read, sync)
       .registerFunction(`${ENGINE_NAMES.searched}(dyn, dyn): dyn`, this.#work.searched, sync);
   }
 }

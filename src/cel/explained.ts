@@ -58,7 +58,7 @@ function hintFor(reason: string, text: string): string | undefined {
   const near = FUNCTIONS[name?.toLowerCase() ?? ''];
   if (near !== undefined) return `it is written ${near}`;
   if (reason.startsWith('no such overload:')) return 'a double is a number, a bool true or false';
-  if (/list elements/i.test(reason))
+  if (/list ?elements/i.test(reason))
     return 'a longer list goes into a file: lists: {allowed: {file: allowed.txt}}';
   if (!/^(Unexpected|Expected)/.test(reason)) return undefined;
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');

@@ -21,11 +21,22 @@ export class Work {
     this.#left = MOST_STEPS;
   }
 
-  readonly spend = (value: unknown): unknown => {
-    this.#left -= stepsOf(value);
+  /** A list or a map that is gone over. */
+  readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
+
+  /** What is read anew for each element: a list may be searched for it. */
+  readonly read = (value: unknown): unknown => {
+    if (Array.isArray(value)) return this.#spend(value, value.length);
+    return typeof value === 'string'
+      ? this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP))
+      : value;
+  };
+
+  #spend(value: unknown, steps: number): unknown {
+    this.#left -= steps;
     if (this.#left < 0) throw TOO_MUCH;
     return value;
-  };
+  }
 
   readonly searched = (text: unknown, sought: unknown): unknown => {
     if (typeof text !== 'string' || typeof sought !== 'string') return text;
@@ -34,7 +45,8 @@ export class Work {
   };
 }
 
-function stepsOf(value: unknown): number {
-  if (Array.isArray(value)) return value.length + 1;
-  return typeof value === 'string' ? Math.floor(value.length / CHARACTERS_OF_A_STEP) : 0;
+function elementsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Map || value instanceof Set) return value.size;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }

@@ -5,7 +5,8 @@ import {childrenOf, LOOPS, pathOf} from './ast.ts';
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
-  spend: 'spend_',
+  over: 'over_',
+  read: 'read_',
   searched: 'searched_',
 } as const;
 
@@ -56,7 +57,7 @@ function shaped(node: ASTNode, scope: Scope): Shape {
     return mapped(node, child => shaped(child, {...scope, bounded: false}));
   if (node.op === 'rcall') return method(node.args, scope);
   if (bounded && inLoop && pathOf(node) !== undefined)
-    return call(ENGINE_NAMES.spend, shaped(node, {...scope, inLoop: false}));
+    return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
   return mapped(node, child => shaped(child, scope));
 }
@@ -76,7 +77,7 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Sco
   if (variable === undefined) return rcall(name, of, []);
   const bound = variable.op === 'id' ? new Set([...scope.bound, variable.args]) : scope.bound;
   const body = rest.map(child => shaped(child, {...scope, inLoop: true, bound}));
-  return rcall(name, scope.bounded ? call(ENGINE_NAMES.spend, of) : of, [variable as Shape, ...body]);
+  return rcall(name, scope.bounded ? call(ENGINE_NAMES.over, of) : of, [variable as Shape, ...body]);
 }
 
 /** The library rounds fractions when it writes them, and does not read back characters beyond 16 bits. */

@@ -104,11 +104,13 @@ async function openInput(
   const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
   const source = await openSource(sourceSettings(job, io, checkpoint));
   try {
-    const layout = layOut(job, source);
+    const before = beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+    const startedAt = before?.startedAt ?? io.now();
+    const layout = layOut(job, source, startedAt);
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
     const shape = shapeOf(job, layout, scope);
     const identity =
-      beginning === 'over' ? beginRun(ledger, shape, io.now()) : identifyRun(ledger, job, shape, io.now());
+      beginning === 'over' ? beginRun(ledger, shape, startedAt) : identifyRun(ledger, job, shape, startedAt);
     return {source, layout, identity, checkpoint};
   } catch (error) {
     await source.close();

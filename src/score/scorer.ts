@@ -4,6 +4,7 @@ import type {Target} from '../lookup/targets.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
 import type {Facts} from './facts.ts';
+import type {Background} from './given.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -49,11 +50,12 @@ export function createScorer(
   {rules, levels}: RuleSet,
   targets: readonly Target[],
   format: Pick<InputFormat, 'kind' | 'columns'>,
+  background: Background,
 ): Scorer {
   const subjects = subjectsOf(targets, operationNames);
-  const ready = compileRules(rules, subjects, format);
+  const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
-  const readFacts = factsReader(subjects, rowReader(conditions, format.columns));
+  const readFacts = factsReader(subjects, rowReader(conditions, format.columns), background.facts);
   const relevant = [
     ...new Set(
       conditions.flatMap(condition =>
@@ -105,9 +107,10 @@ function compileRules(
   rules: readonly PlacedRule[],
   subjects: Subjects,
   format: Pick<InputFormat, 'kind' | 'columns'>,
+  {vocabulary}: Background,
 ): ReadyRule[] {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const check = conditionChecker(answerVocabulary(operations, knownColumns(format)));
+  const check = conditionChecker({...vocabulary, ...answerVocabulary(operations, knownColumns(format))});
   return rules.flatMap(({when, add, reason, place: written}, place) => {
     const condition = compile(check(when, written));
     const combinations = combinationsOf(condition, subjects);

@@ -26,7 +26,10 @@ export interface RowView {
   readonly answers: readonly unknown[];
 }
 
-const RESERVED = new Set(['status', 'error', 'row', 'risk', 'has', 'size', 'in', 'true', 'false', 'null']);
+const RESERVED = new Set([
+  ...['status', 'error', 'row', 'risk', 'now', 'list', 'constant'],
+  ...['has', 'size', 'in', 'true', 'false', 'null'],
+]);
 
 export function subjectsOf(targets: readonly Target[], operations: readonly Operation[]): Subjects {
   const subjects = new Map<string, Subject>();
@@ -100,12 +103,13 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 export function factsReader(
   subjects: Subjects,
   readRow: ((row: Row) => Readonly<Record<string, unknown>>) | undefined,
+  given: Facts,
 ): (view: RowView) => Facts {
   const firsts = [...subjects].map(([name, {targets}]) => ({name, index: targets[0] ?? -1}));
   return ({row, results, answers}) => {
     const status: Record<string, string> = {};
     const error: Record<string, string> = {};
-    const facts: Record<string, unknown> = {status, error, row: readRow?.(row)};
+    const facts: Record<string, unknown> = {...given, status, error, row: readRow?.(row)};
     for (const {name, index} of firsts) {
       facts[name] = answers[index] ?? NOTHING;
       const result = results[index];

@@ -25,32 +25,42 @@ const COUNTS: ReadonlySet<string> = new Set([
  *
  * @throws {UsageError} when one is no condition, or reads what a summary does not have.
  */
-export function createThresholds(texts: readonly string[], like: object, placeOf: PlaceOf): Threshold[] {
+export function createThresholds(
+  texts: readonly string[],
+  like: object,
+  reasons: readonly string[],
+  placeOf: PlaceOf,
+): Threshold[] {
   if (texts.length === 0) return [];
-  const check = conditionChecker(vocabularyOf(like));
+  const check = conditionChecker(vocabularyOf(like, reasons));
   return texts.map((text, index) => {
     const condition = compile(check(text, placeOf(['failIf', index])));
     return {text, exceeded: summary => condition.decide(withCounts(summary, condition))};
   });
 }
 
-function vocabularyOf(like: object): Vocabulary {
-  const type = typeOf(like, []);
+function vocabularyOf(like: object, reasons: readonly string[]): Vocabulary {
+  const type = typeOf(like, [], {'risk.reasons': reasons});
   return type.kind === 'object' ? type.fields : {};
 }
 
 /** What is null before there are rows is a number, or a text that nobody compares. */
-function typeOf(value: unknown, path: readonly string[]): Type {
+function typeOf(
+  value: unknown,
+  path: readonly string[],
+  known: Readonly<Record<string, readonly string[]>>,
+): Type {
   if (typeof value === 'boolean') return {kind: 'bool'};
   if (typeof value === 'string') return {kind: 'string'};
   if (typeof value === 'number' || value === null) return {kind: 'double'};
   if (typeof value !== 'object') return {kind: 'dyn'};
   if (Array.isArray(value)) return {kind: 'list', of: {kind: 'dyn'}};
-  if (COUNTS.has(path.join('.'))) return {kind: 'counts'};
+  const names = known[path.join('.')];
+  if (COUNTS.has(path.join('.'))) return {kind: 'counts', ...(names === undefined ? {} : {names})};
   const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);
   return {
     kind: 'object',
-    fields: Object.fromEntries(fields.map(([name, inner]) => [name, typeOf(inner, [...path, name])])),
+    fields: Object.fromEntries(fields.map(([name, inner]) => [name, typeOf(inner, [...path, name], known)])),
   };
 }
 

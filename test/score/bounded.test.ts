@@ -1,5 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/job/errors.ts';
+import {compile} from '../../src/score/condition.ts';
+import {conditionChecker} from '../../src/score/expression.ts';
 import type {Facts} from '../../src/score/facts.ts';
 import {condition} from './score-helpers.ts';
 
@@ -56,6 +58,17 @@ describe('what one row can make a condition do is bounded', () => {
     ['row["country"].split(",").map(list, list + "x") == ["USx", "DEx"]', 1, true],
   ])('%s of %i', (text, length, expected) => {
     expect(condition(text).decide(facts(length))).toBe(expected);
+  });
+
+  test('a map is gone over like a list, and looking into a list by hash is one step', () => {
+    const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
+    const known = new Map(many.map(({action}) => [action, true]));
+    const decide = (text: string, row: object) =>
+      compile(conditionChecker(vocabulary)(text, 'here')).decide({row, list: {known}, list_: {known}});
+    const map = Object.fromEntries(many.map(({action}) => [action, 1]));
+    expect(decide('row.map.all(a, row.map.exists(b, a == b))', {map})).toBeUndefined();
+    expect(decide('list.known.all(a, list.known.exists(b, a == b))', {})).toBeUndefined();
+    expect(decide('row.tags.exists(t, t in list.known)', {tags: [...Array(500).fill('b'), 'a7']})).toBe(true);
   });
 
   test('a text is not looked for in another where both are long', () => {

@@ -5,6 +5,7 @@ import type {Result} from '../../src/lookup/plan.ts';
 import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {type Condition, compile} from '../../src/score/condition.ts';
 import {conditionChecker} from '../../src/score/expression.ts';
+import {backgroundOf} from '../../src/score/given.ts';
 import type {Risk} from '../../src/score/risk.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
@@ -42,7 +43,12 @@ export function scorer(
     place: `the rule ${reason}`,
     own: true,
   }));
-  const {score, soFar} = createScorer({rules: placed, levels}, of, format);
+  const {score, soFar} = createScorer(
+    {rules: placed, levels, constants: {}, lists: {}},
+    of,
+    format,
+    backgroundOf(undefined, 0),
+  );
   return {score: given => score(given).risk, soFar};
 }
 

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {defaultLevels, defaultRules} from '../../src/score/default-rules.ts';
+import {backgroundOf} from '../../src/score/given.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
@@ -161,7 +162,8 @@ test('a rule of an operation that is not looked up is left out, and lacks nothin
 
 test('the default rules are right for every set of operations, and have reasons of their own', () => {
   const rules = defaultRules.map(rule => ({...rule, place: rule.reason, own: false}));
+  const all = {rules, levels: defaultLevels, constants: {}, lists: {}};
   for (const some of [{ip: ['ip']}, {phone: ['phone']}, {email: ['email']}, {verify: ['token']}])
-    expect(() => createScorer({rules, levels: defaultLevels}, targets(some), format)).not.toThrow();
+    expect(() => createScorer(all, targets(some), format, backgroundOf(undefined, 0))).not.toThrow();
   expect(new Set(defaultRules.map(({reason}) => reason)).size).toBe(defaultRules.length);
 });
