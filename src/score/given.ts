@@ -4,7 +4,6 @@ import {ENGINE_NAMES} from '../cel/written.ts';
 import {systemReason, UsageError} from '../job/errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/values.ts';
-import type {Facts} from './facts.ts';
 import type {Type, Vocabulary} from './vocabulary.ts';
 
 /** What a job gives its conditions to read: by hash, so that a list may be long. */
@@ -16,7 +15,7 @@ export interface Given {
 /** What is the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: Vocabulary;
-  readonly facts: Facts;
+  readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
 }
 
 /** @throws {UsageError} with the setting's place when a list's file can't be read. */

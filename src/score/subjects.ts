@@ -4,6 +4,7 @@ import type {Result} from '../lookup/plan.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {Condition} from './condition.ts';
 import type {Facts} from './facts.ts';
+import type {Background} from './given.ts';
 
 /**
  * Whom an expression can speak of, and which lookups that is: `ip` is any of the columns that are looked up as IP
@@ -103,13 +104,14 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 export function factsReader(
   subjects: Subjects,
   readRow: ((row: Row) => Readonly<Record<string, unknown>>) | undefined,
-  given: Facts,
+  {now, constant, list, list_}: Background['facts'],
 ): (view: RowView) => Facts {
   const firsts = [...subjects].map(([name, {targets}]) => ({name, index: targets[0] ?? -1}));
   return ({row, results, answers}) => {
     const status: Record<string, string> = {};
     const error: Record<string, string> = {};
-    const facts: Record<string, unknown> = {...given, status, error, row: readRow?.(row)};
+    // Written out: an object that is spread for each row takes four times as long.
+    const facts: Record<string, unknown> = {now, constant, list, list_, status, error, row: readRow?.(row)};
     for (const {name, index} of firsts) {
       facts[name] = answers[index] ?? NOTHING;
       const result = results[index];
