@@ -65,18 +65,20 @@ export function createScorer(
   ];
   const judge = (view: RowView, missing: Set<string> | undefined) => {
     const facts = readFacts(view);
-    const points = new Map<string, number>();
-    const outcomes = {held: [] as number[], undecided: [] as number[], wrong: [] as number[]};
+    const outcomes: Record<keyof RuleOutcomes, readonly number[]> = {
+      held: NONE,
+      undecided: NONE,
+      wrong: NONE,
+    };
     let sum = 0;
     for (const rule of ready) {
       const outcome = outcomeOf(rule, facts, view, missing, signal);
-      if (outcome !== 'not') outcomes[outcome].push(rule.place);
-      if (outcome !== 'held') continue;
-      sum += rule.add;
-      points.set(rule.reason, (points.get(rule.reason) ?? 0) + rule.add);
+      if (outcome === 'not') continue;
+      outcomes[outcome] = [...outcomes[outcome], rule.place];
+      if (outcome === 'held') sum += rule.add;
     }
     const score = Math.min(100, Math.max(0, sum));
-    return {score, points, outcomes, level: levelOf(score, levels, isBlind(view, relevant))};
+    return {score, outcomes, level: levelOf(score, levels, isBlind(view, relevant))};
   };
   const keys = targets.map((_, index) => keyOf(targets, index));
   const signal: NameSignal = ({path, name}, {results}, combination) => {
@@ -91,16 +93,28 @@ export function createScorer(
   return {
     score(view) {
       const missing = new Set<string>();
-      const {score: known, level, points, outcomes} = judge(view, missing);
+      const {score: known, level, outcomes} = judge(view, missing);
+      const points = pointsOf(rules, outcomes.held);
       const score = level === 'unknown' ? null : known;
-      const reasons = [...points.keys()];
       return {
-        risk: {score, level, reasons, points: Object.fromEntries(points), missing: [...missing]},
+        risk: {score, level, reasons: Object.keys(points), points, missing: [...missing]},
         outcomes,
       };
     },
     soFar: view => judge(view, undefined),
   };
+}
+
+const NONE: readonly number[] = [];
+
+/** By reason, which rules may share; a reason may be called `constructor`. */
+function pointsOf(rules: readonly PlacedRule[], held: readonly number[]): Record<string, number> {
+  const points: Record<string, number> = {};
+  for (const place of held) {
+    const {reason = '', add = 0} = rules[place] ?? {};
+    points[reason] = (Object.hasOwn(points, reason) ? (points[reason] ?? 0) : 0) + add;
+  }
+  return points;
 }
 
 function compileRules(
