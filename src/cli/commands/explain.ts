@@ -121,5 +121,5 @@ function rulesBeside(output: string): readonly WrittenRule[] {
 }
 
 function beside(output: string, ending: string): string {
-  return output.replace(/\.(csv|tsv|ndjson|jsonl)$/i, '') + ending;
+  return output.replace(/\.[^./]+$/, '') + ending;
 }
