@@ -86,7 +86,7 @@ export function createConditions(
     return {condition, combinations: combinationsOf(condition, subjects) ?? [], after, place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const readFacts = factsReader(subjects, rowReader(conditions, format.columns), background.facts);
+  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
   return {
     stages: stagesOf(ready, index => keyOf(targets, index)),
     asks: view => {

@@ -15,7 +15,6 @@ import {
   keyOf,
   knownColumns,
   type RowView,
-  rowReader,
   type Subjects,
   subjectsOf,
   subjectsRead,
@@ -55,7 +54,7 @@ export function createScorer(
   const subjects = subjectsOf(targets, operationNames);
   const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
-  const readFacts = factsReader(subjects, rowReader(conditions, format.columns), background.facts);
+  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
   const relevant = [
     ...new Set(
       conditions.flatMap(condition =>
@@ -65,20 +64,24 @@ export function createScorer(
   ];
   const judge = (view: RowView, missing: Set<string> | undefined) => {
     const facts = readFacts(view);
-    const outcomes: Record<keyof RuleOutcomes, readonly number[]> = {
-      held: NONE,
-      undecided: NONE,
-      wrong: NONE,
-    };
+    const held: number[] = [];
+    const undecided: number[] = [];
+    let wrong = NONE;
     let sum = 0;
     for (const rule of ready) {
       const outcome = outcomeOf(rule, facts, view, missing, signal);
-      if (outcome === 'not') continue;
-      outcomes[outcome] = [...outcomes[outcome], rule.place];
-      if (outcome === 'held') sum += rule.add;
+      if (outcome === 'undecided') undecided.push(rule.place);
+      else if (outcome === 'wrong') wrong = [...wrong, rule.place];
+      if (outcome !== 'held') continue;
+      held.push(rule.place);
+      sum += rule.add;
     }
     const score = Math.min(100, Math.max(0, sum));
-    return {score, outcomes, level: levelOf(score, levels, isBlind(view, relevant))};
+    return {
+      score,
+      outcomes: {held, undecided, wrong},
+      level: levelOf(score, levels, isBlind(view, relevant)),
+    };
   };
   const keys = targets.map((_, index) => keyOf(targets, index));
   const signal: NameSignal = ({path, name}, {results}, combination) => {
@@ -111,8 +114,10 @@ const NONE: readonly number[] = [];
 function pointsOf(rules: readonly PlacedRule[], held: readonly number[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const place of held) {
-    const {reason = '', add = 0} = rules[place] ?? {};
-    points[reason] = (Object.hasOwn(points, reason) ? (points[reason] ?? 0) : 0) + add;
+    const rule = rules[place];
+    if (rule === undefined) continue;
+    const before = points[rule.reason];
+    points[rule.reason] = typeof before === 'number' ? before + rule.add : rule.add;
   }
   return points;
 }
