@@ -7,12 +7,13 @@ import {expect, test} from 'vitest';
 const rooms: Readonly<Record<string, readonly string[]>> = {
   operations: [],
   disk: [],
+  cel: [],
   job: ['disk/path.ts', 'operations'],
   client: ['job', 'operations'],
   ledger: ['client/attempt.ts', 'client/client.ts', 'disk', 'job', 'operations'],
   input: ['job'],
   lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations'],
-  score: ['input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
+  score: ['cel', 'input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
   output: [
     'client/exact-numbers.ts',
     'input/records/json-members.ts',
@@ -25,9 +26,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   report: ['operations'],
   fleet: ['client', 'job', 'lookup', 'operations'],
-  service: ['disk', 'job', 'operations'],
+  service: ['cel', 'disk', 'job', 'operations'],
   run: [
     ...[
+      'cel/explained.ts',
       'client',
       'disk',
       'fleet',
@@ -58,6 +60,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'run',
     ],
+    'score/default-rules.ts',
     'service/start.ts',
   ],
 };
@@ -73,6 +76,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['input'],
   'csv-stringify': ['output'],
   commander: ['cli'],
+  re2js: ['cel'],
   hono: ['report', 'service'],
 };
 

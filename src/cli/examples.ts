@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'bulk-enrich plan signups.csv --phone tel --default-country US   phone numbers in national form',
     'bulk-enrich plan --job jobs/nightly-signups.yaml --json     for a program',
   ],
+  explain: ['bulk-enrich explain signups.enriched.csv --row 17           why did this row get its score?'],
   lookup: [
     'bulk-enrich lookup ip 192.0.2.1',
     "bulk-enrich lookup phone '(202) 555-0100' --default-country US",

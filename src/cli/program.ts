@@ -104,6 +104,13 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
+  add('explain', "Say what a row's score is made of, from an output of run.")
+    .argument('<output>', 'an output of run, CSV or NDJSON')
+    .requiredOption(
+      '--row <N>',
+      "The row's number, as the summary and the log count: from 1, rejected ones too.",
+    )
+    .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .action(

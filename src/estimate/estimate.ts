@@ -54,7 +54,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const seen = new DistinctKeys(join(directory, 'keys.db'));
   const seenFirm = new DistinctKeys(join(directory, 'firm-keys.db'));
   try {
-    const {mapping, format} = layOut(job, source);
+    const {mapping, format} = layOut(job, source, io.now());
     for (const doubt of mapping.doubts) io.warn(doubt);
     const found = emptyFound(mapping);
     /** The same without the lookups that are asked only where their condition holds. */

@@ -129,7 +129,10 @@ interface Complaint {
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return {path: issue.keys.slice(0, 1), message: 'there is no such key'};
+      return {
+        path: issue.keys.slice(0, 1),
+        message: issue.message.startsWith('Unrecognized') ? 'there is no such key' : issue.message,
+      };
     case 'invalid_union': {
       const all = issue.errors.flat();
       const inside =

@@ -78,7 +78,9 @@ export function planColumns(
       key: several ? target.prefix.replace(/_$/, '') : target.operation,
     };
   });
-  for (const name of chosen ?? []) if (!used.has(name)) throw unknownField(name, targets);
+  const ofRisk: readonly string[] = planRisk(undefined).map(name => `risk.${name}`);
+  for (const name of chosen ?? [])
+    if (!used.has(name) && !ofRisk.includes(name)) throw unknownField(name, targets);
   return planned;
 }
 
@@ -97,17 +99,31 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
 }
 
 /** The names of all columns that are added, in order: the lookups', then those of the risk score. */
-export function addedNames(columns: readonly TargetColumns[], risk: boolean): string[] {
+export function addedNames(columns: readonly TargetColumns[], risk: readonly RiskColumn[]): string[] {
   const lookups = columns.flatMap(({target, fields}) =>
     ['status', 'error', ...fields.map(field => field.name)].map(name => target.prefix + name),
   );
-  return risk ? [...lookups, ...riskColumns] : lookups;
+  return [...lookups, ...risk.map(name => `risk_${name}`)];
 }
 
-const riskColumns = ['risk_score', 'risk_level', 'risk_reasons'] as const;
+/** What is always written of a risk, and what explains it: left out where `--fields` names fields and not these. */
+const ALWAYS = ['score', 'level', 'reasons'] as const;
+const EXPLAINING = ['points', 'missing'] as const;
 
-export function riskCells({score, level, reasons}: Risk): string[] {
-  return [score === null ? '' : String(score), level, JSON.stringify(reasons)];
+/** A part of the risk that has a column of its own, `risk_…`. */
+export type RiskColumn = (typeof ALWAYS)[number] | (typeof EXPLAINING)[number];
+
+/** What is written of the risk, where `only` names the answer fields that are wanted. */
+export function planRisk(only: readonly string[] | undefined): RiskColumn[] {
+  return [...ALWAYS, ...EXPLAINING.filter(name => only?.includes(`risk.${name}`) !== false)];
+}
+
+export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] {
+  return columns.map(name => {
+    const value = risk[name];
+    if (typeof value === 'object' && value !== null) return JSON.stringify(value);
+    return value === null ? '' : String(value);
+  });
 }
 
 /** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */

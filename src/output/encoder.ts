@@ -4,11 +4,12 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
-import type {Risk} from '../score/risk.ts';
+import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
   formulaSafe,
   pickedJson,
+  type RiskColumn,
   resultCells,
   riskCells,
   type TargetColumns,
@@ -28,8 +29,8 @@ export interface OutputFormat {
   readonly escapeInput: boolean;
   /** Whether answers' texts are. */
   readonly escapeAnswers: boolean;
-  /** Whether each row's risk is written. */
-  readonly risk: boolean;
+  /** What is written of each row's risk; nothing where there is none. */
+  readonly risk: readonly RiskColumn[];
   /** Whether nothing is nested. */
   readonly flatten: boolean;
 }
@@ -42,6 +43,8 @@ export interface EnrichedRow {
   readonly answers: readonly unknown[];
   /** Undefined where nothing is scored. */
   readonly risk: Risk | undefined;
+  /** What became of the rules. */
+  readonly outcomes: RuleOutcomes | undefined;
 }
 
 /** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
@@ -89,7 +92,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
       line.push(
         ...resultCells(results[index] as Result, exact(results[index], answers[index]), fields, safe),
       );
-    if (risk !== undefined) line.push(...riskCells(risk));
+    if (risk !== undefined) line.push(...riskCells(risk, output.risk));
     return line;
   };
   const own = ownNames(input, output);
@@ -122,7 +125,7 @@ function cellOf(text: string): string {
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
   const names = output.flatten ? addedNames(columns, output.risk) : [ENRICHMENT];
-  const added = output.flatten ? flatAnswers(columns, names) : nestedAnswers(columns);
+  const added = output.flatten ? flatAnswers(columns, names, output.risk) : nestedAnswers(columns);
   const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
@@ -141,7 +144,11 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
 }
 
 /** The columns that CSV has, as members: all of them in each row, null where there is nothing. */
-function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]): AddedMembers {
+function flatAnswers(
+  columns: readonly TargetColumns[],
+  names: readonly string[],
+  ofRisk: readonly RiskColumn[],
+): AddedMembers {
   return ({results, answers, risk}) => {
     const values = columns.flatMap(({fields}, index): unknown[] => {
       const result = results[index] as Result;
@@ -149,7 +156,7 @@ function flatAnswers(columns: readonly TargetColumns[], names: readonly string[]
       const answer = exact(result, answers[index]);
       return [result.status, error, ...fields.map(({path}) => valueAt(answer, path) ?? null)];
     });
-    if (risk !== undefined) values.push(risk.score, risk.level, risk.reasons);
+    if (risk !== undefined) values.push(...ofRisk.map(name => risk[name]));
     return names
       .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)
       .join(',');

@@ -30,6 +30,15 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
+const rule = z.object({
+  reason: z.string(),
+  when: z.string(),
+  add: z.int(),
+  held: whole,
+  undecided: whole.describe('Rows in which something that it reads was not there.'),
+  wrong: whole.describe('Rows in which all was there and could not be worked with.'),
+});
+
 const risk = z.object({
   scored: whole,
   unknown: whole.describe('Rows that could not be scored, as too much was missing.'),
@@ -40,6 +49,8 @@ const risk = z.object({
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,
   missing: counts.describe('Rows by signal that was not there.'),
+  rules: z.array(rule).describe("The job's own rules, with the rows by what became of each."),
+  warnings: z.array(z.string()).describe("Rules that can't be meant as they stand."),
 });
 
 const top = z.object({
@@ -76,8 +87,20 @@ const drift = z.object({
 /** The answer fields of an operation that shares are counted of. */
 type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
 
-/** The summary of a run that looks at these operations; without `fieldsOf`, fields of any name may be there. */
-export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf) {
+/** Counts by these names; by any without. */
+function countsBy(names: readonly string[] | undefined): typeof counts {
+  return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
+}
+
+/**
+ * The summary of a run that looks at these operations and scores for these reasons; without `fieldsOf`, fields of any
+ * name may be there, as reasons without `reasons`.
+ */
+export function summaryOf(
+  operations: readonly Operation[],
+  fieldsOf?: FieldsOf,
+  reasons?: readonly string[],
+) {
   const byOperation = <T extends z.ZodType>(schemaOf: (operation: Operation) => T) =>
     z.object(Object.fromEntries(operations.map(name => [name, schemaOf(name).optional()]))) as z.ZodType<
       Readonly<Record<string, z.output<T>>>
@@ -174,7 +197,7 @@ export function summaryOf(operations: readonly Operation[], fieldsOf?: FieldsOf)
     }),
     top: z.partialRecord(z.enum(['countries', 'networks', 'domains', 'phone_countries']), top),
     timeline,
-    risk: risk.nullable(),
+    risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
     errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
     drift: z.array(drift),
@@ -187,6 +210,7 @@ export const summarySchema = summaryOf(operationNames);
 
 export type Summary = z.output<typeof summarySchema>;
 export type LookupCounts = z.output<typeof lookup>;
+export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
 export type Timeline = z.output<typeof timeline>;

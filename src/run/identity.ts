@@ -5,6 +5,7 @@ import type {Job} from '../job/job.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
 import {besideNames, besideToken} from '../operations/verify.ts';
+import {fingerprintOf} from '../score/given.ts';
 import type {Layout} from './layout/layout.ts';
 import {endpointName} from './open/connection.ts';
 
@@ -63,6 +64,15 @@ export function isStale(error: unknown, job: Job): boolean {
   return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
 }
 
+/** When the run that this state belongs to was first started; now, where one begins. */
+export function firstStart(ledger: Ledger, beginning: Beginning, now: number): number {
+  return foundRun(ledger, beginning)?.startedAt ?? now;
+}
+
+function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
+  return beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+}
+
 /**
  * Finds the run that this state belongs to, or begins one.
  *
@@ -73,11 +83,11 @@ export function identifyRun(
   job: Job,
   layout: Layout,
   beginning: Beginning,
-  now: number,
+  startedAt: number,
 ): RunIdentity {
   const shape = shapeOf(job, layout);
-  const found = beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
-  if (found === undefined) return beginRun(ledger, job, shape, now);
+  const found = foundRun(ledger, beginning);
+  if (found === undefined) return beginRun(ledger, job, shape, startedAt);
   const changed = changedSettings(found.shape, shape);
   if (changed.length > 0) {
     throw new StateError(
@@ -90,9 +100,9 @@ export function identifyRun(
   return found;
 }
 
-function beginRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], now: number): RunIdentity {
+function beginRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], startedAt: number): RunIdentity {
   giveUpRun(ledger, job);
-  const identity: RunIdentity = {runId: randomUUID(), startedAt: now, shape, sessions: 1};
+  const identity: RunIdentity = {runId: randomUUID(), startedAt, shape, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
 }
@@ -133,7 +143,11 @@ function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdenti
     score:
       rules === undefined
         ? null
-        : [rules.levels, rules.rules.map(({when, add, reason}) => [when, add, reason])],
+        : [
+            rules.levels,
+            rules.rules.map(({when, add, reason}) => [when, add, reason]),
+            ...fingerprintOf(rules),
+          ],
     header: settings.header,
     encoding: settings.encoding,
     max_record_size: settings.maxRecordSize,

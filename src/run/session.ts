@@ -7,7 +7,7 @@ import {Answers} from '../lookup/answers.ts';
 import type {Executor} from '../lookup/executor.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
-import {type Beginning, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
+import {type Beginning, firstStart, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {type Layout, layOut} from './layout/layout.ts';
 import {costOf} from './layout/mapping.ts';
@@ -94,9 +94,10 @@ async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginni
   const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
   const source = await openSource(sourceSettings(job, io, checkpoint));
   try {
-    const layout = layOut(job, source);
+    const startedAt = firstStart(ledger, beginning, io.now());
+    const layout = layOut(job, source, startedAt);
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
-    const identity = identifyRun(ledger, job, layout, beginning, io.now());
+    const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
     return {source, layout, identity, checkpoint};
   } catch (error) {

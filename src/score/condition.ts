@@ -1,6 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
+import {hasPath, pathOf} from '../cel/ast.ts';
 import {directComparison} from './direct.ts';
-import {type Expression, hasPath, pathOf, type Reference, referencesOf} from './expression.ts';
+import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader} from './read-facts.ts';
 
 /** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
@@ -14,8 +15,11 @@ export interface Condition {
   /** All that it reads. */
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
-  /** Adds what was missing where it could not decide. */
-  missing(facts: Facts, into: Set<Reference>): void;
+  /**
+   * Adds what was missing where it could not decide. True where nothing was, and what is there could not be worked
+   * with, such as a text that is no number: that is what was read then.
+   */
+  missing(facts: Facts, into: Set<Reference>): boolean;
 }
 
 /** Compiles an expression once, for many rows. */
@@ -56,7 +60,10 @@ function either(sides: readonly Condition[], deciding: boolean): Condition {
     references: sides.flatMap(side => side.references),
     decide,
     missing(facts, into) {
-      if (decide(facts) === undefined) for (const side of sides) side.missing(facts, into);
+      if (decide(facts) !== undefined) return false;
+      let wrong = false;
+      for (const side of sides) wrong = side.missing(facts, into) || wrong;
+      return wrong;
     },
   };
 }
@@ -73,7 +80,7 @@ function negation(inner: Condition): Condition {
 
 function presence(path: readonly string[], references: readonly Reference[]): Condition {
   const read = reader(path);
-  return {references, decide: facts => isThere(read(facts)), missing() {}};
+  return {references, decide: facts => isThere(read(facts)), missing: () => false};
 }
 
 /** A bare flag, which most rules are: read without the expression engine, for speed. */
@@ -87,6 +94,7 @@ function flag(reference: Reference): Condition {
     },
     missing(facts, into) {
       if (typeof read(facts) !== 'boolean') into.add(reference);
+      return false;
     },
   };
 }
@@ -107,9 +115,10 @@ function comparison(run: (facts: Facts) => unknown, references: readonly Referen
     references,
     decide: facts => (known(facts) ? evaluate(facts) : undefined),
     missing(facts, into) {
-      if (known(facts) && evaluate(facts) !== undefined) return;
+      if (known(facts) && evaluate(facts) !== undefined) return false;
       const absent = references.filter(reference => !reference.optional && !isKnownBy(reference)(facts));
       for (const reference of absent.length > 0 ? absent : references) into.add(reference);
+      return absent.length === 0;
     },
   };
 }

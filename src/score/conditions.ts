@@ -1,19 +1,24 @@
+import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker} from './expression.ts';
+import type {Background} from './given.ts';
 import type {Scorer} from './scorer.ts';
 import {
   type Combination,
   chosen,
   combinationsOf,
   factsReader,
+  keyOf,
   knownColumns,
   type RowView,
   rowReader,
+  type Subjects,
   subjectsOf,
+  subjectsRead,
 } from './subjects.ts';
 import {answerVocabulary, riskVocabulary, rowVocabulary} from './vocabulary.ts';
 
@@ -23,60 +28,106 @@ type Format = Pick<InputFormat, 'kind' | 'columns'>;
 export type RowFilter = (row: Row) => boolean;
 
 /** @throws {UsageError} when `where` is no condition over the row's columns. */
-export function createRowFilter(where: string, format: Format, placeOf: PlaceOf): RowFilter {
-  const condition = compile(conditionChecker(rowVocabulary(knownColumns(format)))(where, placeOf(['where'])));
+export function createRowFilter(
+  where: string,
+  format: Format,
+  {vocabulary, facts}: Background,
+  placeOf: PlaceOf,
+): RowFilter {
+  const check = conditionChecker({...vocabulary, ...rowVocabulary(knownColumns(format))});
+  const condition = compile(check(where, placeOf(['where'])));
   const read = rowReader([condition], format.columns);
-  return row => condition.decide({row: read?.(row)}) === true;
+  return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
 
-/** Which of the lookups that have a condition are worth asking, once all that have none are answered. */
-export type AskWhich = (view: RowView) => (index: number) => boolean;
+/** The lookups that have a condition (`when`), by what has to be known before it can be decided. */
+export interface Waterfall {
+  /** Those of the first stage wait for the lookups without a condition; those of each other one for the stage before. */
+  readonly stages: readonly (readonly number[])[];
+  /** Which of a stage's lookups are worth asking, once all before it are answered; the row is known as far as that. */
+  asks(view: RowView): (index: number) => boolean;
+}
 
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
+  /** Lookups that have to be decided first. */
+  readonly after: readonly number[];
+  readonly place: string;
 }
 
 /**
- * The conditions (`when`) of lookups. Each reads the row, the answers of the lookups without a condition, and the
- * score that these come to; it holds if it does for any of several columns. Undefined where no lookup has one.
+ * The conditions (`when`) of lookups. Each reads the row, the answers of the lookups before it, and the score that
+ * all before its stage come to; it holds if it does for any of several columns. Undefined where no lookup has one.
  *
- * @throws {UsageError} when one is no condition, or reads a lookup that has a condition itself.
+ * @throws {UsageError} when one is no condition, or waits for itself.
  */
 export function createConditions(
   targets: readonly Target[],
   format: Format,
   scorer: Scorer | undefined,
+  background: Background,
   placeOf: PlaceOf,
-): AskWhich | undefined {
+): Waterfall | undefined {
   if (targets.every(({when}) => when === undefined)) return undefined;
-  const subjects = new Map(
-    [...subjectsOf(targets, operationNames)]
-      .map(([name, {operation, targets: own}]) => {
-        return [name, {operation, targets: own.filter(index => targets[index]?.when === undefined)}] as const;
-      })
-      .filter(([, subject]) => subject.targets.length > 0),
-  );
+  const subjects = readableSubjects(targets);
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const check = conditionChecker({
+    ...background.vocabulary,
     ...answerVocabulary(operations, knownColumns(format)),
     ...(scorer === undefined ? {} : riskVocabulary),
   });
   const ready = targets.map(({when, operation}): ReadyCondition | undefined => {
     if (when === undefined) return undefined;
-    const condition = compile(check(when, placeOf([operation, 'when'])));
-    return {condition, combinations: combinationsOf(condition, subjects) ?? []};
+    const place = placeOf([operation, 'when']);
+    const condition = compile(check(when, place));
+    const read = [...subjectsRead(condition, subjects)].flatMap(name => subjects.get(name)?.targets ?? []);
+    const after = read.filter(index => targets[index]?.when !== undefined);
+    return {condition, combinations: combinationsOf(condition, subjects) ?? [], after, place};
   });
   const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
-  const readFacts = factsReader(subjects, rowReader(conditions, format.columns));
-  return view => {
-    const facts = {...readFacts(view), risk: scorer?.soFar(view)};
-    return index => {
-      const some = ready[index];
-      if (some === undefined) return true;
-      return some.combinations.some(
-        combination => some.condition.decide(chosen(facts, view, combination)) === true,
-      );
-    };
+  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
+  return {
+    stages: stagesOf(ready, index => keyOf(targets, index)),
+    asks: view => {
+      const facts = {...readFacts(view), risk: scorer?.soFar(view)};
+      return index =>
+        ready[index]?.combinations.some(
+          combination => ready[index]?.condition.decide(chosen(facts, view, combination)) === true,
+        ) === true;
+    },
   };
+}
+
+/** A name that stands for several columns means those that are asked in any case, where there are such. */
+function readableSubjects(targets: readonly Target[]): Subjects {
+  const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
+    const always = own.filter(index => targets[index]?.when === undefined);
+    return [name, {operation, targets: always.length > 0 ? always : own}] as const;
+  });
+  return new Map(subjects.filter(([, subject]) => subject.targets.length > 0));
+}
+
+/** Each lookup's stage is the one after the last that it waits for. */
+function stagesOf(
+  ready: readonly (ReadyCondition | undefined)[],
+  nameOf: (index: number) => string,
+): number[][] {
+  const stageOf = (index: number, waiting: readonly number[]): number => {
+    const {after, place} = ready[index] as ReadyCondition;
+    const chain = [...waiting, index];
+    if (waiting.includes(index))
+      throw new UsageError(
+        'circular_when',
+        `${place}: It would wait for itself: ${chain.map(nameOf).join(' waits for ')}.`,
+      );
+    return Math.max(-1, ...after.map(other => stageOf(other, chain))) + 1;
+  };
+  const stages: number[][] = [];
+  for (const [index, some] of ready.entries()) {
+    if (some === undefined) continue;
+    const stage = stageOf(index, []);
+    stages[stage] = [...(stages[stage] ?? []), index];
+  }
+  return stages;
 }

@@ -1,5 +1,5 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {pathOf} from './expression.ts';
+import {pathOf} from '../cel/ast.ts';
 import {type Facts, reader} from './read-facts.ts';
 import {typeAt, type Vocabulary} from './vocabulary.ts';
 
@@ -43,7 +43,13 @@ function membership(
   vocabulary: Vocabulary,
 ): ((facts: Facts) => boolean) | undefined {
   const sought = operand(member, vocabulary);
-  if (sought === undefined || list.op !== 'list') return undefined;
+  if (sought === undefined) return undefined;
+  const path = pathOf(list);
+  if (path !== undefined && typeAt(vocabulary, path)?.kind === 'set' && sought.kind === 'string') {
+    const read = reader(path);
+    return facts => (read(facts) as ReadonlyMap<unknown, true>).has(sought.read(facts));
+  }
+  if (list.op !== 'list') return undefined;
   const members = list.args.map(literal);
   if (members.some(some => some?.kind !== sought.kind)) return undefined;
   const values = new Set(members.map(some => some?.value));

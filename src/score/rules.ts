@@ -4,11 +4,16 @@ import {type PlaceOf, readYaml} from '../job/parse.ts';
 import type {Settings} from '../job/settings.ts';
 import {type ScoreRules, scoreRules} from '../job/values.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
+import {type Given, readLists} from './given.ts';
 
 /** A rule, and where it was written. */
-export type PlacedRule = ScoreRules['rules'][number] & {readonly place: string};
+export type PlacedRule = ScoreRules['rules'][number] & {
+  readonly place: string;
+  /** Whether the job brought it; the default ones are for any list, so that many never hold in one. */
+  readonly own: boolean;
+};
 
-export interface RuleSet {
+export interface RuleSet extends Given {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
 }
@@ -20,42 +25,49 @@ export interface RuleSet {
  */
 export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
   if (score === 'none') return undefined;
-  if (score === 'default') return {levels: defaultLevels, rules: placedDefaults()};
+  if (score === 'default') return {levels: defaultLevels, rules: placedDefaults(), constants: {}, lists: {}};
   return typeof score === 'string' ? rulesFile(score) : withBase(score, path => placeOf(['score', ...path]));
 }
 
 function rulesFile(path: string): RuleSet {
   const file = readYaml(path, 'file of score rules', 'score');
+  // As it stands in a job, with its name, or what stands under that.
+  const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
-    const line = file.line(keys);
+    const line = file.line([...within, ...keys]);
     return `${path}${line === undefined ? '' : `:${line}`}${keys.length === 0 ? '' : `: ${keys.map(String).join('.')}`}`;
   };
-  const read = scoreRules.safeParse(file.value);
+  const read = scoreRules.safeParse(isUnderScore(file.value) ? file.value.score : file.value);
   if (!read.success) throw new UsageError('score_rules', problemOf(read.error, placeOf));
   return withBase(read.data, placeOf);
 }
 
-function problemOf({issues: [issue]}: z.ZodError, placeOf: PlaceOf): string {
+function isUnderScore(value: unknown): value is {readonly score: unknown} {
+  return typeof value === 'object' && value !== null && 'score' in value && Object.keys(value).length === 1;
+}
+
+function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
+  // Where a key is misspelt, the right one is missing too.
+  const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
-  const what =
-    issue?.code === 'unrecognized_keys'
-      ? 'there is no such setting (known: base, levels, rules; in a rule: when, add, reason)'
-      : (issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules');
+  const what = issue?.message.startsWith('Unrecognized')
+    ? `there is no such setting (known: ${Object.keys(scoreRules.shape).join(', ')})`
+    : (issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules');
   return `${placeOf(path)}: ${what}.`;
 }
 
-function withBase({base, levels, rules}: ScoreRules, placeOf: PlaceOf): RuleSet {
-  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when'])}));
+function withBase({base, levels, rules, constants, lists}: ScoreRules, placeOf: PlaceOf): RuleSet {
+  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
   const all = base === 'default' ? [...placedDefaults(), ...own] : own;
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
       `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all, say --score none.`,
     );
-  return {levels, rules: all};
+  return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
 function placedDefaults(): PlacedRule[] {
-  return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`}));
+  return defaultRules.map(rule => ({...rule, place: `the default rule ${rule.reason}`, own: false}));
 }

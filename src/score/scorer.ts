@@ -3,8 +3,9 @@ import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
 import {type Condition, compile} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
+import type {Background} from './given.ts';
 import type {Facts} from './read-facts.ts';
-import type {Risk, RiskLevel} from './risk.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
   type Combination,
@@ -14,7 +15,6 @@ import {
   keyOf,
   knownColumns,
   type RowView,
-  rowReader,
   type Subjects,
   subjectsOf,
   subjectsRead,
@@ -23,7 +23,7 @@ import {answerVocabulary} from './vocabulary.ts';
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
-  score(view: RowView): Risk;
+  score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
@@ -32,6 +32,8 @@ export interface Scorer {
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
+  /** Its place among all rules. */
+  readonly place: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
   readonly add: number;
@@ -47,11 +49,12 @@ export function createScorer(
   {rules, levels}: RuleSet,
   targets: readonly Target[],
   format: Pick<InputFormat, 'kind' | 'columns'>,
+  background: Background,
 ): Scorer {
   const subjects = subjectsOf(targets, operationNames);
-  const ready = compileRules(rules, subjects, format);
+  const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
-  const readFacts = factsReader(subjects, rowReader(conditions, format.columns));
+  const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
   const relevant = [
     ...new Set(
       conditions.flatMap(condition =>
@@ -61,15 +64,24 @@ export function createScorer(
   ];
   const judge = (view: RowView, missing: Set<string> | undefined) => {
     const facts = readFacts(view);
-    const reasons = new Set<string>();
-    let points = 0;
+    const held: number[] = [];
+    const undecided: number[] = [];
+    let wrong = NONE;
+    let sum = 0;
     for (const rule of ready) {
-      if (!applies(rule, facts, view, missing, signal)) continue;
-      points += rule.add;
-      reasons.add(rule.reason);
+      const outcome = outcomeOf(rule, facts, view, missing, signal);
+      if (outcome === 'undecided') undecided.push(rule.place);
+      else if (outcome === 'wrong') wrong = [...wrong, rule.place];
+      if (outcome !== 'held') continue;
+      held.push(rule.place);
+      sum += rule.add;
     }
-    const score = Math.min(100, Math.max(0, points));
-    return {score, reasons, level: levelOf(score, levels, isBlind(view, relevant))};
+    const score = Math.min(100, Math.max(0, sum));
+    return {
+      score,
+      outcomes: {held, undecided, wrong},
+      level: levelOf(score, levels, isBlind(view, relevant)),
+    };
   };
   const keys = targets.map((_, index) => keyOf(targets, index));
   const signal: NameSignal = ({path, name}, {results}, combination) => {
@@ -84,52 +96,73 @@ export function createScorer(
   return {
     score(view) {
       const missing = new Set<string>();
-      const {score, level, reasons} = judge(view, missing);
-      return {score: level === 'unknown' ? null : score, level, reasons: [...reasons], missing: [...missing]};
+      const {score: known, level, outcomes} = judge(view, missing);
+      const points = pointsOf(rules, outcomes.held);
+      const score = level === 'unknown' ? null : known;
+      return {
+        risk: {score, level, reasons: Object.keys(points), points, missing: [...missing]},
+        outcomes,
+      };
     },
     soFar: view => judge(view, undefined),
   };
+}
+
+const NONE: readonly number[] = [];
+
+/** By reason, which rules may share; a reason may be called `constructor`. */
+function pointsOf(rules: readonly PlacedRule[], held: readonly number[]): Record<string, number> {
+  const points: Record<string, number> = {};
+  for (const place of held) {
+    const rule = rules[place];
+    if (rule === undefined) continue;
+    const before = points[rule.reason];
+    points[rule.reason] = typeof before === 'number' ? before + rule.add : rule.add;
+  }
+  return points;
 }
 
 function compileRules(
   rules: readonly PlacedRule[],
   subjects: Subjects,
   format: Pick<InputFormat, 'kind' | 'columns'>,
+  {vocabulary}: Background,
 ): ReadyRule[] {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const check = conditionChecker(answerVocabulary(operations, knownColumns(format)));
-  return rules.flatMap(({when, add, reason, place}) => {
-    const condition = compile(check(when, place));
+  const check = conditionChecker({...vocabulary, ...answerVocabulary(operations, knownColumns(format))});
+  return rules.flatMap(({when, add, reason, place: written}, place) => {
+    const condition = compile(check(when, written));
     const combinations = combinationsOf(condition, subjects);
-    return combinations === undefined ? [] : [{condition, combinations, add, reason}];
+    return combinations === undefined ? [] : [{place, condition, combinations, add, reason}];
   });
 }
 
 /** Whether a rule holds for any of the lookups it speaks of; where nobody can tell, `missing` learns what it lacks. */
-function applies(
+function outcomeOf(
   {condition, combinations}: ReadyRule,
   facts: Facts,
   view: RowView,
   missing: Set<string> | undefined,
   signal: NameSignal,
-): boolean {
+): 'not' | keyof RuleOutcomes {
   const several = combinations.length > 1;
   let undecided: [Facts, Combination][] | undefined;
   for (const combination of combinations) {
     const these = several ? chosen(facts, view, combination) : facts;
     const decision = condition.decide(these);
-    if (decision === true) return true;
+    if (decision === true) return 'held';
     if (decision !== undefined) continue;
     undecided ??= [];
     undecided.push([these, combination]);
   }
-  if (missing !== undefined && undecided !== undefined)
-    for (const [these, combination] of undecided) {
-      const lacked = new Set<Reference>();
-      condition.missing(these, lacked);
-      for (const reference of lacked) missing.add(signal(reference, view, combination));
-    }
-  return false;
+  if (missing === undefined || undecided === undefined) return 'not';
+  let wrong = false;
+  for (const [these, combination] of undecided) {
+    const lacked = new Set<Reference>();
+    wrong = condition.missing(these, lacked) || wrong;
+    for (const reference of lacked) missing.add(signal(reference, view, combination));
+  }
+  return wrong ? 'wrong' : 'undecided';
 }
 
 /** Harmless as far as is known is no low risk where something is not known that should be. */

@@ -1,16 +1,22 @@
 import {z} from 'zod';
 import {closest} from '../job/closest.ts';
 import {type Operation, operations} from '../operations/table.ts';
+import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
+import type {RiskLevel} from './risk.ts';
 
 /** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
 export type Type =
-  | {readonly kind: 'bool' | 'string' | 'double' | 'dyn'}
+  | {readonly kind: 'bool' | 'double' | 'dyn' | 'timestamp'}
+  /** A text: `value` where it is always this one, `codes` where it is one of these. */
+  | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
+  /** Texts to look for, by hash. */
+  | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
   /** Texts by any name, of which these are the ones that are there. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
-  /** Numbers by any name. */
-  | {readonly kind: 'counts'};
+  /** Numbers by any name, or by these. */
+  | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** Every name at the root of an expression. */
 export type Vocabulary = Readonly<Record<string, Type>>;
@@ -23,13 +29,18 @@ export function typeOf(schema: z.ZodType): Type {
     return typeOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBoolean) return {kind: 'bool'};
   if (schema instanceof z.ZodNumber) return {kind: 'double'};
-  if (schema instanceof z.ZodRecord)
-    return schema.valueType instanceof z.ZodNumber ? {kind: 'counts'} : {kind: 'dyn'};
+  if (schema instanceof z.ZodRecord) {
+    if (!(schema.valueType instanceof z.ZodNumber)) return {kind: 'dyn'};
+    const {keyType} = schema;
+    return {kind: 'counts', ...(keyType instanceof z.ZodEnum ? {names: keyType.options.map(String)} : {})};
+  }
   if (schema instanceof z.ZodArray) return {kind: 'list', of: typeOf(schema.element as z.ZodType)};
   if (!(schema instanceof z.ZodObject)) return text;
   const fields = Object.entries(schema.shape as Record<string, z.ZodType>);
   return {kind: 'object', fields: Object.fromEntries(fields.map(([name, type]) => [name, typeOf(type)]))};
 }
+
+const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
 /** What rules and conditions read: answers, what became of each lookup, the row's columns. */
 export function answerVocabulary(
@@ -37,11 +48,16 @@ export function answerVocabulary(
   columns: readonly string[] | undefined,
 ): Vocabulary {
   const names = Object.entries(subjects);
-  const perSubject: Type = {kind: 'object', fields: Object.fromEntries(names.map(([name]) => [name, text]))};
+  const perSubject = (codesOf: (operation: Operation) => Codes): Type => {
+    const fields = names.map(
+      ([name, operation]) => [name, {kind: 'string', codes: codesOf(operation)}] as const,
+    );
+    return {kind: 'object', fields: Object.fromEntries(fields)};
+  };
   return {
     ...Object.fromEntries(names.map(([name, operation]) => [name, typeOf(operations[operation].data)])),
-    status: perSubject,
-    error: perSubject,
+    status: perSubject(() => statusCodes),
+    error: perSubject(errorCodesOf),
     ...rowVocabulary(columns),
   };
 }
@@ -53,7 +69,10 @@ export function rowVocabulary(columns: readonly string[] | undefined): Vocabular
 
 /** The score so far, as the conditions of lookups see it. */
 export const riskVocabulary: Vocabulary = {
-  risk: {kind: 'object', fields: {score: {kind: 'double'}, level: text}},
+  risk: {
+    kind: 'object',
+    fields: {score: {kind: 'double'}, level: {kind: 'string', codes: {what: 'level', known: riskLevels}}},
+  },
 };
 
 /** A name that is not there, and the nearest one that is. */
@@ -71,28 +90,42 @@ export function typeAt(vocabulary: Vocabulary, path: readonly string[]): Type | 
       if (!type.names.includes(name)) throw unknown(`column "${name}"`, name, type.names, '');
       type = text;
     } else if (type?.kind === 'counts') {
+      const {names} = type;
+      const of = path.slice(0, index).join('.');
+      if (names?.includes(name) === false) throw unknown(`count "${of}.${name}"`, name, names, `${of}.`);
       type = {kind: 'double'};
     } else if (type?.kind === 'object') {
       const fields: Readonly<Record<string, Type>> = type.fields;
       const owner = path.slice(0, index).join('.');
       if (!Object.hasOwn(fields, name))
-        throw unknown(
-          owner === '' ? `"${name}" to read` : `field "${owner}.${name}"`,
-          name,
-          Object.keys(fields),
-          owner === '' ? '' : `${owner}.`,
-        );
+        throw owner === ''
+          ? unknownRoot(name, vocabulary)
+          : unknown(`field "${owner}.${name}"`, name, Object.keys(fields), `${owner}.`);
       type = fields[name];
     } else return undefined;
   }
   return type;
 }
 
+/** A name that stands alone is mostly a column, or a field without its lookup's name. */
+function unknownRoot(name: string, vocabulary: Vocabulary): UnknownName {
+  const places = Object.entries(vocabulary).flatMap(([root, type]) => {
+    if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];
+    return type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${root}.${name}`] : [];
+  });
+  const known = Object.keys(vocabulary);
+  if (places.length === 0 && vocabulary['row']?.kind === 'dyn' && closest(name, known) === undefined)
+    places.push(`row.${name}`);
+  if (places.length === 0) return unknown(`"${name}" to read`, name, known, '');
+  const quoted = places.slice(0, 3).map(place => `"${place}"`);
+  return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
+}
+
 function unknown(what: string, name: string, known: readonly string[], prefix: string): UnknownName {
   const near = closest(name, known);
   const hint =
     near === undefined
-      ? `Known: ${known.map(other => prefix + other).join(', ')}.`
+      ? `Known: ${known.map(other => prefix + other).join(', ') || 'none'}.`
       : `Did you mean "${prefix}${near}"?`;
   return new UnknownName(`there is no ${what}. ${hint}`);
 }

@@ -43,6 +43,7 @@ test('every flag that the pages name is one', async () => {
   for (const command of [
     'serve',
     'doctor',
+    'explain',
     'init',
     'worker',
     'plan',

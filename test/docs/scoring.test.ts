@@ -1,11 +1,48 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {Environment} from '@marcbachmann/cel-js';
 import {expect, test} from 'vitest';
 import {defaultRules} from '../../src/score/default-rules.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 const text = readFileSync(fileURLToPath(new URL('../../docs/scoring.md', import.meta.url)), 'utf8');
 
 test('docs/scoring.md has every default rule with its weight, and a reason for it', () => {
   const rows = [...text.matchAll(/^\| `(\w+)` \| `([^`]+)` \| (\d+) \| (.+) \|$/gm)];
   expect(rows.map(([, reason, when, add]) => ({when, add: Number(add), reason}))).toEqual(defaultRules);
+});
+
+test('docs/scoring.md has every function of the language, and no other', () => {
+  const [, table = ''] = /### Functions\n\n([\s\S]*?)\n\n/.exec(text) ?? [];
+  const shown = new Set(
+    [...table.matchAll(/`[^`]*`/g)].flatMap(([code]) =>
+      [...code.matchAll(/(\w+)\(/g)].map(([, name]) => name),
+    ),
+  );
+  const {functions} = new Environment().getDefinitions();
+  // Of types, of optional values and of names given on the way, which conditions here have no use for.
+  const unused = new Set(['type', 'bind', 'hasValue', 'value', 'none', 'of', 'or', 'orValue']);
+  const there = functions.map(({name}) => name).filter(name => !unused.has(name));
+  expect([...shown].sort()).toEqual([...new Set(there)].sort());
+});
+
+test('the score blocks of docs/scoring.md work as they stand, in a file and in a job', async () => {
+  const blocks = [...text.matchAll(/^```yaml\n(score:\n[\s\S]*?)^```/gm)].map(([, block = '']) => block);
+  expect(blocks).toHaveLength(2);
+  using box = createSandbox();
+  box.write('in.csv', 'ip,phone,email,country\n192.0.2.1,+12025550100,somebody@example.com,US\n');
+  box.write('partners.txt', '# ours\nexample.com\n');
+  const columns = ['--ip', 'ip', '--phone', 'phone', '--email', 'email', '--endpoint', 'embedded', '--force'];
+  for (const block of blocks) {
+    box.write('rules.yaml', block);
+    box.write(
+      'job.yaml',
+      `input: in.csv\nendpoint: embedded\nip: ip\nphone: phone\nemail: email\nforce: true\n${block}`,
+    );
+    const byFile = await runHere(box, ['run', 'in.csv', ...columns, '--score', 'rules.yaml']);
+    const written = box.read('in.enriched.csv');
+    const byJob = await runHere(box, ['run', '--job', 'job.yaml']);
+    expect([byFile.code, byJob.code, box.read('in.enriched.csv')]).toEqual([0, 0, written]);
+  }
 });

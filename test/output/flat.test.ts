@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {planRisk} from '../../src/output/columns.ts';
 import {createEncoder} from '../../src/output/encoder.ts';
 import {flatColumns, flatMembers} from '../../src/output/flat.ts';
 import {csvRows, ndjsonRow} from '../lookup/rows.ts';
@@ -54,18 +55,18 @@ test('NDJSON to CSV: a column for each inner field; what the sample did not have
 });
 
 describe('to NDJSON: the columns that CSV would have, as fields with their types', () => {
-  const flat = output({kind: 'ndjson', flatten: true, risk: true});
-  const risk = {score: null, level: 'unknown', reasons: ['tor'], missing: ['ip']} as const;
+  const flat = output({kind: 'ndjson', flatten: true, risk: planRisk(undefined)});
+  const risk = {score: null, level: 'unknown', reasons: ['tor'], points: {tor: 40}, missing: ['ip']} as const;
 
   test('from NDJSON, the row’s own text as it was', () => {
     const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
     expect(encoder.encode([enriched(ndjsonRow('{"ip":{"v4":1e400}}'), [answer], risk)])).toBe(
-      '{"ip":{"v4":1e400},"ip_status":"ok","ip_error":null,"ip_is_vpn":false,"ip_city":"Berlin","ip_latitude":null,"risk_score":null,"risk_level":"unknown","risk_reasons":["tor"]}\n',
+      '{"ip":{"v4":1e400},"ip_status":"ok","ip_error":null,"ip_is_vpn":false,"ip_city":"Berlin","ip_latitude":null,"risk_score":null,"risk_level":"unknown","risk_reasons":["tor"],"risk_points":{"tor":40},"risk_missing":["ip"]}\n',
     );
   });
 
   test('from CSV, without an answer', () => {
-    const encoder = createEncoder(csvInput(['ip', 'n']), city, {...flat, risk: false});
+    const encoder = createEncoder(csvInput(['ip', 'n']), city, {...flat, risk: []});
     expect(encoder.encode([enriched(csvRows(['x', '7'])[0] as never, [invalid])])).toBe(
       '{"ip":"x","n":"7","ip_status":"invalid","ip_error":"ip_list","ip_is_vpn":null,"ip_city":null,"ip_latitude":null}\n',
     );

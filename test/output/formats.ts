@@ -23,7 +23,7 @@ export function output(more: Partial<OutputFormat> = {}): OutputFormat {
     sepLine: false,
     escapeInput: false,
     escapeAnswers: true,
-    risk: false,
+    risk: [],
     flatten: false,
     ...more,
   };
@@ -40,7 +40,7 @@ export function ok(data: object): Result {
 
 /** A row as it comes to the encoder. */
 export function enriched(row: Row, results: readonly Result[], risk?: Risk): EnrichedRow {
-  return {row, results, answers: results.map(answerOf), risk};
+  return {row, results, answers: results.map(answerOf), risk, outcomes: undefined};
 }
 
 /** A result's parsed answer. */

@@ -83,6 +83,8 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       histogram: [17_906, 8_922, 4_114, 2_950, 2_011, 1_102, 738, 904, 611, 444],
       reasons: {datacenter: 5_120, untrusted_email: 4_402, vpn: 2_118, virtual_phone: 907, tor: 311},
       missing: {ip: 398, phone: 9_826, email: 443},
+      rules: [],
+      warnings: [],
     },
     fields: {
       ip: {

@@ -90,12 +90,44 @@ describe('checked before anything is asked', () => {
     ['ip.is_vpn > 3', '(a double is a number, a bool true or false).'],
     ['ip', 'expected a condition'],
     ['nosuch(ip.city)', 'nosuch'],
+    ['ip.is_vpn and ip.is_bogon', '("and" is written &&).'],
+    ['ip.is_vpn OR ip.is_bogon', '("or" is written ||).'],
+    ['not ip.is_vpn', '("not" is written !).'],
+    ['ip.city not in ["a"]', '("not in" is written !(a in [b, c])).'],
+    ['ip.city like "a and b"', '("like" is written a.contains("b")'],
+    ['ip.city is null', '("is null" is written !has(ip.city)).'],
+    ['ip.city <> "a"', '("<>" is written !=).'],
+    ['lower(ip.city) == "a"', '(it is written a.lowerAscii()).'],
+    ['ip.city.toLowerCase() == "a"', '(it is written a.lowerAscii()).'],
+    ['len(ip.city) > 3', '(it is written size(a)).'],
+    [
+      'country == "US"',
+      'there is no "country" to read. Did you mean "ip.country" or "phone.country" or "row.country"?',
+    ],
+    ['is_vpn', 'Did you mean "ip.is_vpn"?'],
+    ['status.ip == "Invalid"', 'there is no status "Invalid". Did you mean "invalid"?'],
+    ['"ko" != status.ip', 'there is no status "ko". Known: ok, empty, invalid,'],
+    ['status.ip in ["ok", "fialed"]', 'there is no status "fialed". Did you mean "failed"?'],
+    [
+      'error.email == "email_malformd"',
+      'there is no error code "email_malformd". Did you mean "email_malformed"?',
+    ],
+    ['error.email == "nonsense"', 'can be read by startsWith("…")'],
   ])('%s', (text, message) => {
     const build = () => condition(text, 'job.yaml:7: score.rules.0.when');
     expect(build).toThrow(UsageError);
     expect(build).toThrow(message);
     expect(build).toThrow(/^job\.yaml:7: score\.rules\.0\.when: /);
     expect(build).toThrow(`It says: ${text}`);
+  });
+
+  test.each([
+    'error.email == ""',
+    'error.ip == "http_503"',
+    'error.ip == "ECONNRESET"',
+    'error.ip.startsWith("own")',
+  ])('%s is right', text => {
+    expect(() => condition(text)).not.toThrow();
   });
 
   test('a name that a macro binds is its own', () => {

@@ -10,7 +10,11 @@ const numbers = [-1, 0, 0.5, 1, 20, 64_500];
 const texts = ['', 'a', 'US', 'ü', '😀'];
 const facts = [
   ...numbers.map(n => ({ip: {asn_number: n, latitude: 20}, email: {trust_score: n / 2}})),
-  ...texts.map(city => ({ip: {city, country: 'US'}, status: {ip: city}, row: {country: 'a'}})),
+  ...texts.map(city => ({
+    ip: {city, country: 'US'},
+    status: {ip: city === 'a' ? 'ok' : city},
+    row: {country: 'a'},
+  })),
   ...[true, false].map(flag => ({ip: {is_vpn: flag, is_threat: true}})),
 ];
 
@@ -24,7 +28,7 @@ const expressions = [
   ...['==', '!='].flatMap(sign => [
     `ip.city ${sign} "US"`,
     `row.country ${sign} ip.city`,
-    `status.ip ${sign} "a"`,
+    `status.ip ${sign} "ok"`,
   ]),
   ...['==', '!='].flatMap(sign => [`ip.is_vpn ${sign} true`, `ip.is_vpn ${sign} ip.is_threat`]),
   'ip.asn_number in [20, 0.5, -1]',

@@ -122,15 +122,17 @@ describe('risk', () => {
     const settings = {input: 'in.csv', ip: 'ip', phone: 'phone', score: 'rules.yaml'};
     expect((await run(settings)).code).toBe(0);
     const lines = box.read('in.enriched.csv').trim().split('\n');
-    expect(lines[0]).toMatch(/,phone_risk_score,risk_score,risk_level,risk_reasons$/);
+    expect(lines[0]).toMatch(
+      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing$/,
+    );
     expect(lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1])).toEqual([
-      '90,high,"[""tor"",""disposable""]"',
-      '50,medium,"[""disposable""]"',
-      '40,medium,"[""tor""]"',
-      '0,low,[]',
-      '40,medium,"[""tor""]"',
+      '90,high,"[""tor"",""disposable""]","{""tor"":40,""disposable"":50}","[""ip.is_threat""]"',
+      '50,medium,"[""disposable""]","{""disposable"":50}","[""ip.is_threat""]"',
+      '40,medium,"[""tor""]","{""tor"":40}","[""ip.is_threat""]"',
+      '0,low,[],{},"[""ip.is_threat""]"',
+      '40,medium,"[""tor""]","{""tor"":40}","[""phone"",""ip.is_threat""]"',
     ]);
-    expect(box.summary('in.enriched.summary.json').risk).toEqual({
+    expect(box.summary('in.enriched.summary.json').risk).toMatchObject({
       scored: 5,
       unknown: 0,
       low: 1,
@@ -146,8 +148,20 @@ describe('risk', () => {
       score: 40,
       level: 'medium',
       reasons: ['tor'],
+      points: {tor: 40},
       missing: ['phone', 'ip.is_threat'],
     });
+  });
+
+  test('has no columns of points and of what was missing where fields are named, and not these', async () => {
+    box.write('in.csv', csv);
+    const head = async (fields: readonly string[]) => {
+      expect((await run({input: 'in.csv', ip: 'ip', fields: [...fields]})).code).toBe(0);
+      return box.read('in.enriched.csv').split('\n')[0];
+    };
+    const always = 'ip_status,ip_error,ip_country,risk_score,risk_level,risk_reasons';
+    expect(await head(['ip.country'])).toMatch(new RegExp(`${always}$`));
+    expect(await head(['ip.country', 'risk.points'])).toMatch(new RegExp(`${always},risk_points$`));
   });
 
   test('is left out with --score none, and none of it is in the summary', async () => {
@@ -188,6 +202,7 @@ describe('risk', () => {
       'r.yaml:3: rules.0.add: expected a whole number',
     ],
     ['rules: []', 'expected at least one rule'],
+    ['rules: [{if: ip.is_vpn, add: 1, reason: x}]', 'a rule has no such key, it is "when"'],
     ['rulez: []', 'there is no such setting'],
     [
       'levels: {medium: 70, high: 20}\nrules: [{when: ip.is_vpn, add: 1, reason: x}]',
@@ -274,7 +289,8 @@ describe('a lookup with a condition', () => {
   }, 60_000);
 
   test.each([
-    ['phone.is_valid', 'there is no "phone" to read'],
+    ['phone.is_valid', 'It would wait for itself: phone waits for phone.'],
+    ['verify.score > 1.0', 'there is no "verify" to read'],
     ['risk.scor > 1', 'Did you mean "risk.score"?'],
     ['row.contry == "US"', 'Did you mean "country"?'],
   ])('that can not be is refused: %s', async (when, message) => {
@@ -301,7 +317,138 @@ describe('a lookup with a condition', () => {
     file('phone.is_valid');
     const {code, stderr} = await runHere(box, ['run', '--job', 'job.yaml'], {env: environment()});
     expect([code, calls()]).toEqual([2, {}]);
-    expect(stderr).toContain('job.yaml:5: phone.when: there is no "phone" to read');
+    expect(stderr).toContain('job.yaml:5: phone.when: It would wait for itself');
+  });
+});
+
+describe('lookups that wait for one another', () => {
+  const waterfall: JobInput = {
+    ...job,
+    score: ownRules,
+    email: {column: 'email', when: 'ip.is_tor_node'},
+    phone: {column: 'phone', when: 'status.email == "ok" && risk.score >= 40'},
+  };
+
+  test('each stage reads what was decided before it, and nothing is asked that none of them wants', async () => {
+    box.write('in.csv', csv);
+    await run(waterfall);
+    const became = output('out.ndjson').map(({email, phone}) => [email?.error ?? 'ok', phone?.error ?? 'ok']);
+    expect(became).toEqual([
+      ['ok', 'ok'],
+      ['condition', 'condition'],
+      ['unavailable', 'condition'],
+      ['condition', 'condition'],
+      ['ok', 'phone_malformed'],
+    ]);
+    expect(calls()).toEqual({ip: 2, email: 3, phone: 1});
+  });
+
+  test('the output is the same after a stop in the middle, and nothing is asked twice', async () => {
+    const many = Array.from(
+      {length: 120},
+      (_, n) =>
+        `${n},US,${n % 3 === 0 ? TOR : CLEAN},x${n % 20}@example.com,+1202555${String(n % 35).padStart(4, '0')}`,
+    );
+    box.write('in.csv', `id,country,ip,email,phone\n${many.join('\n')}\n`);
+    expect((await run({...waterfall, cache: false})).code).toBe(0);
+    const whole = box.read('out.ndjson');
+    const first = calls();
+    look();
+    for (
+      let maxCredits = 10;
+      (await run({...waterfall, cache: false, maxCredits})).code !== 0;
+      maxCredits += 10
+    );
+    expect(box.read('out.ndjson')).toBe(whole);
+    expect(calls()).toEqual(first);
+  });
+
+  test('in a circle are refused before a call', async () => {
+    box.write('in.csv', csv);
+    const email = {column: 'email', when: 'phone.is_valid'};
+    const {code, text: said} = await run({...waterfall, email});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain('phone.when: It would wait for itself: phone waits for email waits for phone.');
+  });
+});
+
+describe('what rules read beside the row', () => {
+  const rule = (when: string) => ({when, add: 50, reason: 'held'});
+  const score = (given: object, ...whens: string[]) =>
+    ({...given, rules: whens.map(rule)}) as JobInput['score'];
+  const levels = () => output('out.ndjson').map(({risk}) => risk?.level);
+
+  test('lists of a file are looked up by hash, in rules, in conditions of lookups and in --where', async () => {
+    box.write('in.csv', csv);
+    const entries = Array.from({length: 100_000}, (_, n) => `n${n}.example`);
+    box.write('list.txt', `# kept by hand\r\n\r\n${entries.join('\r\n')}\r\n  US  \r\n`);
+    const given = {lists: {known: {file: box.path('list.txt')}, rows: ['1', '4']}};
+    await run({...job, score: score(given, 'row.country in list.known && row.id.trim() in list.rows')});
+    expect(levels()).toEqual(['medium', 'low', 'low', 'low', 'low']);
+    const phone = {column: 'phone', when: 'row.id in list.rows'};
+    await run({...job, score: score(given, 'ip.is_vpn'), phone, where: '!(row.country in list.known)'});
+    expect(output('out.ndjson').map(({phone: found}) => found?.error ?? found?.status)).toEqual([
+      'filter',
+      'filter',
+      'condition',
+      'ok',
+      'phone_malformed',
+    ]);
+  });
+
+  test('constants and the time of the run’s first start', async () => {
+    box.write('in.csv', 'ip,seen\n192.0.2.1,2020-01-01T00:00:00Z\n192.0.2.2,2120-01-01T00:00:00Z\n');
+    const constants = {days: 30, form: '^2\\d{3}-', on: true, zone: 'Z'};
+    const whens = [
+      'constant.on && row.seen.matches(constant.form) && row.seen.endsWith(constant.zone) && timestamp(row.seen) < now',
+      'constant.days + 1 == 31 && constant.days >= 30 && now - duration("24h") > timestamp("2020-01-01T00:00:00Z")',
+    ];
+    for (const when of whens) {
+      await run({
+        input: 'in.csv',
+        output: 'out.ndjson',
+        outputFormat: 'ndjson',
+        ip: 'ip',
+        score: score({constants}, when),
+      });
+      expect(levels()).toEqual(when.includes('row') ? ['medium', 'low'] : ['medium', 'medium']);
+    }
+  });
+
+  test.each([
+    [
+      {lists: {a: {file: 'none.txt'}}},
+      'ip.country in list.a',
+      "score.lists.a: The list none.txt can't be read",
+    ],
+    [{lists: {a: ['x']}}, 'ip.country in list.b', 'there is no field "list.b". Did you mean "list.a"?'],
+    [{lists: {a: ['x']}}, 'ip.asn_number in list.a', 'no such overload'],
+    [{constants: {pattern: '[a-z'}}, 'row.id.matches(constant.pattern)', 'no regular expression of RE2'],
+    [{constants: {days: 3}}, 'row.id == constant.days', 'no such overload: string == double'],
+    [{constants: {days: 3}}, 'row.id == constant.day', 'Did you mean "constant.days"?'],
+    [
+      {},
+      `ip.country in [${Array.from({length: 1_001}, (_, n) => `"n${n}"`).join()}]`,
+      'a longer list goes into a file',
+    ],
+  ])('%j: %s is refused before a call', async (given, when, message) => {
+    box.write('in.csv', csv);
+    const {code, text: said} = await run({...job, score: score(given, when)});
+    expect([code, calls()]).toEqual([2, {}]);
+    expect(said).toContain(message);
+    expect(said.length).toBeLessThan(700);
+  });
+
+  test('a run goes on only with the same lists', async () => {
+    box.write('in.csv', csv);
+    box.write('list.txt', 'US\n');
+    const settings = {
+      ...job,
+      score: score({lists: {a: {file: box.path('list.txt')}}}, 'row.country in list.a'),
+    };
+    expect((await run({...settings, maxCredits: 1})).code).toBe(7);
+    box.write('list.txt', 'DE\n');
+    expect((await run(settings)).code).toBe(10);
   });
 });
 
@@ -360,7 +507,7 @@ describe('fail_if', () => {
   test.each([
     ['lookups.email.failed / lookups.email.values > 0.01'],
     ['risk.high + risk.medium >= 3'],
-    ['risk.reasons.tor > 2 && risk.reasons.nothing == 0'],
+    ['risk.reasons.tor > 2 && risk.reasons.ip_bogon == 0'],
     ['calls.by_status["400"] >= 1'],
     ['rows.written == 5'],
     ['fields.ip.is_tor_node["true"] > 0.5'],
@@ -405,6 +552,7 @@ describe('fail_if', () => {
     ['lookups.emial.failed > 1', 'Did you mean "lookups.email"?'],
     ['lookups.phone.failed > 1', 'there is no field "lookups.phone"'],
     ['risk.hihg > 500', 'Did you mean "risk.high"?'],
+    ['risk.reasons.tr > 5', 'there is no count "risk.reasons.tr". Did you mean "risk.reasons.tor"?'],
     ['risk.high >', 'Unexpected token'],
     ['risk.high', 'expected a condition'],
   ])('%s is refused before a call', async (text, message) => {

@@ -5,6 +5,8 @@ import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {type Condition, compile} from '../../src/score/condition.ts';
 import {conditionChecker} from '../../src/score/expression.ts';
+import {backgroundOf} from '../../src/score/given.ts';
+import type {Risk} from '../../src/score/risk.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
 import {answerVocabulary} from '../../src/score/vocabulary.ts';
@@ -33,9 +35,21 @@ export function scorer(
   rules: readonly [when: string, add: number, reason: string][],
   of: readonly Target[],
   levels: ScoreRules['levels'] = {medium: 30, high: 60},
-): Scorer {
-  const placed = rules.map(([when, add, reason]) => ({when, add, reason, place: `the rule ${reason}`}));
-  return createScorer({rules: placed, levels}, of, format);
+): {readonly score: (view: RowView) => Risk} & Pick<Scorer, 'soFar'> {
+  const placed = rules.map(([when, add, reason]) => ({
+    when,
+    add,
+    reason,
+    place: `the rule ${reason}`,
+    own: true,
+  }));
+  const {score, soFar} = createScorer(
+    {rules: placed, levels, constants: {}, lists: {}},
+    of,
+    format,
+    backgroundOf(undefined, 0),
+  );
+  return {score: given => score(given).risk, soFar};
 }
 
 const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 'US', 'Test']};

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {defaultLevels, defaultRules} from '../../src/score/default-rules.ts';
+import {backgroundOf} from '../../src/score/given.ts';
 import {createScorer} from '../../src/score/scorer.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
@@ -26,7 +27,20 @@ describe('a score', () => {
     [{is_tor_node: true, is_vpn: true, country: 'XX'}, 100, 'high', ['tor', 'vpn', 'country']],
     [{...clean, country: 'US'}, 0, 'low', ['home']],
   ])('%j', (answer, score, level, reasons) => {
-    expect(ip.score(view(answer))).toEqual({score, level, reasons, missing: []});
+    expect(ip.score(view(answer))).toMatchObject({score, level, reasons, missing: []});
+  });
+
+  test('has the points of each reason, which rules may share, as they are before the sum is kept in bounds', () => {
+    const shared = scorer(
+      [
+        ['ip.is_vpn', 25, 'constructor'],
+        ['ip.is_tor_node', -40, 'hidden'],
+        ['ip.is_vpn && ip.is_tor_node', 10, 'constructor'],
+      ],
+      targets({ip: ['ip']}),
+    );
+    const {score, points, reasons} = shared.score(view({is_vpn: true, is_tor_node: true}));
+    expect([score, points, reasons]).toEqual([0, {constructor: 35, hidden: -40}, ['constructor', 'hidden']]);
   });
 
   test('of levels of its own', () => {
@@ -48,7 +62,7 @@ describe('a missing answer is never a good one', () => {
   const clean = {is_tor_node: false, is_vpn: false};
 
   test('a field that the answer lacks makes its rule not apply, and is named', () => {
-    expect(both.score(view({is_tor_node: false}, {is_valid: true}))).toEqual({
+    expect(both.score(view({is_tor_node: false}, {is_valid: true}))).toMatchObject({
       score: 0,
       level: 'low',
       reasons: [],
@@ -62,7 +76,7 @@ describe('a missing answer is never a good one', () => {
     ['not asked for want of credits', {status: 'skipped', error: 'budget'} as const],
     ['filtered out', {status: 'skipped', error: 'filter'} as const],
   ])('where a lookup is %s, a harmless rest is no low risk and no number', (_, result) => {
-    expect(both.score(view(clean, result))).toEqual({
+    expect(both.score(view(clean, result))).toMatchObject({
       score: null,
       level: 'unknown',
       reasons: [],
@@ -72,7 +86,7 @@ describe('a missing answer is never a good one', () => {
   });
 
   test('a lookup that its condition left out is missing, but was not needed', () => {
-    expect(both.score(view(clean, condition))).toEqual({
+    expect(both.score(view(clean, condition))).toMatchObject({
       score: 0,
       level: 'low',
       reasons: [],
@@ -143,12 +157,13 @@ describe('several columns of one operation', () => {
 
 test('a rule of an operation that is not looked up is left out, and lacks nothing', () => {
   const rules = scorer([['phone.is_valid', 10, 'phone']], targets({ip: ['ip']}));
-  expect(rules.score(view({}))).toEqual({score: 0, level: 'low', reasons: [], missing: []});
+  expect(rules.score(view({}))).toMatchObject({score: 0, level: 'low', reasons: [], missing: []});
 });
 
 test('the default rules are right for every set of operations, and have reasons of their own', () => {
-  const rules = defaultRules.map(rule => ({...rule, place: rule.reason}));
+  const rules = defaultRules.map(rule => ({...rule, place: rule.reason, own: false}));
+  const all = {rules, levels: defaultLevels, constants: {}, lists: {}};
   for (const some of [{ip: ['ip']}, {phone: ['phone']}, {email: ['email']}, {verify: ['token']}])
-    expect(() => createScorer({rules, levels: defaultLevels}, targets(some), format)).not.toThrow();
+    expect(() => createScorer(all, targets(some), format, backgroundOf(undefined, 0))).not.toThrow();
   expect(new Set(defaultRules.map(({reason}) => reason)).size).toBe(defaultRules.length);
 });

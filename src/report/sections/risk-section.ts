@@ -1,5 +1,5 @@
 import {count, many, percent} from '../format.ts';
-import type {HistogramBlock, RankingBlock, Section, StacksBlock} from '../model.ts';
+import type {HistogramBlock, RankingBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 
 const MOST_REASONS = 12;
@@ -18,8 +18,14 @@ export function riskSection({risk}: Summary): Section | undefined {
       scores(risk),
       ...ranking(risk.reasons, 'Reasons, most often first', 'Reason', scored),
       ...ranking(risk.missing, 'Signals that were missing', 'Signal', scored + unknown),
+      ...warnings(risk),
     ],
   };
+}
+
+function warnings({warnings: found = []}: RiskCounts): TableBlock[] {
+  const rows = found.map(warning => [warning]);
+  return rows.length === 0 ? [] : [{kind: 'table', caption: 'Rules to look at', head: ['Warning'], rows}];
 }
 
 function levels({low, medium, high, unknown}: RiskCounts): StacksBlock {

@@ -8,8 +8,10 @@ import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
+import type {RuleSet} from '../../score/rules.ts';
 import {settingsDigest} from '../open/done-before.ts';
 import {type Counters, listErrors} from './counters.ts';
+import {ruleSummary, ruleWarnings} from './rule-counts.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -40,6 +42,8 @@ export interface SummaryFacts {
   readonly resumed: {readonly times: number; readonly fromRow: number | null};
   /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
+  /** The rules that rows were scored by, where they were read. */
+  readonly rules?: RuleSet | undefined;
   readonly costOf: (operation: Operation) => number;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
   readonly operations: readonly Operation[];
@@ -109,7 +113,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     },
     top: topSummary(counters.top),
     timeline: timelineSummary(facts.timeline),
-    risk: job.settings.score === 'none' ? null : riskSummary(counters),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters, facts.rules),
     fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
     drift: [],
@@ -153,7 +157,7 @@ function lookupSummary({counters, tally}: SummaryFacts, name: Operation) {
   };
 }
 
-function riskSummary({risk}: Counters) {
+function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
   const {low, medium, high, unknown} = risk.levels;
   const scored = low + medium + high;
   return {
@@ -166,6 +170,8 @@ function riskSummary({risk}: Counters) {
     histogram: risk.histogram,
     reasons: byCount(risk.reasons),
     missing: byCount(risk.missing),
+    rules: ruleSummary(risk.rules, rules),
+    warnings: ruleWarnings(risk.rules, rules, rows.written),
   };
 }
 

@@ -4,7 +4,7 @@ import type {Result} from '../../lookup/plan-row.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
-import type {Risk, RiskLevel} from '../../score/risk.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
 /** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
@@ -33,6 +33,8 @@ interface RiskCounts {
   readonly histogram: number[];
   readonly reasons: Record<string, number>;
   readonly missing: Record<string, number>;
+  /** Rows by what became of each rule, by the rules' places; none of those that only ever did not hold. */
+  readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
 interface FieldCount {
@@ -59,6 +61,7 @@ export function emptyCounters(): Counters {
       histogram: Array.from({length: HISTOGRAM}, () => 0),
       reasons: {},
       missing: {},
+      rules: {},
     },
     fields: perOperation(() => ({})),
   };
@@ -76,7 +79,7 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
 
 export function countRow(
   counters: Counters,
-  {row, results, answers, risk}: EnrichedRow,
+  {row, results, answers, risk, outcomes}: EnrichedRow,
   columns: readonly TargetColumns[],
 ): void {
   counters.rows.written += 1;
@@ -88,7 +91,7 @@ export function countRow(
       countAnswer(counters.top, target.operation, answers[index]);
       countFields(counters.fields[target.operation], answers[index], answerFields);
     }
-    if (result.status === 'skipped') countSkipped(counters.skipped[target.operation], result.error);
+    if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
     if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
     countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
@@ -96,20 +99,33 @@ export function countRow(
   if (trouble) counters.rows.with_errors += 1;
   else counters.rows.ok += 1;
   if (risk !== undefined) countRisk(counters.risk, risk);
+  if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
 function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): void {
   counts.levels[level] += 1;
-  for (const reason of reasons) counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1;
-  for (const signal of missing) counts.missing[signal] = (counts.missing[signal] ?? 0) + 1;
+  for (const reason of reasons) countName(counts.reasons, reason);
+  for (const signal of missing) countName(counts.missing, signal);
   if (score === null) return;
   counts.sum += score;
   const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
   counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
 }
 
-function countSkipped(counts: Record<string, number>, code: string): void {
-  counts[code] = (counts[code] ?? 0) + 1;
+function countRules(counts: RiskCounts['rules'], {held, undecided, wrong}: RuleOutcomes): void {
+  for (const place of held) countRule(counts, place).held += 1;
+  for (const place of undecided) countRule(counts, place).undecided += 1;
+  for (const place of wrong) countRule(counts, place).wrong += 1;
+}
+
+function countRule(counts: RiskCounts['rules'], place: number): Record<keyof RuleOutcomes, number> {
+  counts[place] ??= {held: 0, undecided: 0, wrong: 0};
+  return counts[place];
+}
+
+/** By names that jobs choose, `constructor` among them. */
+function countName(counts: Record<string, number>, name: string): void {
+  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
 
 function countFields(counts: Record<string, FieldCount>, answer: unknown, fields: readonly Field[]): void {

@@ -103,6 +103,7 @@ function judge(
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
     published,
   );
+  for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
   const drifted = drift.length > 0 && job.settings.drift === 'fail';
@@ -270,5 +271,6 @@ function summarize(
     daily: ledger.day,
     costOf: priceOf(job),
     operations: operationsOf(layout.mapping.targets),
+    rules: layout.rules,
   });
 }

@@ -12,7 +12,8 @@ import {
 } from '../../output/columns.ts';
 import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../../output/encoder.ts';
 import {summaryOf} from '../../report/summary.ts';
-import {type AskWhich, createConditions} from '../../score/conditions.ts';
+import {createConditions, type Waterfall} from '../../score/conditions.ts';
+import {backgroundOf} from '../../score/given.ts';
 import {loadRules, type RuleSet} from '../../score/rules.ts';
 import {createScorer, type Scorer} from '../../score/scorer.ts';
 import {createThresholds, type Threshold} from '../../score/thresholds.ts';
@@ -29,27 +30,30 @@ export interface Layout {
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
   /** Which of the lookups with a condition are asked; undefined where none has one. */
-  readonly askWhich: AskWhich | undefined;
+  readonly waterfall: Waterfall | undefined;
   readonly thresholds: readonly Threshold[];
 }
 
 /** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
-export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>): Layout {
-  const mapping = resolveMapping(job, source.format, source.sample);
+export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, startedAt: number): Layout {
+  const rules = loadRules(job.settings.score, job.placeOf);
+  const background = backgroundOf(rules, startedAt);
+  const mapping = resolveMapping(job, source.format, source.sample, background);
   const columns = planColumns(mapping.targets, job.settings.fields);
   const format = outputFormat(job, source);
   const input = writtenInput(source, format);
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
-  if (nested) refuseKeyClashes(columns, format.risk);
+  if (nested) refuseKeyClashes(columns, format.risk.length > 0);
   refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
-  const rules = loadRules(job.settings.score, job.placeOf);
-  const scorer = rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format);
-  const askWhich = createConditions(mapping.targets, source.format, scorer, job.placeOf);
+  const scorer =
+    rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
+  const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
   const encoder = createEncoder(input, columns, format);
-  const summary = summaryOf(operationsOf(mapping.targets), fieldsOf);
+  const reasons = rules?.rules.map(({reason}) => reason);
+  const summary = summaryOf(operationsOf(mapping.targets), fieldsOf, reasons);
   const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
-  return {mapping, columns, format, encoder, rules, scorer, askWhich, thresholds};
+  return {mapping, columns, format, encoder, rules, scorer, waterfall, thresholds};
 }
 
 /** The operations that columns are looked up by. */

@@ -18,6 +18,7 @@ import {
 } from '../../operations/table.ts';
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
+import type {Background} from '../../score/given.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
@@ -34,7 +35,12 @@ const FEW_VALUES = 20;
 const MOSTLY_INVALID = 0.9;
 
 /** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
-export function resolveMapping(job: Job, format: InputFormat, sample: readonly InputRecord[]): Mapping {
+export function resolveMapping(
+  job: Job,
+  format: InputFormat,
+  sample: readonly InputRecord[],
+  background: Background,
+): Mapping {
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
   if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header);
@@ -60,13 +66,18 @@ export function resolveMapping(job: Job, format: InputFormat, sample: readonly I
   const doubts = named.mentioned
     .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
     .filter(doubt => doubt !== undefined);
-  return {targets, guesses, country, planRow: filtered(planAll, job, format), doubts};
+  return {targets, guesses, country, planRow: filtered(planAll, job, format, background), doubts};
 }
 
 /** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
-function filtered(planRow: PlanRow, {settings, placeOf}: Job, format: InputFormat): PlanRow {
+function filtered(
+  planRow: PlanRow,
+  {settings, placeOf}: Job,
+  format: InputFormat,
+  background: Background,
+): PlanRow {
   if (settings.where === undefined) return planRow;
-  const wanted = createRowFilter(settings.where, format, placeOf);
+  const wanted = createRowFilter(settings.where, format, background, placeOf);
   return row =>
     wanted(row)
       ? planRow(row)

@@ -1,6 +1,7 @@
 import type {InputFormat} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {Job} from '../../job/job.ts';
+import {planRisk} from '../../output/columns.ts';
 import type {OutputFormat} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
 
@@ -18,7 +19,7 @@ export function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>):
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
-    risk: settings.score !== 'none',
+    risk: settings.score === 'none' ? [] : planRisk(settings.fields),
     flatten: settings.flatten,
   };
 }

@@ -5,6 +5,8 @@ import type {Job} from '../../job/job.ts';
 import type {Settings} from '../../job/settings.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
+import {fingerprintOf} from '../../score/given.ts';
+import {loadRules} from '../../score/rules.ts';
 import {scopeOf} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 
@@ -22,18 +24,22 @@ export function settingsDigest(job: Job): string {
   const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
   const written = {output: paths.output, summary: paths.summary, rejects: paths.rejects};
   return createHash('sha256')
-    .update(JSON.stringify([name, inputs, written, asked, settings, rulesIn(settings.score)]))
+    .update(JSON.stringify([name, inputs, written, asked, settings, ...rulesIn(job)]))
     .digest('hex');
 }
 
-/** What a file of score rules holds, which may change under its name. */
-function rulesIn(score: Settings['score'] | undefined): string | undefined {
-  if (typeof score !== 'string' || score === 'default' || score === 'none') return undefined;
+/** What a file of score rules holds, and the lists that rules read: both may change under their names. */
+function rulesIn({settings: {score}, placeOf}: Job): unknown[] {
   try {
-    return readFileSync(score, 'utf8');
+    const isFile = typeof score === 'string' && score !== 'default' && score !== 'none';
+    const rules = loadRules(score, placeOf);
+    return [
+      isFile ? readFileSync(score, 'utf8') : null,
+      ...(rules === undefined ? [] : fingerprintOf(rules)),
+    ];
   } catch {
     // The run will say so.
-    return undefined;
+    return [null];
   }
 }
 

@@ -1,6 +1,6 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Answers, Question} from '../../lookup/answers.ts';
-import type {Planned} from '../../lookup/plan-row.ts';
+import type {Planned, Result} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {Stopper} from '../stop.ts';
 import {stopFor} from '../stop.ts';
@@ -16,9 +16,19 @@ interface Stages {
 
 type Ask = Extract<Planned, {status: 'ask'}>;
 
+/** A row on its way through the stages of the lookups that have a condition. */
+interface WaitingRow {
+  readonly entry: Entry;
+  readonly planned: readonly Planned[];
+  /** The stage that is decided next. */
+  stage: number;
+  /** Questions that are put and not answered. */
+  open: number;
+}
+
 /**
  * plan → answers: rows enter the window in input order, and their questions go to the chain. Lookups that have a
- * condition wait until the row's others are answered; whether they are asked depends on that row alone.
+ * condition wait until those before them are answered; whether they are asked depends on that row alone.
  */
 export class Admission {
   readonly #stages: Stages;
@@ -42,54 +52,61 @@ export class Admission {
 
   #admitRecord(record: InputRecord, position: Entry['position'], questions: Question[]): void {
     const {layout, window} = this.#stages;
+    const {targets} = layout.mapping;
     const planned: readonly Planned[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
     const bytes = sizeOf(record, planned);
     const entry: Entry = {record, results: [], missing: planned.length, bytes, position, queued: false};
-    const later = layout.mapping.targets.flatMap(({when}, index) => {
-      const plan = planned[index];
-      return when !== undefined && plan?.status === 'ask' ? [{index, plan}] : [];
-    });
-    const isLater = (index: number) => later.some(some => some.index === index);
-    let open = planned.length - later.length;
-    const answered = () => {
-      open -= 1;
-      if (open === 0 && later.length > 0) this.#decide(entry, later);
-    };
+    const row: WaitingRow = {entry, planned, stage: 0, open: 0};
+    let waits = false;
     for (const [index, plan] of planned.entries()) {
-      if (isLater(index)) continue;
-      if (plan.status === 'ask') {
-        questions.push({
-          lookup: plan.lookup,
-          answer: settled => {
-            window.complete(entry, index, settled);
-            answered();
-          },
-        });
-      } else {
-        window.complete(entry, index, plan);
-        answered();
-      }
+      if (plan.status !== 'ask') window.complete(entry, index, plan);
+      else if (targets[index]?.when !== undefined) waits = true;
+      else this.#put(row, index, plan, layout.waterfall !== undefined, questions);
     }
-    if (planned.length === later.length && later.length > 0) this.#decide(entry, later);
+    if (waits && row.open === 0) this.#advance(row);
     window.push(entry);
   }
 
-  /** All that a row's conditions depend on is known. */
-  #decide(entry: Entry, later: readonly {readonly index: number; readonly plan: Ask}[]): void {
+  /** Puts a question of a row; where lookups wait for it, the last answer of its stage lets the next one begin. */
+  #put(row: WaitingRow, index: number, {lookup}: Ask, awaited: boolean, questions: Question[]): void {
+    row.open += 1;
+    const answer: Question['answer'] = settled => {
+      this.#stages.window.complete(row.entry, index, settled);
+      row.open -= 1;
+      if (awaited && row.open === 0) this.#advance(row);
+    };
+    questions.push({lookup, answer});
+  }
+
+  /** All that the conditions of the row's next stage depend on is known. */
+  #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
-    const {record, results} = entry;
-    if (record.type === 'reject' || layout.askWhich === undefined) return;
-    const first = layout.mapping.targets.map(({when}, index) =>
-      when === undefined ? results[index] : undefined,
-    );
-    entry.answers = first.map(answerOf);
-    const asks = layout.askWhich({row: record, results: first, answers: entry.answers});
-    for (const {index, plan} of later) {
-      if (!asks(index)) window.complete(entry, index, {status: 'skipped', error: 'condition'});
-      else
-        this.#second.push({lookup: plan.lookup, answer: settled => window.complete(entry, index, settled)});
+    const {entry, planned} = row;
+    const stages = layout.waterfall?.stages ?? [];
+    while (row.open === 0 && row.stage < stages.length && entry.record.type !== 'reject') {
+      const known = this.#knownBefore(row.stage, entry);
+      const stage = stages[row.stage] ?? [];
+      row.stage += 1;
+      const open = stage.flatMap(index => {
+        const plan = planned[index];
+        return plan?.status === 'ask' ? [{index, plan}] : [];
+      });
+      if (open.length === 0) continue;
+      entry.answers = known.map((result, index) => entry.answers?.[index] ?? answerOf(result));
+      const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
+      for (const {index, plan} of open) {
+        if (asks?.(index) === true) this.#put(row, index, plan, true, this.#second);
+        else window.complete(entry, index, {status: 'skipped', error: 'condition'});
+      }
     }
     if (this.#second.length > 0) this.#turn ??= setImmediate(() => void this.#askSecond());
+  }
+
+  /** What a stage may depend on: not what another lookup of it, or of a later one, is known to be without a call. */
+  #knownBefore(stage: number, {results}: Entry): (Result | undefined)[] {
+    const {layout} = this.#stages;
+    const later = new Set(layout.waterfall?.stages.slice(stage).flat());
+    return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
   }
 
   /** Asks what has gathered; a stopped run asks nothing more. */

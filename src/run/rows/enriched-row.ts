@@ -11,7 +11,8 @@ export function enrichedRow(
   {results, answers: parsed}: ReadyEntry,
 ): EnrichedRow {
   const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
-  return {row, results, answers, risk: scorer?.score({row, results, answers})};
+  const judged = scorer?.score({row, results, answers});
+  return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */

@@ -1,6 +1,8 @@
 import {readFileSync} from 'node:fs';
-import {Environment} from '@marcbachmann/cel-js';
 import {parse} from 'yaml';
+import {Engine} from '../../cel/engine.ts';
+import {explained} from '../../cel/explained.ts';
+import {parsed} from '../../cel/written.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {defaultRules} from './default-access-rules.ts';
@@ -43,18 +45,18 @@ function readRules(path: string): Rule[] {
 
 /** Facts are declared, so that a misspelt one is found at start, not at the first call. */
 function compile({id, when}: Rule, where: string): (facts: Facts) => boolean {
-  const environment = new Environment();
-  for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
+  const engine = new Engine(environment => {
+    for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
+  });
   const problem = (reason: string): ServiceSetupError =>
-    new ServiceSetupError(`${where}: the condition of ${id}: ${reason.split('\n')[0]}`);
-  let condition: ReturnType<Environment['parse']>;
+    new ServiceSetupError(`${where}: the condition of ${id}: ${explained(reason, when).split('\n')[0]}`);
   try {
-    condition = environment.parse(when);
+    const ast = parsed(when);
+    const type = engine.typeOf(ast);
+    if (type !== 'bool') throw new Error(`is a ${type}, not a condition`);
+    const run = engine.prepare(ast);
+    return facts => run(facts) === true;
   } catch (error) {
     throw problem((error as Error).message);
   }
-  const {valid, type, error} = condition.check();
-  if (!valid) throw problem(error?.message ?? 'not valid');
-  if (type !== 'bool') throw problem(`is a ${type}, not a condition`);
-  return facts => condition(facts) === true;
 }

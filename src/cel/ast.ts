@@ -1,0 +1,39 @@
+import type {ASTNode} from '@marcbachmann/cel-js';
+
+/** `a.b["c"]` as its names; undefined for anything else. */
+export function pathOf(node: ASTNode): readonly string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op === '.') {
+    const owner = pathOf(node.args[0]);
+    return owner === undefined ? undefined : [...owner, node.args[1]];
+  }
+  if (node.op !== '[]') return undefined;
+  const [of, index] = node.args;
+  const owner = pathOf(of);
+  const name = literalText(index);
+  return owner !== undefined && name !== undefined ? [...owner, name] : undefined;
+}
+
+/** The path in `has(path)`. */
+export function hasPath(node: ASTNode): readonly string[] | undefined {
+  const [name, given] = node.op === 'call' ? node.args : [];
+  const inner = name === 'has' ? given?.[0] : undefined;
+  return inner === undefined ? undefined : pathOf(inner);
+}
+
+/** The text that stands there as such. */
+export function literalText(node: ASTNode | undefined): string | undefined {
+  return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
+}
+
+/** What goes over a list: its second argument is done for each element, which the first one names. */
+export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+export function childrenOf(node: ASTNode): ASTNode[] {
+  return nodesIn(node.args);
+}
+
+function nodesIn(given: unknown): ASTNode[] {
+  if (Array.isArray(given)) return given.flatMap(nodesIn);
+  return typeof given === 'object' && given !== null && 'op' in given ? [given as ASTNode] : [];
+}

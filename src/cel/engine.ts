@@ -1,0 +1,101 @@
+import {type ASTNode, Environment} from '@marcbachmann/cel-js';
+import {RE2JS} from 're2js';
+import {childrenOf, literalText, pathOf} from './ast.ts';
+import {Work} from './work.ts';
+import {ENGINE_NAMES, engineText} from './written.ts';
+
+/** Runs a part of an expression over what is known. Throws where that can't be worked with. */
+export type Run = (facts: Readonly<Record<string, unknown>>) => unknown;
+
+/** Declares what expressions may read. */
+export type Declare = (environment: Environment, use: 'check' | 'run') => void;
+
+/**
+ * The Common Expression Language with its time bounded: patterns are RE2, which takes time by the length of the text
+ * whatever the pattern, and what goes over lists is counted.
+ */
+export class Engine {
+  readonly #checking: Environment;
+  readonly #running: Environment;
+  readonly #patterns = new Map<string, RE2JS>();
+  readonly #work = new Work();
+
+  constructor(declare: Declare) {
+    this.#checking = this.#environment();
+    this.#running = this.#environment();
+    declare(this.#checking, 'check');
+    declare(this.#running, 'run');
+  }
+
+  /**
+   * The type of what an expression gives.
+   *
+   * @throws {Error} that says what is wrong with it, by `summary` or `message`.
+   */
+  typeOf(
+    ast: ASTNode,
+    constantText: (path: readonly string[]) => string | undefined = () => undefined,
+  ): string {
+    const {valid, type, error} = this.#checking.parse(engineText(ast, false)).check();
+    if (!valid) throw error ?? new Error('not valid');
+    this.#compilePatterns(ast, constantText);
+    return type ?? 'dyn';
+  }
+
+  /** Makes a part of a checked expression ready to run. */
+  prepare(node: ASTNode): Run {
+    const run = this.#running.parse(engineText(node, true));
+    return facts => {
+      this.#work.begin();
+      return run(facts);
+    };
+  }
+
+  /** A pattern that rows bring could not be checked beforehand, and may take long to be made ready. */
+  #compilePatterns(node: ASTNode, constantText: (path: readonly string[]) => string | undefined): void {
+    if (node.op === 'rcall' && node.args[0] === 'matches') {
+      const [given] = node.args[2];
+      const path = given === undefined ? undefined : pathOf(given);
+      const pattern = literalText(given) ?? (path === undefined ? undefined : constantText(path));
+      if (pattern === undefined)
+        throw new Error('the pattern of matches() has to be a text such as "^a.*z$", or a constant');
+      this.#patterns.set(pattern, compiled(pattern));
+    }
+    for (const child of childrenOf(node)) this.#compilePatterns(child, constantText);
+  }
+
+  #environment(): Environment {
+    const sync = {async: false};
+    const matches = (text: string, pattern: string) =>
+      (this.#patterns.get(pattern) ?? compiled(pattern)).test(text);
+    return withMixedNumbers(new Environment())
+      .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
+      .registerFunction(`${ENGINE_NAMES.over}(dyn): dyn`, this.#work.over, sync)
+      .registerFunction(`${ENGINE_NAMES.read}(dyn): dyn`, this.#work.read, sync)
+      .registerFunction(`${ENGINE_NAMES.searched}(dyn, dyn): dyn`, this.#work.searched, sync);
+  }
+}
+
+function compiled(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
+    throw new Error(`the pattern of matches() is no regular expression of RE2: ${reason}`);
+  }
+}
+
+/** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */
+function withMixedNumbers(environment: Environment): Environment {
+  const operators = {
+    '+': (a: number, b: number) => a + b,
+    '-': (a: number, b: number) => a - b,
+    '*': (a: number, b: number) => a * b,
+    '/': (a: number, b: number) => a / b,
+  };
+  for (const [sign, apply] of Object.entries(operators)) {
+    environment.registerOperator(`double ${sign} int`, (a: number, b: bigint) => apply(a, Number(b)));
+    environment.registerOperator(`int ${sign} double`, (a: bigint, b: number) => apply(Number(a), b));
+  }
+  return environment.registerOperator('double == int', (a: number, b: bigint) => a === Number(b));
+}

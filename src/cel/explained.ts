@@ -1,0 +1,73 @@
+import {ENGINE_NAMES} from './written.ts';
+
+/** What other languages write, and how it is written here. */
+const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
+  [/\bnot\s+in\b/i, '"not in" is written !(a in [b, c])'],
+  [/\bis\s+(not\s+)?null\b/i, '"is null" is written !has(ip.city)'],
+  [/\band\b/i, '"and" is written &&'],
+  [/\bor\b/i, '"or" is written ||'],
+  [/\bnot\b/i, '"not" is written !'],
+  [/\blike\b/i, '"like" is written a.contains("b"), a.startsWith("b") or a.matches("^b.*c$")'],
+  [/\bmatches\b(?!\s*\()/i, 'a pattern is asked for with a.matches("^b.*c$")'],
+  [/\bis\b/i, '"is" is written =='],
+  [/<>/, '"<>" is written !='],
+  [/(?<![=!<>])===?=|(?<![=!<>])=(?!=)/, '== compares'],
+];
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  lower: 'a.lowerAscii()',
+  tolower: 'a.lowerAscii()',
+  tolowercase: 'a.lowerAscii()',
+  lowercase: 'a.lowerAscii()',
+  upper: 'a.upperAscii()',
+  toupper: 'a.upperAscii()',
+  touppercase: 'a.upperAscii()',
+  uppercase: 'a.upperAscii()',
+  strip: 'a.trim()',
+  len: 'size(a)',
+  length: 'size(a)',
+  count: 'size(a)',
+  includes: 'a.contains("b")',
+  contains: 'a.contains("b")',
+  startswith: 'a.startsWith("b")',
+  endswith: 'a.endsWith("b")',
+  starts_with: 'a.startsWith("b")',
+  ends_with: 'a.endsWith("b")',
+  regex: 'a.matches("^b.*c$")',
+  matches: 'a.matches("^b.*c$")',
+  match: 'a.matches("^b.*c$")',
+  like: 'a.contains("b")',
+  number: 'double(a)',
+  float: 'double(a)',
+  date: 'timestamp("2026-01-31T00:00:00Z")',
+  any: 'a.exists(x, x == "b")',
+};
+
+/** What the library says of an expression, for those who do not know the language. */
+export function explained(reason: string, text: string): string {
+  const said = reason
+    .replaceAll(ENGINE_NAMES.matches, 'matches')
+    .replaceAll(`${ENGINE_NAMES.list}.`, 'list.');
+  const hint = hintFor(said, text);
+  return hint === undefined ? said : `${said} (${hint})`;
+}
+
+function hintFor(reason: string, text: string): string | undefined {
+  if (reason === 'Unexpected token: EOF') return 'it ends too early';
+  const name = /^found no matching overload for '(?:.*\.)?(\w+)\(/.exec(reason)?.[1];
+  const near = FUNCTIONS[name?.toLowerCase() ?? ''];
+  if (near !== undefined) return `it is written ${near}`;
+  if (reason.startsWith('no such overload:')) return 'a double is a number, a bool true or false';
+  if (/list ?elements/i.test(reason))
+    return 'a longer list goes into a file: lists: {allowed: {file: allowed.txt}}';
+  if (!/^(Unexpected|Expected)/.test(reason)) return undefined;
+  const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
+  return WORDS.find(([other]) => other.test(bare))?.[1];
+}
+
+const LONGEST_SHOWN = 200;
+
+/** An expression in a message. */
+export function shown(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}

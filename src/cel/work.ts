@@ -1,0 +1,52 @@
+/**
+ * What an expression may do for one row. A step is an element that is gone over, or 64 characters that are read for
+ * one: by count and not by the clock, so that a row comes out alike on any machine.
+ */
+const MOST_STEPS = 10_000;
+const CHARACTERS_OF_A_STEP = 64;
+/** Looking for one text in another can take time by the product of their lengths: this is about a tenth of a second. */
+const MOST_COMPARED = 100_000_000;
+
+/** Made once: an expression that is past its bound throws at each element that is left. */
+const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
+const TOO_LONG = new Error(
+  'it would take too long: both texts are long, the one searched and the one searched for',
+);
+
+/** Counts the work of one expression at a time, and ends what would take too long. */
+export class Work {
+  #left = 0;
+
+  begin(): void {
+    this.#left = MOST_STEPS;
+  }
+
+  /** A list or a map that is gone over. */
+  readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
+
+  /** What is read anew for each element: a list may be searched for it. */
+  readonly read = (value: unknown): unknown => {
+    if (Array.isArray(value)) return this.#spend(value, value.length);
+    return typeof value === 'string'
+      ? this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP))
+      : value;
+  };
+
+  #spend(value: unknown, steps: number): unknown {
+    this.#left -= steps;
+    if (this.#left < 0) throw TOO_MUCH;
+    return value;
+  }
+
+  readonly searched = (text: unknown, sought: unknown): unknown => {
+    if (typeof text !== 'string' || typeof sought !== 'string') return text;
+    if (text.length * sought.length > MOST_COMPARED) throw TOO_LONG;
+    return text;
+  };
+}
+
+function elementsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Map || value instanceof Set) return value.size;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+}

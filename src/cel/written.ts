@@ -1,0 +1,100 @@
+import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
+import {childrenOf, LOOPS, pathOf} from './ast.ts';
+
+/** The language's own names of what an engine gives a name of its own, since these can't be replaced in it. */
+export const ENGINE_NAMES = {
+  matches: 'matches_',
+  list: 'list_',
+  over: 'over_',
+  read: 'read_',
+  searched: 'searched_',
+} as const;
+
+/** @throws the library's ParseError when it is no expression. */
+export function parsed(text: string): ASTNode {
+  return parse(withDoubles(text)).ast;
+}
+
+/**
+ * Whole numbers that are added, compared or listed are written as fractions, as all numbers of answers are; those in
+ * an index or a call, such as `substring(1)`, stay whole.
+ */
+function withDoubles(text: string): string {
+  const ends: number[] = [];
+  const visit = (node: ASTNode, counts: boolean) => {
+    const whole = node.op === 'value' && typeof node.args === 'bigint';
+    if (!counts && whole && /^\d+$/.test(text.slice(node.range.start, node.range.end)))
+      ends.push(node.range.end);
+    const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
+    for (const child of childrenOf(node)) visit(child, within || (counts && node.op === '-_'));
+  };
+  visit(parse(text).ast, false);
+  return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
+}
+
+/** A part as an engine reads it; `bounded`, with its work counted: what it goes over, and what it searches for. */
+export function engineText(node: ASTNode, bounded: boolean): string {
+  return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
+}
+
+/** As much of a node as the library writes down. */
+type Shape = Pick<ASTNode, 'op' | 'args'>;
+
+interface Scope {
+  readonly bounded: boolean;
+  readonly inLoop: boolean;
+  readonly bound: ReadonlySet<string>;
+}
+
+/** These take time by the product of both texts where one is made for it. */
+const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
+
+function shaped(node: ASTNode, scope: Scope): Shape {
+  const {bounded, inLoop, bound} = scope;
+  if (node.op === 'value') return literal(node.args) ?? node;
+  // A field that is only asked about is not read, and has to stay as it stands.
+  if (node.op === 'call' && node.args[0] === 'has')
+    return mapped(node, child => shaped(child, {...scope, bounded: false}));
+  if (node.op === 'rcall') return method(node.args, scope);
+  if (bounded && inLoop && pathOf(node) !== undefined)
+    return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
+  if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
+  return mapped(node, child => shaped(child, scope));
+}
+
+function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Scope): Shape {
+  const of = shaped(receiver, scope);
+  const rcall = (method: string, on: Shape, given: Shape[]) =>
+    ({op: 'rcall', args: [method, on, given]}) as Shape;
+  if (!LOOPS.has(name)) {
+    const given = args.map(child => shaped(child, scope));
+    const [first] = given;
+    if (name === 'matches') return rcall(ENGINE_NAMES.matches, of, given);
+    const searches = scope.bounded && SEARCHES.has(name) && first !== undefined && args[0]?.op !== 'value';
+    return rcall(name, searches ? call(ENGINE_NAMES.searched, of, first) : of, given);
+  }
+  const [variable, ...rest] = args;
+  if (variable === undefined) return rcall(name, of, []);
+  const bound = variable.op === 'id' ? new Set([...scope.bound, variable.args]) : scope.bound;
+  const body = rest.map(child => shaped(child, {...scope, inLoop: true, bound}));
+  return rcall(name, scope.bounded ? call(ENGINE_NAMES.over, of) : of, [variable as Shape, ...body]);
+}
+
+/** The library rounds fractions when it writes them, and does not read back characters beyond 16 bits. */
+function literal(value: unknown): Shape | undefined {
+  if (typeof value === 'string') return id(JSON.stringify(value));
+  if (typeof value !== 'number') return undefined;
+  const text = String(value);
+  return id(/^-?\d+$/.test(text) ? `${text}.0` : text);
+}
+
+const id = (text: string) => ({op: 'id', args: text}) as Shape;
+const call = (name: string, ...args: Shape[]) => ({op: 'call', args: [name, args]}) as Shape;
+
+function mapped(node: ASTNode, change: (child: ASTNode) => Shape): Shape {
+  const inner = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(inner);
+    return typeof given === 'object' && given !== null && 'op' in given ? change(given as ASTNode) : given;
+  };
+  return {op: node.op, args: inner(node.args)} as Shape;
+}

@@ -1,0 +1,52 @@
+import {shown} from '../../cel/explained.ts';
+import {count} from '../../report/format.ts';
+import type {RuleCount} from '../../report/summary.ts';
+import type {PlacedRule, RuleSet} from '../../score/rules.ts';
+import type {Counters} from './counters.ts';
+
+type Counts = Counters['risk']['rules'];
+
+const NEVER = {held: 0, undecided: 0, wrong: 0};
+
+/** The rules that the job brought, with their counts; a checkpoint of an older version has none. */
+export function ruleSummary(counts: Counts = {}, rules: RuleSet | undefined): RuleCount[] {
+  return ownRules(rules).map(({rule: {reason, when, add}, place}) => ({
+    reason,
+    when: shown(when),
+    add,
+    ...(counts[place] ?? NEVER),
+  }));
+}
+
+/** A rule that nobody could decide in any row is mostly a name misspelt; one that never held may be. */
+export function ruleWarnings(counts: Counts = {}, rules: RuleSet | undefined, rows: number): string[] {
+  if (rows === 0) return [];
+  const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
+  const idle: string[] = [];
+  const warnings = ownRules(rules).flatMap(({rule, place}) => {
+    const {held, undecided, wrong} = counts[place] ?? NEVER;
+    const said = `The rule ${rule.reason} (${rule.place})`;
+    if (wrong === rows)
+      return [
+        `${said} could not work with what it reads ${inNone}, such as a text that is no number: ${shown(rule.when)}`,
+      ];
+    if (undecided + wrong === rows)
+      return [
+        `${said} could not be decided ${inNone}, as something that it reads was never there: ${shown(rule.when)}`,
+      ];
+    if (held === 0) idle.push(rule.reason);
+    return [];
+  });
+  if (idle.length === 0) return warnings;
+  const named = `${idle.slice(0, MOST_NAMED).join(', ')}${idle.length > MOST_NAMED ? ', …' : ''}`;
+  return [
+    ...warnings,
+    `${idle.length === 1 ? 'A rule' : `${idle.length} rules`} never held ${inNone}: ${named}`,
+  ];
+}
+
+const MOST_NAMED = 20;
+
+function ownRules(rules: RuleSet | undefined): {readonly rule: PlacedRule; readonly place: number}[] {
+  return (rules?.rules ?? []).flatMap((rule, place) => (rule.own ? [{rule, place}] : []));
+}

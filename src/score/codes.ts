@@ -1,0 +1,49 @@
+import type {Result} from '../lookup/plan-row.ts';
+import {INVALID_TOKEN} from '../operations/operation.ts';
+import {type Operation, operations} from '../operations/table.ts';
+
+/** The texts that something can be: what it is never compared with in vain. */
+export interface Codes {
+  readonly what: string;
+  readonly known: readonly string[];
+  /** Others by their shape. */
+  readonly like?: RegExp;
+  /** What to do about one that is not known here. */
+  readonly otherwise?: string;
+}
+
+const statuses: Readonly<Record<Result['status'], true>> = {
+  ok: true,
+  empty: true,
+  invalid: true,
+  failed: true,
+  unknown: true,
+  skipped: true,
+};
+const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true>> = {
+  condition: true,
+  filter: true,
+  budget: true,
+};
+
+export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
+
+/** Codes that come of calls; the service's own are not in its interface, but for one. */
+const CALLS = [
+  'bad_response',
+  'connection_closed',
+  INVALID_TOKEN,
+  'service_error',
+  'timeout',
+  'verdict_replay_uncertain',
+];
+
+export function errorCodesOf(operation: Operation): Codes {
+  return {
+    what: 'error code',
+    known: ['', ...Object.keys(operations[operation].codes), ...Object.keys(skips), ...CALLS],
+    // What a server says by its status alone, and what a socket does by Node's names.
+    like: /^(?:http_\d{3}|[A-Z][A-Z\d_]+)$/,
+    otherwise: 'A code of the service itself can be read by startsWith("…").',
+  };
+}

@@ -1,0 +1,70 @@
+import {createHash} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {ENGINE_NAMES} from '../cel/written.ts';
+import {systemReason, UsageError} from '../errors.ts';
+import type {PlaceOf} from '../job/parse.ts';
+import type {ScoreRules} from '../job/values.ts';
+import type {Type, Vocabulary} from './vocabulary.ts';
+
+/** What a job gives its conditions to read: by hash, so that a list may be long. */
+export interface Given {
+  readonly constants: ScoreRules['constants'];
+  readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
+}
+
+/** What is the same for all rows of a run. */
+export interface Background {
+  readonly vocabulary: Vocabulary;
+  readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
+}
+
+/** @throws {UsageError} with the setting's place when a list's file can't be read. */
+export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['lists'] {
+  const entries = Object.entries(lists).map(([name, list]) => {
+    const texts = Array.isArray(list) ? list : linesOf(list.file, placeOf(['lists', name]));
+    return [name, new Map(texts.map(text => [text, true as const]))] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** One entry a line; empty lines and those that begin with # say nothing. */
+function linesOf(path: string, place: string): string[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError('score_list', `${place}: The list ${path} can't be read: ${systemReason(error)}.`);
+  }
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
+}
+
+/** `now` is when the run was first started, so that a row comes out alike however often it was interrupted. */
+export function backgroundOf(given: Given | undefined, startedAt: number): Background {
+  const {constants = {}, lists = {}} = given ?? {};
+  const constant = Object.entries(constants).map(([name, value]) => [name, typeOf(value)] as const);
+  const list = Object.keys(lists).map(name => [name, {kind: 'set'}] as const);
+  return {
+    vocabulary: {
+      now: {kind: 'timestamp'},
+      ...(constant.length === 0 ? {} : {constant: {kind: 'object', fields: Object.fromEntries(constant)}}),
+      ...(list.length === 0 ? {} : {list: {kind: 'object', fields: Object.fromEntries(list)}}),
+    },
+    facts: {now: new Date(startedAt), constant: constants, list: lists, [ENGINE_NAMES.list]: lists},
+  };
+}
+
+function typeOf(value: number | string | boolean): Type {
+  if (typeof value === 'string') return {kind: 'string', value};
+  return {kind: typeof value === 'number' ? 'double' : 'bool'};
+}
+
+/** What of it shapes the output; nothing where a job gives nothing, as it was before jobs could. */
+export function fingerprintOf({constants, lists}: Given): unknown[] {
+  const digests = Object.entries(lists).map(([name, list]) => {
+    const hash = createHash('sha256');
+    for (const text of list.keys()) hash.update(`${text}\n`);
+    return [name, hash.digest('hex')];
+  });
+  return digests.length === 0 && Object.keys(constants).length === 0 ? [] : [constants, digests];
+}

@@ -1,0 +1,100 @@
+import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import type {JobInput} from '../../src/job/settings.ts';
+import {runJob} from '../../src/library/run-job.ts';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+const KEY = 'key-of-the-rules-tests';
+let server: ApiServer;
+let box: Sandbox;
+
+beforeAll(async () => {
+  const script = () => reply.json({success: true, data: {is_vpn: false, country: 'DE'}});
+  server = await startApiServer({key: KEY, script});
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+  box.write('in.ndjson', '{"ip":"192.0.2.1","amount":"12"}\n{"ip":"192.0.2.2","amount":"a lot"}\n');
+});
+afterAll(() => box[Symbol.dispose]());
+
+const env = () => ({
+  BULK_ENRICH_BASE_URL: server.url,
+  BULK_ENRICH_API_KEY: KEY,
+  HOME: box.home,
+  XDG_CACHE_HOME: box.home,
+});
+const rule = (when: string, reason: string) => ({when, add: 20, reason});
+
+async function run(rules: ReturnType<typeof rule>[], more: Partial<JobInput> = {}) {
+  const warnings: string[] = [];
+  const settings = {input: box.path('in.ndjson'), ip: 'ip', force: true, rate: 'unlimited', score: {rules}};
+  await runJob({...settings, ...more} as JobInput, {env: env(), onWarning: said => warnings.push(said)});
+  const summary = box.summary('in.enriched.summary.json');
+  return {warnings, rules: summary.risk?.rules, told: summary.risk?.warnings};
+}
+
+test('each rule of the job is counted: where it held, lacked something, or could not work with what was there', async () => {
+  const {rules} = await run([
+    rule('double(row.amount) > 10', 'amount'),
+    rule('row.amonut > 10', 'misspelt'),
+    rule('ip.is_vpn', 'vpn'),
+  ]);
+  expect(rules).toEqual([
+    {reason: 'amount', when: 'double(row.amount) > 10', add: 20, held: 1, undecided: 0, wrong: 1},
+    {reason: 'misspelt', when: 'row.amonut > 10', add: 20, held: 0, undecided: 2, wrong: 0},
+    {reason: 'vpn', when: 'ip.is_vpn', add: 20, held: 0, undecided: 0, wrong: 0},
+  ]);
+});
+
+test('one that no row could decide, none could be worked with for, or that never held, is a warning', async () => {
+  const {warnings, told} = await run([
+    rule('double(row.amount) > 10', 'fine'),
+    rule('row.amonut > 10', 'misspelt'),
+    rule('timestamp(row.amount) > timestamp("2026-01-01T00:00:00Z")', 'no_time'),
+    rule('ip.is_vpn', 'vpn'),
+    rule('ip.country == "XX"', 'nowhere'),
+  ]);
+  const text = warnings.join('\n');
+  expect(warnings).toEqual(told);
+  expect(warnings).toHaveLength(3);
+  expect(text).toContain(
+    'The rule misspelt (score.rules.1.when) could not be decided in any of 2 rows, as something that it reads was never there: row.amonut > 10',
+  );
+  expect(text).toContain(
+    'The rule no_time (score.rules.2.when) could not work with what it reads in any of 2 rows',
+  );
+  expect(text).toContain('2 rules never held in any of 2 rows: vpn, nowhere');
+});
+
+test('the default rules are for any list: of them nothing is said', async () => {
+  const {warnings, rules} = await run([], {score: 'default'});
+  expect([warnings, rules]).toEqual([[], []]);
+});
+
+test('terminal and report show the warnings, with the line of a rules file', async () => {
+  box.write(
+    'rules.yaml',
+    'rules:\n  - {when: ip.country == "DE", add: 1, reason: de}\n  - {when: row.x, add: 1, reason: x}\n',
+  );
+  const args = ['run', 'in.ndjson', '--ip', 'ip', '--score', 'rules.yaml', '--report', 'report.md'];
+  const {code, stderr} = await runHere(box, args, {env: env()});
+  const warning = 'The rule x (rules.yaml:3: rules.1.when) could not be decided in any of 2 rows';
+  expect(code).toBe(0);
+  expect(stderr).toContain(warning);
+  expect(box.read('report.md')).toContain(warning);
+});
+
+test('the counts go on where a run was interrupted', async () => {
+  const rules = [rule('row.amonut > 10', 'misspelt'), rule('ip.country == "DE"', 'de')];
+  await run(rules, {maxCredits: 1});
+  const {rules: counts} = await run(rules, {maxCredits: 2});
+  expect(counts?.map(({held, undecided}) => [held, undecided])).toEqual([
+    [0, 2],
+    [2, 0],
+  ]);
+});
