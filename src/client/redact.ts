@@ -13,7 +13,10 @@ const REPLACEMENT = '[key]';
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const pattern = new RegExp([...Array(key.length).keys()].map(at => spellings(key[at] ?? '', at)).join(''), 'g');
+  const pattern = new RegExp(
+    [...Array(key.length).keys()].map(at => spellings(key[at] ?? '', at)).join(''),
+    'g',
+  );
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
   // What is parsed has the key only where the text has it, or spells something by an escape.
   return (parsed, body) => (body.includes(key) || body.includes('\\') ? redacted(parsed, clean) : parsed);
