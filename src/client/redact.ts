@@ -13,18 +13,26 @@ const REPLACEMENT = '[key]';
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const pattern = new RegExp([...Array(key.length).keys()].map(at => spellings(key[at] ?? '')).join(''), 'g');
+  const pattern = new RegExp(
+    [...Array(key.length).keys()].map(at => spellings(key[at] ?? '', at)).join(''),
+    'g',
+  );
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
   // What is parsed has the key only where the text has it, or spells something by an escape.
   return (parsed, body) => (body.includes(key) || body.includes('\\') ? redacted(parsed, clean) : parsed);
 }
 
-/** The ways to write a UTF-16 code unit: as it is, or escaped, its backslash perhaps escaped again. */
-function spellings(unit: string): string {
+/**
+ * The ways to write a UTF-16 code unit: as it is, or escaped, its backslash escaped again by each JSON that it is text
+ * in, which doubles them. A backslash of the key's own has a few at most: two such runs beside each other take too long.
+ */
+function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
-  return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
+  if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
+  // From the first of a run only, or each of its backslashes would begin a search of its own.
+  return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 
 function redacted(value: unknown, clean: (text: string) => string): unknown {

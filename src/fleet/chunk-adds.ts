@@ -3,7 +3,7 @@ import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
-import {clockAheadMs, closing, type FleetPackages} from './redis.ts';
+import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './redis.ts';
 
 /** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
 const ADD_AGAIN_MS = 1_000;
@@ -74,7 +74,7 @@ export class ChunkAdds {
         this.#expire(id);
         return 'there';
       } catch (error) {
-        this.#trouble = messageOf(error);
+        this.#trouble = reasonOf(error);
         if (!isRefusal(error)) return await this.#find(id);
       }
     }
@@ -101,7 +101,7 @@ export class ChunkAdds {
         return there === 1 ? 'there' : 'doubtful';
       } catch (error) {
         if (!isRefusal(error)) return 'doubtful';
-        this.#trouble = messageOf(error);
+        this.#trouble = reasonOf(error);
       }
     }
   }
@@ -114,13 +114,4 @@ export class ChunkAdds {
       .exec()
       .catch(() => {});
   }
-}
-
-/** Redis's own answer, such as that it has no memory: what it refused it has not done. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

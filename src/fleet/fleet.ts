@@ -9,7 +9,15 @@ import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';
 import {CHUNK_VALUES, type Chunk} from './protocol.ts';
-import {closing, connectRedis, disconnect, type FleetPackages, loadPackages, publicUrl} from './redis.ts';
+import {
+  closing,
+  connectRedis,
+  disconnect,
+  type FleetPackages,
+  loadPackages,
+  publicUrl,
+  refusedEntry,
+} from './redis.ts';
 import {identityClaims, join, type Member, type Membership, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
@@ -93,7 +101,7 @@ export class Fleet implements Outlet {
       return fleet;
     } catch (error) {
       await fleet.close();
-      throw error;
+      throw refusedEntry(options.redisUrl, error);
     }
   }
 

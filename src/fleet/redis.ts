@@ -93,6 +93,26 @@ function refusal(where: string, error: unknown): BulkEnrichError {
   });
 }
 
+/** Redis's own answer when a member would enter, such as that it has no memory, as an error that says so; other errors as they are. */
+export function refusedEntry(url: string, error: unknown): unknown {
+  if (!isRefusal(error)) return error;
+  return new FleetUnreachableError(
+    `The fleet's Redis at ${publicUrl(url)} does not take what is written to it: ${reasonOf(error)} Nothing was sent; see to it, and run again.`,
+    {cause: error},
+  );
+}
+
+/** Redis's own answer, such as that it has no memory: what it refused it has not done. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** A transaction's own error only says that one of its commands failed. */
+export function reasonOf(error: unknown): string {
+  const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
+  return first instanceof Error ? first.message : String(first);
+}
+
 /** The URL without user and password. */
 export function publicUrl(url: string): string {
   const {protocol, host, pathname} = new URL(url);

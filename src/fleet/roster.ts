@@ -3,6 +3,7 @@ import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
 import {KEEP_MS, PREFIX} from './protocol.ts';
+import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /** A member says that it is there each so many milliseconds; the roster forgets it after some of them. */
@@ -62,7 +63,7 @@ export async function join(
       .catch(error => {
         // While Redis is away the beat waits; only a refusal is final.
         if (error instanceof UsageError) onRefused(error);
-        else trouble = messageOf(error);
+        else trouble = reasonOf(error);
       })
       .finally(() => {
         beating = false;
@@ -79,12 +80,6 @@ export async function join(
       await release(redis);
     },
   };
-}
-
-/** A transaction's own error only says that one of its commands failed. */
-function messageOf(error: unknown): string {
-  const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
-  return first instanceof Error ? first.message : String(first);
 }
 
 /** Everybody of a kind who is there now. */

@@ -1,3 +1,4 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {Job} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
@@ -5,7 +6,15 @@ import type {Attempt} from '../client/attempt.ts';
 import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
-import {clockAheadMs, closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
+import {
+  clockAheadMs,
+  closing,
+  connectRedis,
+  disconnect,
+  type FleetPackages,
+  loadPackages,
+  refusedEntry,
+} from './redis.ts';
 import {identityClaims, join, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
@@ -42,6 +51,8 @@ export type WorkerMember = Member & WorkerReport;
 
 /** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
 const AHEAD = 1.5;
+/** A worker that is ending looks this often whether its calls are over, in milliseconds. */
+const LOOK_MS = 250;
 /** How much the last chunk's size counts in their average. */
 const NEWS = 0.1;
 
@@ -105,7 +116,7 @@ export class FleetWorker {
       );
     } catch (error) {
       await worker.#disconnect();
-      throw error;
+      throw refusedEntry(options.redisUrl, error);
     }
     worker.#queue.run().catch(options.onFatal);
     return worker;
@@ -121,13 +132,18 @@ export class FleetWorker {
     };
   }
 
-  /** Takes nothing new, gives back what was not sent, waits for the calls in flight, and leaves. */
-  async drain(): Promise<void> {
+  /**
+   * Takes nothing new, gives back what was not sent, waits for the calls in flight, and leaves. False where Redis is
+   * away, so that nobody has heard of them: BullMQ then waits for ever, and the process has to be ended.
+   */
+  async drain(): Promise<boolean> {
     this.#draining = true;
     for (const lane of this.#lanes.values()) lane.drain();
-    await this.#queue.close();
+    const closed = this.#queue.close().then(() => true);
+    if (!(await Promise.race([closed, this.#unheard()]))) return false;
     if (this.#membership !== undefined) await closing(this.#membership.leave());
     await this.#disconnect();
+    return true;
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
@@ -144,6 +160,14 @@ export class FleetWorker {
     );
     this.#chunks += 1;
     return this.#seal.close(attempts, sealedAs.answers(id));
+  }
+
+  /** No call is in flight any more, and what became of them has been with Redis for so long that it counts as lost. */
+  async #unheard(): Promise<false> {
+    const {lostAfterMs} = this.#options;
+    for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + LOOK_MS)
+      await sleep(LOOK_MS, undefined, {ref: false});
+    return false;
   }
 
   #chunksAtOnce(): number {

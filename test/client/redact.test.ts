@@ -6,6 +6,8 @@ const KEY = 'canary/key+1f0c"9a';
 const escaped = (text: string, unit: (code: string) => string) =>
   [...text].map(each => unit(each.charCodeAt(0).toString(16).padStart(4, '0'))).join('');
 
+const deepened = (json: string) => [1, 2, 3, 4, 5, 6].reduce(text => JSON.stringify(text), json);
+
 const spellings: readonly (readonly [string, string])[] = [
   ['as it is', JSON.stringify(KEY)],
   ['with an escaped slash', JSON.stringify(KEY).replaceAll('/', '\\/')],
@@ -14,6 +16,8 @@ const spellings: readonly (readonly [string, string])[] = [
   ['its first letter', JSON.stringify(KEY).replace('c', '\\u0063')],
   ['in JSON that is text', JSON.stringify(JSON.stringify({api_key: KEY}))],
   ['escaped in JSON that is text', JSON.stringify(`{"api_key":"${escaped(KEY, code => `\\u${code}`)}"}`)],
+  ['in JSON that is text six times over', deepened(JSON.stringify({api_key: KEY}))],
+  ['escaped there', deepened(`{"api_key":"${escaped(KEY, code => `\\u${code}`)}"}`)],
   ['among other text', JSON.stringify(`the key ${KEY}, twice: ${KEY}`)],
 ];
 const answer = (body: string, key: string): string => {

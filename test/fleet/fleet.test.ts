@@ -136,7 +136,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     expect(await client.get('bulk-enrich:rate')).toBeNull();
   });
 
-  test('to begin without Redis, with a wrong password, or on a Redis that drops keys; a password in an argument is not taken', async () => {
+  test('to begin without Redis, with a wrong password, or on a Redis that drops keys or takes no writes; a password in an argument is not taken', async () => {
     await using arena = await openFleetArena({redis: {password: 'right-password'}});
     arena.sandbox.write('list.csv', listOf(10, 5));
     const run = (url: string) => told(arena.here(RUN, {BULK_ENRICH_REDIS_URL: url}));
@@ -161,6 +161,15 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
       expect.stringContaining('Set maxmemory-policy to noeviction.'),
     ]);
     await arena.redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+    await arena.redis.client.config('SET', 'maxmemory', '1');
+    for (const args of [RUN, ['worker']]) {
+      const env = {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`};
+      expect(await told(arena.here(args, env))).toEqual([
+        5,
+        expect.stringMatching(/^Error: The fleet's Redis at \S+ does not take what is written to it: OOM /),
+      ]);
+    }
+    await arena.redis.client.config('SET', 'maxmemory', '0');
     await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
   });

@@ -47,7 +47,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       warnOfClock(worker.report.clockAheadMs, console);
       await ending.ended;
     } finally {
-      await worker.drain();
+      if (!(await worker.drain())) endUnheard(console);
     }
     return exitCodes.ok;
   } finally {
@@ -100,6 +100,14 @@ function clientsOf(
     clients.set(timeoutMs, client);
     return client;
   };
+}
+
+/** What waits for Redis would keep the process alive. */
+function endUnheard(console: Console): never {
+  console.warn(
+    'Redis is away: what became of the last calls could not be handed back. Their runs count it as lost.',
+  );
+  process.exit(exitCodes.temporary);
 }
 
 /** The first signal lets the worker finish what it has in hand, a second one ends it at once. */
