@@ -25,6 +25,11 @@ export interface ClientOptions {
   readonly maxConnections?: number;
   /** Most bytes of one response's body, decoded; 1 MiB by default. */
   readonly maxBodyBytes?: number;
+  /**
+   * Told once, when the service sent an answer that nobody had asked for: answers before it may be of other values. From
+   * then on no connection is used twice.
+   */
+  readonly onUnasked?: () => void;
 }
 
 /** What an operation is asked about: the request's fields without the key. */
@@ -71,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     agents,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    onUnasked: options.onUnasked ?? (() => {}),
   });
   const redact = redactorOf(options.apiKey);
   const prefix = base.href.replace(/\/+$/, '');

@@ -13,6 +13,8 @@ export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
+  /** Told once, when the service sent something that nobody had asked for. */
+  readonly onUnasked: () => void;
 }
 
 export interface Transport {
@@ -37,7 +39,7 @@ export function transport(options: TransportOptions): Transport {
     decompress: false,
     headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
   });
-  const inTurn = new AnswersInTurn();
+  const inTurn = new AnswersInTurn(options.onUnasked);
   const underWay = new Set<{destroy(): unknown}>();
 
   const post = (url: URL, body: string) =>

@@ -46,6 +46,10 @@ export interface Session {
   readonly startedAt: number;
 }
 
+/** A second answer on a connection may have been taken for the next value's: nobody can tell afterwards. */
+export const UNASKED =
+  'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-cache).';
+
 /** What gathers behind one slow value, before reading stops. */
 const WINDOW_BYTES = 64 * 1_048_576;
 
@@ -64,6 +68,7 @@ export async function openSession(
   const connection = await connectTo(job.endpoint, {
     timeoutMs: job.settings.timeout,
     maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+    onUnasked: () => io.warn(UNASKED),
   });
   let ledger: Ledger | undefined;
   try {

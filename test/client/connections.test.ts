@@ -66,6 +66,36 @@ describe('what comes behind an answer is never the answer to the next call', () 
     expect(server.sockets).toHaveLength(3);
   });
 
+  test('a service that sends answers twice is given a connection for each call, once it was seen to', async () => {
+    let unasked = 0;
+    const server = await startRawServer((socket, body) => {
+      const own = http(ipOf(body));
+      socket.write(own, () => setTimeout(() => socket.write(own), 1));
+    });
+    const asked = client(server.url, {maxConnections: 2, onUnasked: () => unasked++});
+    expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
+    await pause(30);
+    expect(unasked).toBe(1);
+    const ips = Array.from({length: 40}, (_, n) => `198.51.100.${n}`);
+    const answers = await Promise.all(ips.map(ip => asked.send('ip', {ip})));
+    expect(answers.map(cityOf)).toEqual(ips);
+    expect(server.sockets).toHaveLength(41);
+  });
+
+  test('a server that says why it closes an idle connection is no such service', async () => {
+    let unasked = 0;
+    const closing = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+    const server = await startRawServer((socket, body) => {
+      socket.write(http(ipOf(body)), () => setTimeout(() => socket.end(closing), 5));
+    });
+    const asked = client(server.url, {onUnasked: () => unasked++});
+    for (const ip of ['192.0.2.1', '192.0.2.2']) {
+      expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
+      await pause(30);
+    }
+    expect(unasked).toBe(0);
+  });
+
   test('a connection on which nothing comes is kept', async () => {
     const server = await startRawServer((socket, body) => socket.write(http(ipOf(body))));
     const asked = client(server.url);

@@ -9,6 +9,7 @@ import {resolveRedisUrl} from '../../job/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
 import {type Connection, connectTo} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
+import {UNASKED} from '../../run/session.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {endSignals} from '../signals.ts';
 import {parseAddress, serveMetrics} from '../worker-metrics.ts';
@@ -28,7 +29,11 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const redisUrl = demandRedisUrl(redis);
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive());
-  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, maxConnections: concurrency});
+  const connection = await connectTo(endpoint, {
+    timeoutMs: settings.timeout,
+    maxConnections: concurrency,
+    onUnasked: () => console.warn(UNASKED),
+  });
   const ending = watchForEnd(console);
   try {
     const worker = await FleetWorker.start({

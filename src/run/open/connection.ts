@@ -19,7 +19,7 @@ export function endpointName(endpoint: Endpoint): string {
 /** The embedded service is started in this process and asked over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
-  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections'>,
+  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
