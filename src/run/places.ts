@@ -52,6 +52,7 @@ export function placesOf(job: Job): Places {
   for (const file of written) {
     const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
     if (other !== undefined) throw collision(file, other);
+    refuseDirectory(file);
     refuseForeignLink(file);
   }
   refuseOthers(job);
@@ -113,6 +114,15 @@ function collision(file: Named, other: Named): UsageError {
     'same_file',
     `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
   );
+}
+
+/** Also by an empty name, as of a variable that is not set. */
+function refuseDirectory({setting, path, identity}: Named): void {
+  if (statSync(identity.path, {throwIfNoEntry: false})?.isDirectory())
+    throw new UsageError(
+      'is_directory',
+      `${setting}: ${path === '' ? "''" : path} is a directory. Name a file; nothing was sent.`,
+    );
 }
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */
