@@ -12,26 +12,33 @@ import {
   statSync,
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {OutputError} from '../errors.ts';
+import {OutputError, systemCode} from '../errors.ts';
 
 /**
  * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before.
- *
- * @throws what is really in the way: Node says ENOENT of a directory to be made on a file system that can only be read.
+ * One by one: Node's `recursive` never ends where a directory that is there refuses with ENOENT, as /proc does, and
+ * says ENOENT of a file system that can only be read.
  */
-export function makeDirectory(path: string): string | undefined {
+export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   try {
-    return mkdirSync(path, {recursive: true, mode: 0o700});
+    mkdirSync(path, {mode: 0o700});
+    return path;
   } catch (error) {
-    checkWritable(path);
-    throw error;
+    if (statSync(path, {throwIfNoEntry: false})?.isDirectory()) return undefined;
+    if (systemCode(error) !== 'ENOENT' || tries === 0 || dirname(path) === path) throw error;
   }
+  const above = makeDirectory(dirname(path), tries);
+  const made = makeDirectory(path, tries - 1);
+  return above ?? made;
 }
+
+/** Another run may be making or removing the same directories. */
+const MAKING_TRIES = 3;
 
 /**
  * The same, for what is trusted when it is read again: the directory is this user's, and nobody else can write to it.
  * `ours`: by its name it is nobody else's, so that write permission for others, as Kubernetes gives it to a volume's
- * group, is taken away again where all that lies in it is this user's.
+ * group, is taken away again where all that lies in it is this user's; and it is needed whatever --state says.
  *
  * @throws {OutputError} when somebody else may have put something there.
  */
@@ -39,19 +46,25 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   const made = makeDirectory(path);
   const found = lstatSync(resolve(path));
   if (found.isSymbolicLink())
-    throw notPrivate(path, 'is a symbolic link', 'Name the directory itself with --state.');
+    throw notPrivate(
+      path,
+      'is a symbolic link',
+      ours ? 'Remove it, or name another output with -o.' : 'Name the directory itself with --state.',
+    );
   const user = process.geteuid?.();
   if (user === undefined || (found.uid === user && !isShared(found))) return made;
   const plain = madeIn(path);
   if (found.uid !== plain.uid) {
-    const other = `Name one that is made for this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
+    const other = ours
+      ? 'Have its owner finish or remove it, or name another output with -o.'
+      : `Name one that is made for this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
   // Some file systems keep no modes: there, nothing is closed to others.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
-    const close = `See that nothing in it is foreign and close it (chmod 700 ${path}), or name another with --state.`;
+    const close = `See that nothing in it is foreign and close it (chmod 700 ${path}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
     throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
   }
   chmodSync(path, 0o700);

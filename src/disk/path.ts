@@ -1,4 +1,4 @@
-import {readlinkSync, realpathSync, statSync} from 'node:fs';
+import {readFileSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 
 /** Whether a path is a pipe, a terminal or another device: what is written there is gone, and nothing may replace it. */
@@ -13,6 +13,14 @@ export function isStream(path: string): boolean {
 
 export function isLink(path: string): boolean {
   return linkTarget(path) !== undefined;
+}
+
+/**
+ * What a file holds that is there already; undefined where none is. Nothing is read of a pipe or a device: that would
+ * wait for ever, or never end.
+ */
+export function textOf(path: string): string | undefined {
+  return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
 /** More links than this in a row go in circles, as Linux has it. */

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {readFileSync, statSync} from 'node:fs';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import {textOf} from '../../disk/path.ts';
 import type {Job} from '../../job/job.ts';
 import type {Settings} from '../../job/settings.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
@@ -71,7 +72,8 @@ export function hasEarlierRejects(job: Job): boolean {
 
 function earlierSummary({paths: {summary}}: Job): Summary | undefined {
   try {
-    return summary === undefined ? undefined : (JSON.parse(readFileSync(summary, 'utf8')) as Summary);
+    const text = summary === undefined ? undefined : textOf(summary);
+    return text === undefined ? undefined : (JSON.parse(text) as Summary);
   } catch {
     return undefined;
   }

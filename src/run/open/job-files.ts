@@ -52,6 +52,7 @@ export function placesOf(job: Job): Places {
   const kept = keptFiles([own, state]);
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
+  written.forEach(refuseDirectory);
   written.forEach(refuseForeignLink);
   refuseOthers(job);
   return {...places, own};
@@ -114,6 +115,15 @@ function refuseAmong(file: Named, others: readonly Named[]): void {
     'same_file',
     `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
   );
+}
+
+/** Also by an empty name, as of a variable that is not set. */
+function refuseDirectory({setting, path, identity}: Named): void {
+  if (statSync(identity.path, {throwIfNoEntry: false})?.isDirectory())
+    throw new UsageError(
+      'is_directory',
+      `${setting}: ${path === '' ? "''" : path} is a directory. Name a file; nothing was sent.`,
+    );
 }
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */

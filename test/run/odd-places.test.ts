@@ -1,0 +1,79 @@
+import {execFileSync} from 'node:child_process';
+import {chownSync, existsSync, mkdirSync, readFileSync, symlinkSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {createSandbox} from '../support/command.ts';
+import {ips, openStage} from '../support/stage.ts';
+
+const settings = {ip: 'ip'};
+const isRoot = process.geteuid?.() === 0;
+
+test.each([
+  ['output', 'the output'],
+  ['summary', '--summary'],
+  ['rejects', '--rejects'],
+  ['metrics', '--metrics'],
+])('a directory, or an empty name, as the %s is refused before the first call', async (name, setting) => {
+  await using stage = await openStage();
+  stage.write('list.csv', `${ips(3)}192.0.2.1,one too many\n`);
+  mkdirSync(stage.path('d'));
+  for (const path of [name === 'output' ? 'd' : stage.path('d'), ...(name === 'output' ? [] : [''])]) {
+    const ended = await stage.run({...settings, [name]: path, force: true});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a directory')});
+    expect(ended.message).toContain(setting);
+  }
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
+test.runIf(isRoot)('what the output waits for, where nothing can be written, is refused first', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const place = stage.path('closed');
+  mkdirSync(place);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=100k', 'tmpfs', place]);
+  try {
+    for (const name of ['summary', 'rejects'] as const) {
+      const ended = await stage.run({...settings, [name]: `${place}/file`});
+      expect(ended).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
+    }
+  } finally {
+    execFileSync('umount', [place]);
+  }
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
+test('a pipe or device that is named as a result is never read', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', ips(3));
+  const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded'];
+  const run = () => sandbox.run([...args, '--summary', '/dev/zero', '--metrics', '/dev/zero']);
+  expect((await run()).code).toBe(0);
+  // A device does not tell what made the output.
+  const again = await run();
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('exists')]);
+});
+
+test.runIf(existsSync('/proc/self'))(
+  'a place that can not be made is an error, and not waited for',
+  async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', ips(3));
+    const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '-o', '/proc/out.csv'];
+    const ended = await sandbox.run(args);
+    expect([ended.code, ended.stderr]).toEqual([9, expect.stringContaining("can't be written (ENOENT")]);
+  },
+);
+
+test.runIf(isRoot)("another user's directory of the output is answered by advice that helps", async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  mkdirSync(stage.path('out.csv.run'));
+  chownSync(stage.path('out.csv.run'), 1234, 1234);
+  symlinkSync('out.csv.run', stage.path('other.csv.run'));
+  for (const output of ['out.csv', 'other.csv']) {
+    const ended = await stage.run({...settings, output});
+    expect(ended).toMatchObject({code: 9, message: expect.stringContaining('name another output with -o')});
+    expect(ended.message).not.toContain('--state');
+  }
+  expect((await stage.run({...settings, output: 'third.csv'})).code).toBe(0);
+  expect(readFileSync(stage.path('third.csv'), 'utf8').split('\n')).toHaveLength(5);
+});
