@@ -112,6 +112,7 @@ describe('checked before anything is asked', () => {
       'error.email == "email_malformd"',
       'there is no error code "email_malformd". Did you mean "email_malformed"?',
     ],
+    ['error.email == "phone_malformed"', 'there is no error code "phone_malformed".'],
     ['error.email == "nonsense"', 'can be read by startsWith("…")'],
   ])('%s', (text, message) => {
     const build = () => condition(text, 'job.yaml:7: score.rules.0.when');

@@ -450,6 +450,17 @@ describe('what rules read beside the row', () => {
     box.write('list.txt', 'DE\n');
     expect((await run(settings)).code).toBe(10);
   });
+
+  test('a run is done before only with the same lists', async () => {
+    box.write('in.csv', csv);
+    box.write('list.txt', 'US\n');
+    const lists = {lists: {a: {file: box.path('list.txt')}}};
+    const settings = {...job, force: false, score: score(lists, 'row.country in list.a')};
+    await run(settings);
+    expect((await run(settings)).text).not.toContain('exists');
+    box.write('list.txt', 'DE\n');
+    expect((await run(settings)).text).toContain('out.ndjson exists');
+  });
 });
 
 describe('which rows', () => {
