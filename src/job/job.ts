@@ -96,7 +96,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
-      resolve: () => resolveJob({...given, settings: {...given.settings, date: day}}, env, interactive),
+      // What is said of today's run, to start over or with a fresh budget, is not said of an earlier day's.
+      resolve: () => {
+        const settings = {...given.settings, date: day, restart: false, freshBudget: false};
+        return resolveJob({...given, settings}, env, interactive);
+      },
     })),
   };
 }

@@ -21,6 +21,10 @@ test.each([
     expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a directory')});
     expect(ended.message).toContain(setting);
   }
+  if (name !== 'output') {
+    const ended = await stage.run({...settings, [name]: '-'});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is no file')});
+  }
   expect(stage.api.ledger.requests).toBe(0);
 });
 

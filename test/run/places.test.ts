@@ -306,8 +306,11 @@ test('a day that was cut off goes first on the next', async () => {
   const daily = {...settings, output: 'out-{date}.csv', cache: false};
   for (const state of [{}, {state: stage.path('st-{date}')}]) {
     await cutOff(stage, {...daily, ...state, date: yesterday});
-    const ended = await stage.run({...daily, ...state});
+    // Which is said of today's run: the earlier one goes on where it was.
+    const ended = await stage.run({...daily, ...state, restart: true});
     expect(ended.code).toBe(0);
+    const finished = readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8');
+    expect(JSON.parse(finished)).toMatchObject({resumed: {times: 1}});
     expect(ended.warnings).toEqual([
       expect.stringContaining(`The run of ${yesterday} was cut off`),
       expect.stringContaining(`The run of ${yesterday}: 20 rows written`),

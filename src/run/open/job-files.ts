@@ -52,7 +52,7 @@ export function placesOf(job: Job): Places {
   const kept = keptFiles([own, state]);
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
-  written.forEach(refuseDirectory);
+  written.forEach(refuseNoFile);
   written.forEach(refuseForeignLink);
   refuseOthers(job);
   return {...places, own};
@@ -117,8 +117,10 @@ function refuseAmong(file: Named, others: readonly Named[]): void {
   );
 }
 
-/** Also by an empty name, as of a variable that is not set. */
-function refuseDirectory({setting, path, identity}: Named): void {
+/** Also by an empty name, as of a variable that is not set; `-` is stdout for the output alone. */
+function refuseNoFile({setting, path, identity}: Named): void {
+  if (path === '-')
+    throw new UsageError('no_file', `${setting}: - is no file. Name one, or /dev/stdout; nothing was sent.`);
   if (statSync(identity.path, {throwIfNoEntry: false})?.isDirectory())
     throw new UsageError(
       'is_directory',
