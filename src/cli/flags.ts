@@ -1,4 +1,5 @@
 import {type Command, Option} from 'commander';
+import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, spelled} from '../job/settings.ts';
 import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
 
@@ -11,9 +12,9 @@ export const said = {
 
 type Setting = ReturnType<typeof describeSettings>[number];
 
-/** Gives a command the flags of a whole job, or of the settings named. */
-export function addSettings(command: Command, which: 'all' | readonly string[]): Command {
-  if (which === 'all') {
+/** Gives a command the flags of the settings that are declared for it, and of a job to one that runs it. */
+export function addSettings(command: Command, use: Use): Command {
+  if (use === 'run') {
     command.option(
       '-o, --output <OUT>',
       'The output; - is stdout (default: INPUT.enriched.csv beside the input)',
@@ -21,7 +22,7 @@ export function addSettings(command: Command, which: 'all' | readonly string[]):
     command.option('--job <FILE>', 'A job file with these settings; flags go before it.');
   }
   for (const setting of describeSettings()) {
-    if (setting.flagless === true || (which !== 'all' && !which.includes(setting.name))) continue;
+    if (!setting.uses.includes(use)) continue;
     command.addOption(optionOf(setting));
     if (setting.name === 'cache')
       command.addOption(

@@ -1,6 +1,7 @@
 import {Command, CommanderError} from 'commander';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
+import type {Use} from '../job/settings/declare.ts';
 import {packageVersion} from '../job/version.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
@@ -51,18 +52,18 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
   const add = (name: string, description: string) => program.command(name).description(description);
   const {withSettings, said} = await settingsOf(argv);
 
-  withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'all')
+  withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'run')
     .argument('[input...]', 'files; - is stdin')
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
-  withSettings(add('plan', 'Say what run would do, and what it would cost; nothing is sent.'), 'all')
+  withSettings(add('plan', 'Say what run would do, and what it would cost; nothing is sent.'), 'run')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
-  withSettings(add('lookup', 'Look one value up.'), CALL_SETTINGS)
+  withSettings(add('lookup', 'Look one value up.'), 'lookup')
     .argument('<operation>', said.lookups)
     .argument('<value>')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
-  withSettings(add('verify', 'Fetch the verdict on one session token.'), [...CALL_SETTINGS, 'actionId'])
+  withSettings(add('verify', 'Fetch the verdict on one session token.'), 'verify')
     .requiredOption('--token <T>', 'The user session token.')
     .option('--id <ID>', 'The user identifier, for multi-accounting.')
     .option('--email <ADDRESS>', "The user's e-mail address.")
@@ -71,7 +72,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
   addServe(add('serve', 'Run the embedded service: the whole interface, answered from open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
-  withSettings(add('worker', 'Make calls for a fleet, until a signal ends it.'), WORKER_SETTINGS)
+  withSettings(add('worker', 'Make calls for a fleet, until a signal ends it.'), 'worker')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
@@ -90,7 +91,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
       'doctor',
       'Would a run work from here? Configuration, network, disk; nothing is charged without --call.',
     ),
-    ['endpoint', 'actionId', 'timeout', 'cache', 'state', 'cost', 'fleet', 'logLevel', 'quiet'],
+    'doctor',
   )
     .option('-o, --output <OUT>', 'The output that is meant (default: in this directory)')
     .option('--call', 'Make one real ip lookup as well, after saying what it costs.')
@@ -98,7 +99,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
   withSettings(
     add('init', "Look at a list and write a job file for it, asking only what can't be seen."),
-    READ_SETTINGS,
+    'reading',
   )
     .argument('<input>', 'the list; {date} in its path is today, here and in the job')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
@@ -152,12 +153,7 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}". ${hint}`);
 }
 
-const WORKER_SETTINGS = ['endpoint', 'concurrency', 'logLevel', 'quiet'];
-/** How a list is read. */
-const READ_SETTINGS = ['header', 'inputFormat', 'delimiter', 'encoding', 'maxRecordSize'];
-const CALL_SETTINGS = ['endpoint', 'defaultCountry', 'timeout', 'logLevel', 'quiet'];
-
-type WithSettings = (command: Command, which: 'all' | readonly string[]) => Command;
+type WithSettings = (command: Command, use: Use) => Command;
 
 const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 type Said = typeof NOTHING_SAID;
@@ -169,8 +165,8 @@ async function settingsOf(argv: readonly string[]): Promise<{withSettings: WithS
   if (!all && !named.some(name => argv.includes(name)))
     return {withSettings: command => command, said: NOTHING_SAID};
   const {addSettings, said} = await import('./flags.ts');
-  const withSettings: WithSettings = (command, which) =>
-    all || argv.includes(command.name()) ? addSettings(command, which) : command;
+  const withSettings: WithSettings = (command, use) =>
+    all || argv.includes(command.name()) ? addSettings(command, use) : command;
   return {withSettings, said};
 }
 

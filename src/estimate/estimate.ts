@@ -18,7 +18,6 @@ import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
-import {sourceSettings} from '../run/session.ts';
 
 const nothingFound = {
   values: 0,
@@ -48,7 +47,7 @@ export interface PlanIo {
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
 export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
-  const source = await openSource(sourceSettings(job, io, undefined));
+  const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
   const seen = new DistinctKeys(join(directory, 'keys.db'));

@@ -14,7 +14,6 @@ import {priceOf} from '../run/layout/mapping.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import {run, type Watch} from '../run/run.ts';
-import {sourceSettings} from '../run/session.ts';
 import type {Stopper} from '../run/stop.ts';
 import {makePlan, type PlanReport} from './estimate.ts';
 
@@ -85,7 +84,7 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
 
 /** Vitter's algorithm R: every row is as likely as any other, with memory for the chosen ones only. */
 async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySet<number>> {
-  const source = await openSource(sourceSettings(job, io, undefined));
+  const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const random = seeded(SEED);
   const chosen: number[] = [];
   let rows = 0;

@@ -1,12 +1,13 @@
+import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
 import {fromStream, openRaw, type RawInput} from './bytes/raw.ts';
-import {detectEncoding, type InputEncoding, transcode} from './bytes/transcode.ts';
+import {detectEncoding, transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, formatByName, type NamedFormat, refuseBinary} from './records/detect-kind.ts';
+import {detectKind, formatByName, refuseBinary} from './records/detect-kind.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader, Tally} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';
@@ -15,12 +16,7 @@ import type {InputFormat, InputRecord} from './row.ts';
 const SAMPLE_BYTES = 64 * 1024;
 
 /** What is the same for all files of an input. */
-export interface FileSettings {
-  readonly inputFormat?: NamedFormat | undefined;
-  readonly delimiter?: string | undefined;
-  readonly noHeader: boolean;
-  readonly encoding: InputEncoding;
-  readonly maxRecordBytes: number;
+export interface FileSettings extends SettingsFor<'reading'> {
   readonly chunkSize: number;
   readonly stdin: NodeJS.ReadableStream;
 }
@@ -103,15 +99,15 @@ function createReader(
   tally: Tally,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
-  const {maxRecordBytes, noHeader} = settings;
+  const {maxRecordSize, header} = settings;
   if (detectKind(sample, name, named) === 'ndjson') {
-    const reader = new NdjsonReader({file: name, maxRecordBytes, tally});
+    const reader = new NdjsonReader({file: name, maxRecordSize, tally});
     const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
     return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, columns: []})};
   }
   const dialect = detectDialect(sample, settings.delimiter ?? (named === 'tsv' ? '\t' : undefined));
   const {delimiter, eol} = dialect;
-  const reader = new CsvReader({file: name, maxRecordBytes, tally, dialect, noHeader});
+  const reader = new CsvReader({file: name, maxRecordSize, tally, dialect, header});
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const format = (): InputFormat | undefined =>
     reader.layout && {kind: 'csv', delimiter, eol, bom, ...sepLine, ...reader.layout};

@@ -1,26 +1,17 @@
+import type {SettingsFor} from '../job/settings.ts';
 import {Meter} from './bytes/meter.ts';
 import {fileSize} from './bytes/raw.ts';
-import type {InputEncoding} from './bytes/transcode.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import type {NamedFormat} from './records/detect-kind.ts';
 import type {Tally} from './records/record-reader.ts';
 import {demandAgreement, type NamedFormatOf} from './records/same-format.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';
 
-/** What to read, and how. */
-export interface SourceSettings {
+/** What to read, and how: the settings that are declared for reading, under their names. */
+export interface SourceSettings extends SettingsFor<'reading'> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
-  /** Where not given: by the files' names, else by their content. */
-  readonly inputFormat?: NamedFormat | undefined;
-  /** Where not given: tab for TSV, else guessed among `,` `;` tab and `|`. */
-  readonly delimiter?: string | undefined;
-  readonly noHeader: boolean;
-  readonly encoding: InputEncoding;
-  /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
-  readonly maxRecordBytes: number;
   readonly stdin?: NodeJS.ReadableStream | undefined;
   /** Where an interrupted run had got to: records up to there are not delivered again. */
   readonly resume?: ResumePoint | undefined;

@@ -23,9 +23,9 @@ export function jobJsonSchema(): Json {
 /** What a job file can't leave open. */
 const REQUIRED: ReadonlySet<string> = new Set(['input', 'endpoint']);
 
-/** The description and the schema proper, without what is only for the command line. */
+/** The schema proper, and the description with what is said of the default. */
 function forEditors(described: Json, required: boolean): Json {
-  const {group: _, value: __, repeatable, negated, flagless, defaultText, ...schema} = described;
+  const {defaultText, ...schema} = described;
   const said = defaultText === undefined || required ? '' : ` Default: ${String(defaultText)}.`;
   return {...schema, description: `${String(schema.description)}${said}`};
 }

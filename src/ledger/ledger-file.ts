@@ -2,7 +2,7 @@ import {OutputError, StateError} from '../errors.ts';
 import {isDamage, Sqlite, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 4;
+const VERSION = 5;
 
 const SCHEMA = `
   CREATE TABLE lookup (

@@ -1,29 +1,13 @@
 import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
 import {BulkEnrichError} from '../errors.ts';
-import type {JobInput} from '../job/settings.ts';
+import type {JobInput, NamesFor} from '../job/settings.ts';
 import type {AnswerData, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
 
 /** Settings of a run whose rows come from and go to the program itself. */
-export type EnrichSettings = Omit<
-  JobInput,
-  | 'input'
-  | 'output'
-  | 'inputFormat'
-  | 'outputFormat'
-  | 'delimiter'
-  | 'flatten'
-  | 'bom'
-  | 'encoding'
-  | 'header'
-  | 'state'
-  | 'force'
-  | 'restart'
-  | 'freshBudget'
-  | 'maxRejects'
->;
+export type EnrichSettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
 /** What became of one lookup. */
 export interface LookupResult<Data = Readonly<Record<string, unknown>>> {

@@ -1,10 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import {resolve} from 'node:path';
 import {BulkEnrichError, StateError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
 import type {Job} from '../job/job.ts';
+import type {Resolved} from '../job/settings/declare.ts';
+import {namesThatShape, spelled} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
-import {besideNames, besideToken} from '../operations/verify.ts';
 import {fingerprintOf} from '../score/given.ts';
 import type {Layout} from './layout/layout.ts';
 import {endpointName} from './open/connection.ts';
@@ -14,7 +16,7 @@ import {endpointName} from './open/connection.ts';
  *
  *   the lock, the state's directory   the output ({@link outputOf})
  *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
- *                                     the bytes that were read before
+ *                                     the bytes that were read before, and the header that was written
  *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
  *   are carried over a restart
  *   the day's budget, the history     the job ({@link jobKey}): its name, else the output
@@ -27,6 +29,8 @@ export interface RunIdentity {
   readonly startedAt: number;
   /** The settings that shape the output, by name. */
   readonly shape: Readonly<Record<string, unknown>>;
+  /** What the output begins with. */
+  readonly head: string;
   sessions: number;
 }
 
@@ -76,7 +80,8 @@ function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined
 /**
  * Finds the run that this state belongs to, or begins one.
  *
- * @throws {StateError} when it was begun with settings that would make another output.
+ * @throws {StateError} when it was begun with settings that would make another output; {@link InputError} when rows that
+ * were appended since would.
  */
 export function identifyRun(
   ledger: Ledger,
@@ -87,7 +92,8 @@ export function identifyRun(
 ): RunIdentity {
   const shape = shapeOf(job, layout);
   const found = foundRun(ledger, beginning);
-  if (found === undefined) return beginRun(ledger, job, shape, startedAt);
+  const {head} = layout.encoder;
+  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt});
   const changed = changedSettings(found.shape, shape);
   if (changed.length > 0) {
     throw new StateError(
@@ -95,14 +101,23 @@ export function identifyRun(
       `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
     );
   }
+  if (found.head !== head)
+    throw new InputError(
+      'input_changed',
+      'Rows that were appended to the input have keys which would be columns of the output, and those written so far lack them. Give the same input as before, or start over with --restart: answers already paid for are kept.',
+    );
   found.sessions += 1;
   ledger.setMeta('run', found);
   return found;
 }
 
-function beginRun(ledger: Ledger, job: Job, shape: RunIdentity['shape'], startedAt: number): RunIdentity {
+function beginRun(
+  ledger: Ledger,
+  job: Job,
+  made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
+): RunIdentity {
   giveUpRun(ledger, job);
-  const identity: RunIdentity = {runId: randomUUID(), startedAt, shape, sessions: 1};
+  const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
 }
@@ -117,29 +132,31 @@ function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape
   return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-/** The settings that shape the output: a run goes on only with the same. */
-function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdentity['shape'] {
-  const {settings} = job;
-  const {endpoint, account} = scopeOf(job);
+/** What shapes the output: a run goes on only with the same. */
+function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
+  const values = namesThatShape('output').map(name => [spelled(name, '_'), job.settings[name] ?? null]);
   return {
     input: job.inputs,
     output: job.paths.output ?? null,
-    endpoint,
-    account,
+    ...Object.fromEntries(values),
+    ...resolvedOf(job, layout),
+  };
+}
+
+function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record<Resolved, unknown> {
+  return {
+    endpoint: scopeOf(job).endpoint,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
       operation,
       column,
       prefix,
       when,
     ]),
-    fields: columns.map(({fields}) => fields.map(field => field.name).join()),
+    // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
+    fields: columns.map(({whole, fields}) => [whole, fields.map(field => field.name).join()]),
     country: mapping.country ?? null,
-    default_country: settings.defaultCountry ?? null,
     action_id: job.endpoint.actionId ?? null,
-    beside_token: besideNames.map(name => settings[besideToken[name].setting] ?? null),
     output_format: format,
-    where: settings.where ?? null,
-    limit: settings.limit ?? null,
     score:
       rules === undefined
         ? null
@@ -148,8 +165,5 @@ function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdenti
             rules.rules.map(({when, add, reason}) => [when, add, reason]),
             ...fingerprintOf(rules),
           ],
-    header: settings.header,
-    encoding: settings.encoding,
-    max_record_size: settings.maxRecordSize,
   };
 }

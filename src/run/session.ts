@@ -97,7 +97,7 @@ interface OpenedInput {
 /** Opens the input where the last session got to, or from its start. */
 async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginning): Promise<OpenedInput> {
   const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
-  const source = await openSource(sourceSettings(job, io, checkpoint));
+  const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint});
   try {
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
@@ -109,24 +109,6 @@ async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginni
     await source.close();
     throw error;
   }
-}
-
-/** How the job's input is read. */
-export function sourceSettings(
-  {settings, inputs}: Job,
-  {stdin}: Pick<RunIo, 'stdin'>,
-  resume: Checkpoint | undefined,
-) {
-  return {
-    paths: inputs,
-    inputFormat: settings.inputFormat,
-    delimiter: settings.delimiter,
-    noHeader: !settings.header,
-    encoding: settings.encoding,
-    maxRecordBytes: settings.maxRecordSize,
-    stdin,
-    resume,
-  };
 }
 
 async function join(

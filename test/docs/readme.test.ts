@@ -23,10 +23,9 @@ function settingsTable(): string {
     const name = spelled(setting.name, '-');
     const key = spelled(setting.name, '_');
     const value = setting.value === undefined ? '' : ` ${setting.value}`;
-    const flag =
-      setting.flagless === true
-        ? `${key} (job files)`
-        : `--${setting.negated === true ? 'no-' : ''}${name}${value}`;
+    const flag = setting.uses.includes('run')
+      ? `--${setting.negated === true ? 'no-' : ''}${name}${value}`
+      : `${key} (job files)`;
     rows.push(`| \`${flag.replaceAll('|', '\\|')}\` | ${setting.description} | ${defaultOf(setting)} |`);
   }
   return rows.join('\n').trim();

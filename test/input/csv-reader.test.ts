@@ -76,7 +76,7 @@ describe('dialects', () => {
   });
 
   it('does without a header', async () => {
-    const {format, records} = await readBytes('1,2\n3,4\n', {noHeader: true});
+    const {format, records} = await readBytes('1,2\n3,4\n', {header: false});
     expect(format).toMatchObject({header: undefined, columns: ['column_1', 'column_2']});
     expect(lines(records)).toEqual([1, 2]);
   });
@@ -137,7 +137,7 @@ describe('rejects', () => {
   it.each([1, 7, 1 << 16])('loses one line to a quote that is never closed, in chunks of %i', async size => {
     const rows = Array.from({length: 3_000}, (_, i) => `${i},row\n`);
     const text = `a,b\n${rows.join('')}7,"oops\n${rows.join('')}`;
-    const {records} = await readBytes(text, {maxRecordBytes: 4_096}, size);
+    const {records} = await readBytes(text, {maxRecordSize: 4_096}, size);
     expect(records).toHaveLength(6_001);
     expect(rejectsOf(records)).toMatchObject([
       {record: 3_001, line: 3_002, reason: 'unclosed_quote', raw: '7,"oops'},
@@ -176,7 +176,7 @@ describe('rejects', () => {
   it('rejects a quoted record that is longer than the limit, whole or not', async () => {
     const text = `a,b\n1,"${'y\n'.repeat(300)}"\n3,4\n`;
     for (const size of [3, 10_000]) {
-      const {records} = await readBytes(text, {maxRecordBytes: 200}, size);
+      const {records} = await readBytes(text, {maxRecordSize: 200}, size);
       expect(records[0]).toMatchObject({reason: 'unclosed_quote', line: 2, raw: '1,"y'});
       expect(records.at(-1)).toMatchObject({type: 'csv', line: 303, fields: ['3', '4']});
     }
@@ -184,7 +184,7 @@ describe('rejects', () => {
 
   it('accepts a record of exactly the limit', async () => {
     const value = 'v'.repeat(98);
-    const {records} = await readBytes(`a,b\n1,${value}\n1,${value}w\n`, {maxRecordBytes: 100}, 9);
+    const {records} = await readBytes(`a,b\n1,${value}\n1,${value}w\n`, {maxRecordSize: 100}, 9);
     expect(records).toMatchObject([{type: 'csv'}, {type: 'reject', reason: 'too_large'}]);
   });
 
@@ -211,13 +211,13 @@ describe('rejects', () => {
 });
 
 describe('an open quote', () => {
-  const reader = (maxRecordBytes: number) =>
+  const reader = (maxRecordSize: number) =>
     new CsvReader({
       file: 'a.csv',
-      maxRecordBytes,
+      maxRecordSize,
       tally: {record: 0, blankLines: 0},
       dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
-      noHeader: false,
+      header: true,
     });
 
   it('holds rows back no longer than the record lasts', () => {
@@ -239,7 +239,7 @@ describe('an open quote', () => {
   });
 
   it('before a line that is too long: both are rejected, in their order', async () => {
-    const {records} = await readBytes(`a,b\n1,"x\n${'y'.repeat(50)}\n3,4\n`, {maxRecordBytes: 20});
+    const {records} = await readBytes(`a,b\n1,"x\n${'y'.repeat(50)}\n3,4\n`, {maxRecordSize: 20});
     expect(records.map(record => [record.line, record.type === 'reject' && record.reason])).toEqual([
       [2, 'unclosed_quote'],
       [3, 'too_large'],
@@ -274,7 +274,7 @@ describe('the header', () => {
     ['an endless line', `${'a,'.repeat(200)}\n`, 'limit'],
     ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '--encoding windows-1252'],
   ])('with %s is an error', async (_, text, hint) => {
-    const error = await failureOf(readBytes(text, {maxRecordBytes: 100}));
+    const error = await failureOf(readBytes(text, {maxRecordSize: 100}));
     expect(error.code).toBe('input_header');
     expect(error.message).toContain(hint);
   });

@@ -44,7 +44,7 @@ it('rejects lines that are too long or no UTF-8', async () => {
     Buffer.from('"}\n{"a":2}\n'),
   ]);
   for (const size of [1, 4_096]) {
-    const {records} = await readBytes(text, {maxRecordBytes: 100}, size);
+    const {records} = await readBytes(text, {maxRecordSize: 100}, size);
     expect(rejectsOf(records)).toMatchObject([
       {record: 2, line: 2, reason: 'too_large'},
       {record: 3, line: 3, reason: 'invalid_encoding'},

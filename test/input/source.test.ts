@@ -71,9 +71,9 @@ describe('a source', () => {
     stdin.write(table(20_000));
     const source = await openSource({
       paths: ['-'],
-      noHeader: false,
+      header: true,
       encoding: 'auto',
-      maxRecordBytes: 1024,
+      maxRecordSize: 1024,
       stdin,
     });
     const batches = source.batches();
@@ -116,9 +116,9 @@ describe('errors', () => {
   it('a missing second file, before anything is delivered', async () => {
     const opened = openSource({
       paths: [write('a.csv', table(1)), 'nowhere.csv'],
-      noHeader: false,
+      header: true,
       encoding: 'auto',
-      maxRecordBytes: 1024,
+      maxRecordSize: 1024,
     });
     expect((await failureOf(opened)).code).toBe('input_missing');
   });
@@ -175,9 +175,9 @@ describe('errors', () => {
     const [a, b] = [write('a', first), write('b', second)];
     const opened = openSource({
       paths: [a, b],
-      noHeader: false,
+      header: true,
       encoding: 'auto',
-      maxRecordBytes: 1024,
+      maxRecordSize: 1024,
     });
     const error = await failureOf(opened);
     expect(error.code).toBe('input_headers_differ');
@@ -202,13 +202,13 @@ describe('resume', () => {
 
   it.each(variants)('%s: goes on behind the record, whatever the chunks', async (_, contents) => {
     const paths = contents.map((content, i) => write(`${i}`, content));
-    const whole = await readAll(paths, {chunkSize: 4_000, maxRecordBytes: 5_000});
+    const whole = await readAll(paths, {chunkSize: 4_000, maxRecordSize: 5_000});
     for (const batch of whole.batches.filter((_, i) => i % 30 === 3)) {
       const last = batch.records.at(-1)?.record ?? 0;
       for (const record of [last - 1, last - 20]) {
         const resumed = await readAll(paths, {
           chunkSize: 64 * 1024,
-          maxRecordBytes: 5_000,
+          maxRecordSize: 5_000,
           resume: {record, ...batch.position},
         });
         const left = whole.records.length - record;
@@ -245,9 +245,9 @@ describe('resume', () => {
     const delivered: InputRecord[] = [];
     const reading = openSource({
       paths: ['-'],
-      noHeader: false,
+      header: true,
       encoding: 'auto',
-      maxRecordBytes: 1024,
+      maxRecordSize: 1024,
       stdin: streamOf(change(Buffer.from(text)), 8_000),
       resume,
     }).then(async source => {

@@ -164,8 +164,8 @@ export function describeReading(times: number): void {
 
   describe('whatever the bytes', () => {
     const settings = fc.record({
-      maxRecordBytes: fc.constantFrom(10, 20, 100, 100_000),
-      noHeader: fc.boolean(),
+      maxRecordSize: fc.constantFrom(10, 20, 100, 100_000),
+      header: fc.boolean(),
       inputFormat: fc.constantFrom(undefined, 'csv', 'csv', 'csv', 'tsv', 'ndjson'),
     } satisfies {[K in keyof SourceSettings]?: unknown});
 
@@ -186,8 +186,8 @@ export function describeReading(times: number): void {
           quotes,
           fc.integer({min: 8, max: 40}),
           pieceSizes,
-          async (bytes, maxRecordBytes, sizes) => {
-            const options = {maxRecordBytes, delimiter: ','};
+          async (bytes, maxRecordSize, sizes) => {
+            const options = {maxRecordSize, delimiter: ','};
             const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
             const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
             expect(pieces).toEqual(whole);
@@ -241,7 +241,7 @@ export function describeReading(times: number): void {
       await fc.assert(
         fc.asyncProperty(soup, pieceSizes, pieceSizes, fc.nat(), async (bytes, first, second, pick) => {
           const text = Buffer.concat([Buffer.from('a,b\n1,2\n'), bytes]);
-          const settings = {maxRecordBytes: 100};
+          const settings = {maxRecordSize: 100};
           const whole = await readAll('-', {...settings, stdin: inPieces(text, first)});
           const batch = whole.batches[pick % whole.batches.length];
           if (batch === undefined) throw new Error('a whole reading has batches');

@@ -140,6 +140,18 @@ test.each([
   },
 );
 
+test('appended rows that would give the output another column are refused', async () => {
+  await using stage = await openStage();
+  const list = ips(ROWS).replace('ip\n', '').replace(/.+/g, '{"ip":"$&"}');
+  const raw = {...settings, input: 'list.ndjson'};
+  stage.write('list.ndjson', list);
+  await halfWay(stage, {raw});
+  stage.write('list.ndjson', `${list}{"ip":"203.0.113.0","seen":"today"}\n`);
+  const {calls} = stage.api.ledger;
+  expect(await stage.run(raw)).toMatchObject({code: 8, summary: {reason: 'input_changed'}});
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
 test('settings that shape the output are compared: exit 10 names them, and the way out', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));

@@ -67,7 +67,7 @@ async function readRow(
   path: string,
   wanted: number,
 ): Promise<{row: Row; columns: readonly string[]} | undefined> {
-  const settings = {paths: [path], noHeader: false, encoding: 'auto', maxRecordBytes: 2 ** 28} as const;
+  const settings = {paths: [path], header: true, encoding: 'auto', maxRecordSize: 2 ** 28} as const;
   const source = await openSource(settings);
   try {
     let seen = 0;

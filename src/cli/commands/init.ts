@@ -6,7 +6,7 @@ import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import type {JobSettings} from '../../job/settings.ts';
+import type {SettingsFor} from '../../job/settings.ts';
 import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
@@ -64,16 +64,9 @@ function jobName(input: string): string {
 
 async function lookAt(
   path: string,
-  {header, inputFormat, delimiter, encoding, maxRecordSize}: JobSettings,
+  reading: SettingsFor<'reading'>,
 ): Promise<{columns: readonly string[]; rows: Row[]}> {
-  const source = await openSource({
-    paths: [path],
-    noHeader: !header,
-    inputFormat,
-    delimiter,
-    encoding,
-    maxRecordBytes: maxRecordSize,
-  });
+  const source = await openSource({...reading, paths: [path]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {columns} = source.format;
   await source.close();

@@ -37,7 +37,7 @@ class StopParsing extends Error {
  * comes out depends on the bytes alone, not on how they are cut into chunks.
  */
 export class CsvReader implements RecordReader {
-  readonly #settings: ReaderSettings & {readonly dialect: CsvDialect; readonly noHeader: boolean};
+  readonly #settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean};
   readonly #options: Options;
   readonly #blocks: LineBlocks;
   readonly #eol: number;
@@ -52,12 +52,12 @@ export class CsvReader implements RecordReader {
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
 
-  constructor(settings: ReaderSettings & {readonly dialect: CsvDialect; readonly noHeader: boolean}) {
+  constructor(settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean}) {
     const {dialect} = settings;
     this.#settings = settings;
     this.#eol = dialect.eol === '\r' ? CR : LF;
-    this.#limit = settings.maxRecordBytes + 1;
-    this.#blocks = new LineBlocks(this.#eol, settings.maxRecordBytes);
+    this.#limit = settings.maxRecordSize + 1;
+    this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
     if (dialect.sepLineBytes > 0) this.#line++;
     this.#options = {
       bom: false,
@@ -98,7 +98,7 @@ export class CsvReader implements RecordReader {
     }
     // A record that is still open would go on into the long line, and so be too long itself.
     this.#parseOpen(records, true);
-    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordBytes}`;
+    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
     this.#line++;
   }
@@ -178,8 +178,8 @@ export class CsvReader implements RecordReader {
 
   /** Learns the columns from the first record; says whether that record is the header. */
   #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
-    const {file, noHeader} = this.#settings;
-    if (noHeader) {
+    const {file, header} = this.#settings;
+    if (!header) {
       this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
     }
@@ -225,10 +225,10 @@ export class CsvReader implements RecordReader {
 
   /** Rejects the physical line at `start`, and says where the next one begins. */
   #rejectLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
-    const {maxRecordBytes} = this.#settings;
+    const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || this.#goesBeyondLimit(bytes.subarray(start));
     const detail = unclosed
-      ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordBytes} bytes`
+      ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordSize} bytes`
       : 'a quote stands inside a field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
@@ -253,7 +253,7 @@ export class CsvReader implements RecordReader {
 
   #reject(reason: RejectReason, detail: string, bytes: Buffer, records: InputRecord[]): void {
     const {file, tally} = this.#settings;
-    if (this.#layout === undefined && !this.#settings.noHeader) throw headerError(file, this.#line, detail);
+    if (this.#layout === undefined && this.#settings.header) throw headerError(file, this.#line, detail);
     this.#releaseBlanks(records);
     records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }

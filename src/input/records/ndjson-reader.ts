@@ -15,7 +15,7 @@ export class NdjsonReader implements RecordReader {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
-    this.#blocks = new LineBlocks(LF, settings.maxRecordBytes);
+    this.#blocks = new LineBlocks(LF, settings.maxRecordSize);
   }
 
   push(chunk: Buffer): InputRecord[] {
@@ -28,7 +28,7 @@ export class NdjsonReader implements RecordReader {
 
   #read(block: Block): InputRecord[] {
     if (block.kind === 'lines') return this.#readLines(block.bytes);
-    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordBytes}`;
+    const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     const record = this.#reject('too_large', detail, block.head);
     this.#line++;
     return [record];

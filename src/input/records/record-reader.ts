@@ -20,7 +20,8 @@ export interface Tally {
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
-  readonly maxRecordBytes: number;
+  /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
+  readonly maxRecordSize: number;
   readonly tally: Tally;
 }
 

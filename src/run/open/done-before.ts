@@ -3,7 +3,7 @@ import {readFileSync, statSync} from 'node:fs';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import type {Job} from '../../job/job.ts';
-import type {Settings} from '../../job/settings.ts';
+import {namesThatShape, type Settings} from '../../job/settings.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
 import {fingerprintOf} from '../../score/given.ts';
@@ -11,16 +11,10 @@ import {loadRules} from '../../score/rules.ts';
 import {scopeOf} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 
-/** Settings that say how a run is made and shown, and not what it comes to; and addresses that may hold secrets. */
-const besideTheResult = [
-  ...(['restart', 'freshBudget', 'force', 'onStaleState', 'state', 'date', 'fleet'] as const),
-  ...(['progress', 'logLevel', 'quiet', 'pingUrl'] as const),
-] satisfies readonly (keyof Settings)[];
-
 /** SHA-256 (hex) of all that the job says about its result: in the summary, it tells what the output was made by. */
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
-  for (const name of besideTheResult) delete settings[name];
+  for (const name of namesThatShape('nothing')) delete settings[name];
   const {name, inputs, endpoint, paths} = job;
   const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
   const written = {output: paths.output, summary: paths.summary, rejects: paths.rejects};

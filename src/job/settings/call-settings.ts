@@ -1,0 +1,127 @@
+import {z} from 'zod';
+import {defaultCosts} from '../../operations/table.ts';
+import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
+import {settingsIn} from './declare.ts';
+
+const callSetting = settingsIn('Calls');
+const limitSetting = settingsIn('Limits');
+
+const charge = z.enum(['free', 'maybe', 'spent']);
+
+/** How calls are made, and how far a run goes. */
+export const callSettings = {
+  rate: callSetting(rates.optional(), {
+    value: 'RATE',
+    description:
+      'Most calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s.',
+    defaultText: '20/s live, unlimited embedded',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  concurrency: callSetting(whole(1, 10_000).optional(), {
+    value: 'N',
+    description: 'Most calls in flight, from 1 to 10000.',
+    defaultText: "16; in a fleet, its workers'",
+    uses: ['run', 'library', 'worker'],
+    shapes: 'summary',
+  }),
+  timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
+    value: 'TIME',
+    description: 'Longest time for one call, from 100ms to 1h.',
+    uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
+    shapes: 'summary',
+  }),
+  maxAttempts: callSetting(whole(1, 1_000).default(6), {
+    value: 'N',
+    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxResends: callSetting(whole(0, 1_000).default(2), {
+    value: 'N',
+    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  resend: callSetting(z.enum(['always', 'never']).default('always'), {
+    value: 'WHEN',
+    description: 'Whether a call whose outcome is unknown is sent again: always or never.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
+    value: 'TIME',
+    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then exit 5.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  throttledCharge: callSetting(charge.default('free'), {
+    value: 'HOW',
+    description: 'What a throttled call (429) costs: free, maybe or spent.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  rejectedCharge: callSetting(charge.default('maybe'), {
+    value: 'HOW',
+    description: 'What a rejected call (other 4xx) costs: free, maybe or spent.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  fleet: callSetting(redisUrl.optional(), {
+    value: 'URL',
+    description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
+    defaultText: 'BULK_ENRICH_REDIS_URL',
+    uses: ['run', 'library', 'doctor'],
+    shapes: 'nothing',
+  }),
+  cost: callSetting(costs.prefault(defaultCosts), {
+    value: 'CREDITS',
+    description: 'Credits of one call; also ip=1,phone=2.',
+    uses: ['run', 'library', 'doctor'],
+    shapes: 'summary',
+  }),
+
+  maxCredits: limitSetting(whole(0).optional(), {
+    value: 'N',
+    description: 'Most credits for this run, resumes and restarts included.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxCreditsPerDay: limitSetting(whole(0).optional(), {
+    value: 'N',
+    description: "Most credits for this job in one day (UTC), kept in the user's state directory.",
+    uses: ['library'],
+    shapes: 'summary',
+  }),
+  onBudget: limitSetting(z.enum(['stop', 'publish']).default('stop'), {
+    value: 'WHAT',
+    description: 'At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
+    value: 'TIME',
+    description: 'Stop after this time, from 100ms to 365d, with state saved; exit 5.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxErrors: limitSetting(countOrShare.optional(), {
+    value: 'N|N%',
+    description: 'More failed lookups than this: stop with state saved; exit 4.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  maxRejects: limitSetting(countOrShare.optional(), {
+    value: 'N|N%',
+    description: 'More unreadable rows than this: stop; exit 8.',
+    uses: ['run'],
+    shapes: 'summary',
+  }),
+  failIf: limitSetting(list().optional(), {
+    value: 'EXPR',
+    repeatable: true,
+    description: 'Exit 4, with the output published, if this holds of the summary, such as risk.high > 500.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+};

@@ -1,0 +1,96 @@
+import {z} from 'zod';
+import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
+import {type Beside, besideToken} from '../../operations/verify.ts';
+import {columns, list} from '../values.ts';
+import {type Shapes, settingsIn} from './declare.ts';
+
+const serviceSetting = settingsIn('Service');
+const columnsSetting = settingsIn('Columns');
+
+const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
+
+const column = <const S extends Shapes>(description: string, shapes: S) =>
+  columnsSetting(z.string().optional(), {value: 'COL', description, uses: ['run', 'library'], shapes});
+const besideColumn = (what: string) => column(`Column of ${what}, sent with the token.`, 'output');
+const besideSettings = Object.fromEntries(
+  Object.values(besideToken).map(({setting, what}) => [setting, besideColumn(what)]),
+) as Record<(typeof besideToken)[Beside]['setting'], ReturnType<typeof besideColumn>>;
+
+/** Whom to ask, and about what. */
+export const lookupSettings = {
+  endpoint: serviceSetting(
+    z
+      .union(
+        [
+          z.enum(['embedded', 'live']),
+          z.url({error: ENDPOINT}),
+          z.strictObject({base_url: z.url({error: ENDPOINT}), action_id: z.string().optional()}),
+        ],
+        {error: ENDPOINT},
+      )
+      .optional(),
+    {
+      value: 'NAME|URL',
+      description: 'Whom to ask: embedded, live (from the environment), or a base URL.',
+      defaultText: 'from the environment',
+      uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+      shapes: 'endpoint',
+    },
+  ),
+
+  ...perIntelligence(name =>
+    columnsSetting(columns.optional(), {
+      value: 'COL[=PREFIX]',
+      repeatable: true,
+      description: operations[name].about,
+      uses: ['run', 'library'],
+      shapes: 'columns',
+    }),
+  ),
+  token: column(operations.verify.about, 'columns'),
+  actionId: columnsSetting(z.string().optional(), {
+    value: 'ID',
+    description: 'Action identifier of the verdicts.',
+    defaultText: 'BULK_ENRICH_ACTION_ID',
+    uses: ['run', 'library', 'verify', 'doctor'],
+    shapes: 'action_id',
+  }),
+  ...besideSettings,
+  only: columnsSetting(
+    list(',')
+      .pipe(z.array(z.enum(operationNames)))
+      .optional(),
+    {
+      value: 'OPS',
+      description: 'Only these operations, such as ip,email.',
+      uses: ['run', 'library'],
+      shapes: 'columns',
+    },
+  ),
+  country: column('Column of ISO country codes, for phone numbers in national form.', 'country'),
+  defaultCountry: columnsSetting(
+    z
+      .string()
+      .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as US')
+      .transform(code => code.toUpperCase())
+      .optional(),
+    {
+      value: 'CC',
+      description: 'Country of phone numbers in national form where no column says it.',
+      uses: ['run', 'library', 'lookup', 'verify'],
+      shapes: 'output',
+    },
+  ),
+  fields: columnsSetting(list(',').optional(), {
+    value: 'FIELDS',
+    description: 'Only these answer fields, such as ip.country,email.trust_score.',
+    uses: ['run', 'library'],
+    shapes: 'fields',
+  }),
+  header: columnsSetting(z.boolean().default(true), {
+    negated: true,
+    description: 'The first row is data; columns are column_1, column_2, …',
+    uses: ['run', 'reading'],
+    shapes: 'output',
+  }),
+};

@@ -1,0 +1,91 @@
+import {z} from 'zod';
+import {scoreRules, share} from '../values.ts';
+import {settingsIn} from './declare.ts';
+
+const resultSetting = settingsIn('Results');
+
+/** What is made of the answers, and how it is shown. */
+export const resultSettings = {
+  score: resultSetting(
+    z
+      .union([z.string().min(1), scoreRules], {error: 'expected default, none, a file, or rules'})
+      .default('default'),
+    {
+      value: 'RULES',
+      description: 'Rules of the risk score: default, none, or a YAML file.',
+      uses: ['run', 'library'],
+      shapes: 'score',
+    },
+  ),
+  summary: resultSetting(z.string().optional(), {
+    value: 'FILE',
+    description: 'Where the summary goes.',
+    defaultText: 'OUT.summary.json',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  rejects: resultSetting(z.string().optional(), {
+    value: 'FILE',
+    description: 'Where unreadable rows go.',
+    defaultText: 'OUT.rejects.ndjson',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  report: resultSetting(
+    z
+      .string()
+      .regex(/\.(html?|md|markdown)$/i, 'expected a file that ends in .html or .md')
+      .optional(),
+    {
+      value: 'FILE',
+      description: 'A report to look at: one HTML page, or Markdown (.md).',
+      uses: ['run', 'library'],
+      shapes: 'summary',
+    },
+  ),
+  metrics: resultSetting(z.string().optional(), {
+    value: 'FILE',
+    description: "Prometheus text, for the node exporter's textfile collector (.prom).",
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  pingUrl: resultSetting(
+    z.url({protocol: /^https?$/, error: 'expected a URL with http:// or https://'}).optional(),
+    {
+      value: 'URL',
+      description: 'Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE).',
+      uses: ['run', 'library'],
+      shapes: 'nothing',
+    },
+  ),
+  drift: resultSetting(z.enum(['warn', 'fail', 'off']).default('warn'), {
+    value: 'WHAT',
+    description:
+      "When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off.",
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  driftThreshold: resultSetting(share.prefault('10%'), {
+    value: 'SHARE',
+    description: 'How far a share or the mean score may move before it counts as drift.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  progress: resultSetting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
+    value: 'HOW',
+    description: 'How the progress is shown: auto, bar, plain or none.',
+    uses: ['run', 'library'],
+    shapes: 'nothing',
+  }),
+  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'), {
+    value: 'LEVEL',
+    description: 'Log lines (NDJSON on stderr) from this level up.',
+    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    shapes: 'nothing',
+  }),
+  quiet: resultSetting(z.boolean().default(false), {
+    description: 'Nothing on stderr but errors.',
+    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    shapes: 'nothing',
+  }),
+};

@@ -1,0 +1,87 @@
+import {z} from 'zod';
+import {whole} from '../values.ts';
+import {settingsIn} from './declare.ts';
+
+const rowsSetting = settingsIn('Rows');
+const formatSetting = settingsIn('Format');
+
+/** Which rows, and how they are read and written. */
+export const rowSettings = {
+  where: rowsSetting(z.string().min(1).optional(), {
+    value: 'EXPR',
+    description: 'Only rows where this holds are asked about, such as row.country == "US".',
+    uses: ['run', 'library'],
+    shapes: 'output',
+  }),
+  limit: rowsSetting(whole(1).optional(), {
+    value: 'N',
+    description: 'Only the first N records are read.',
+    uses: ['run', 'library'],
+    shapes: 'output',
+  }),
+  sample: rowsSetting(whole(1).optional(), {
+    value: 'N',
+    description: 'Ask about N rows chosen at random, say what all would cost, and write no output.',
+    uses: ['run'],
+    shapes: 'summary',
+  }),
+
+  inputFormat: formatSetting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+    value: 'FORMAT',
+    description: "The input's format: csv, tsv or ndjson.",
+    defaultText: 'by content',
+    uses: ['run', 'reading'],
+    shapes: 'output',
+  }),
+  outputFormat: formatSetting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+    value: 'FORMAT',
+    description: "The output's format: csv, tsv or ndjson.",
+    defaultText: 'by its name, else as the input',
+    uses: ['run'],
+    shapes: 'output_format',
+  }),
+  flatten: formatSetting(z.boolean().default(false), {
+    description:
+      'Nothing nested: in CSV a column for each inner field (user.name), in NDJSON answers as fields of the row (ip_country).',
+    uses: ['run'],
+    shapes: 'output_format',
+  }),
+  delimiter: formatSetting(
+    z
+      .string()
+      .transform(text => (text === '\\t' || text === 'tab' ? '\t' : text))
+      .pipe(z.string().length(1, 'expected one character, or tab'))
+      .optional(),
+    {
+      value: 'CHAR',
+      description: 'The delimiter of the input and the output.',
+      defaultText: 'by content',
+      uses: ['run', 'reading'],
+      shapes: 'output',
+    },
+  ),
+  bom: formatSetting(z.boolean().optional(), {
+    description: 'Begin the output with a byte order mark.',
+    defaultText: 'as the input',
+    uses: ['run'],
+    shapes: 'output_format',
+  }),
+  encoding: formatSetting(z.enum(['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252']).default('auto'), {
+    value: 'NAME',
+    description: 'Encoding of the input: auto (UTF-8, or UTF-16 by its mark), windows-1252, …',
+    uses: ['run', 'reading'],
+    shapes: 'output',
+  }),
+  maxRecordSize: formatSetting(whole(1024, 268_435_456).default(1_048_576), {
+    value: 'BYTES',
+    description: 'A record larger than this is rejected; from 1024 to 268435456.',
+    uses: ['run', 'library', 'reading'],
+    shapes: 'output',
+  }),
+  escapeFormulas: formatSetting(z.enum(['answers', 'all', 'none']).default('answers'), {
+    value: 'WHICH',
+    description: "Columns made safe against spreadsheet formulas: answers, all (the input's too) or none.",
+    uses: ['run', 'library'],
+    shapes: 'output_format',
+  }),
+};

@@ -1,0 +1,82 @@
+import {z} from 'zod';
+import {defaultAges} from '../../operations/table.ts';
+import {ages} from '../values.ts';
+import {settingsIn} from './declare.ts';
+
+const storeSetting = settingsIn('Answer store');
+const stateSetting = settingsIn('State');
+
+/** What is kept from one run, or one session, to the next. */
+export const storeSettings = {
+  cache: storeSetting(
+    z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
+    {
+      value: 'DIR',
+      description: 'Directory of the answer store.',
+      defaultText: "the user's cache directory",
+      uses: ['run', 'library', 'doctor'],
+      shapes: 'summary',
+    },
+  ),
+  maxAge: storeSetting(ages.prefault(defaultAges), {
+    value: 'AGE',
+    description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d.',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  account: storeSetting(
+    z
+      .string()
+      .regex(/^[\w.@-]{1,64}$/, 'expected 1 to 64 letters, digits, or . _ @ -')
+      .default('default'),
+    {
+      value: 'LABEL',
+      description: "Keeps one account's stored answers apart from another's.",
+      uses: ['run', 'library'],
+      shapes: 'output',
+    },
+  ),
+  requireStore: storeSetting(z.boolean().default(false), {
+    description: "Stop before the first call (exit 9) where the answer store can't be used.",
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+
+  state: stateSetting(z.string().optional(), {
+    value: 'DIR',
+    description: 'Directory of the run’s state.',
+    defaultText: 'OUT.run',
+    uses: ['run', 'doctor'],
+    shapes: 'nothing',
+  }),
+  date: stateSetting(z.iso.date('expected a day such as 2026-01-31').optional(), {
+    value: 'DAY',
+    description: 'The day that {date} in paths stands for.',
+    defaultText: 'today, UTC',
+    uses: ['run', 'library'],
+    shapes: 'nothing',
+  }),
+  restart: stateSetting(z.boolean().default(false), {
+    description: 'Start over, keeping every answer already paid for, and the count of what was spent.',
+    uses: ['run'],
+    shapes: 'nothing',
+  }),
+  freshBudget: stateSetting(z.boolean().default(false), {
+    description:
+      'A run that starts over has all of --max-credits again: what was spent before is not counted.',
+    uses: ['run'],
+    shapes: 'nothing',
+  }),
+  force: stateSetting(z.boolean().default(false), {
+    description: 'Replace an existing output.',
+    uses: ['run'],
+    shapes: 'nothing',
+  }),
+  onStaleState: stateSetting(z.enum(['stop', 'restart']).optional(), {
+    value: 'WHAT',
+    description: 'State that does not fit: stop (exit 10 or 8) or restart.',
+    defaultText: 'stop; restart in a job file',
+    uses: ['run', 'library'],
+    shapes: 'nothing',
+  }),
+};

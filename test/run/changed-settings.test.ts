@@ -1,0 +1,278 @@
+import {cpSync, existsSync, readFileSync, rmSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import type {RawSettings} from '../../src/job/parse.ts';
+import {describeSettings, type SettingName} from '../../src/job/settings.ts';
+import {TEST_ACTION_NEVER_PASS} from '../../src/operations/verify.ts';
+import {fieldsOf} from '../../src/output/columns.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import type {Call} from '../support/api-server.ts';
+import {type Reply, reply} from '../support/api-server-reply.ts';
+import {type Ended, interrupt, openStage, type Stage} from '../support/stage.ts';
+
+const ROWS = 40;
+const numbers = Array.from({length: ROWS}, (_, i) => i);
+const pad = 'x'.repeat(1_100);
+
+/** Every row holds something for each setting, so that the half which is left would show a change of it. */
+const lists = {
+  'list.csv': [
+    'ip,ip2,tel,mail,land,other,token,note',
+    ...numbers.flatMap(i => [
+      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad}`,
+      ...(i % 10 === 9 ? ['1.2.3.4,too,few'] : []),
+    ]),
+  ],
+  'list.ndjson': numbers.map(i => `{"ip":"203.0.113.${i}","user":{"name":"n${i}"}}`),
+  // One column, whatever its format and delimiter are taken to be.
+  'narrow.csv': ['ip', ...numbers.map(i => `203.0.113.${i}${['', '', '', ',x', ';x'][i % 5]}`)],
+};
+
+/** Runs that are made half, and gone on with after a change. */
+const bases = {
+  ip: {ip: 'ip'},
+  phone: {phone: 'tel', country: 'land'},
+  national: {phone: 'tel', defaultCountry: 'US'},
+  token: {token: 'token', actionId: 'action', verdictId: 'note'},
+  guessed: {input: 'narrow.csv'},
+  ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
+  toCsv: {input: 'narrow.csv', ip: 'ip', outputFormat: 'csv'},
+  toTsv: {input: 'narrow.csv', output: 'out.tsv', ip: 'ip'},
+} as const satisfies Record<string, RawSettings>;
+type BaseName = keyof typeof bases;
+
+/** A path or address that only the stage knows. */
+type Value = unknown | ((stage: Stage) => unknown);
+
+/** For each setting, what it is changed to, and in which runs. */
+const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value])[]>> = {
+  endpoint: [
+    ['ip', 'embedded'],
+    ['ip', (stage: Stage) => stage.api.url],
+  ],
+  ip: [
+    ['ip', 'ip2'],
+    ['ip', 'ip=other_'],
+    ['ip', ['ip', 'ip2']],
+    ['ip', {column: 'ip', when: 'row.land == "GB"'}],
+    ['guessed', 'ip'],
+    ['ndjson', 'user.name'],
+  ],
+  phone: [['ip', 'tel']],
+  email: [['ip', 'mail']],
+  token: [
+    ['ip', 'token'],
+    ['token', 'note'],
+  ],
+  actionId: [['token', TEST_ACTION_NEVER_PASS]],
+  verdictId: [['token', 'mail']],
+  verdictEmail: [['token', 'mail']],
+  verdictPhone: [['token', 'tel']],
+  only: [
+    ['ip', 'ip'],
+    ['ip', 'email'],
+  ],
+  country: [
+    ['phone', 'other'],
+    ['national', 'other'],
+  ],
+  defaultCountry: [['national', 'GB']],
+  fields: [
+    ['ip', 'ip.country'],
+    ['ndjson', fieldsOf('ip').map(({name}) => name)],
+  ],
+  header: [
+    ['ip', false],
+    ['toCsv', false],
+  ],
+  where: [['ip', 'row.land == "GB"']],
+  limit: [['ip', ROWS - 2]],
+  sample: [['ip', 5]],
+  inputFormat: [['toCsv', 'tsv']],
+  outputFormat: [
+    ['ip', 'tsv'],
+    ['ndjson', 'csv'],
+  ],
+  flatten: [
+    ['ndjson', true],
+    ['ip', true],
+  ],
+  delimiter: [
+    ['toTsv', ';'],
+    ['ip', ','],
+  ],
+  bom: [['ip', true]],
+  encoding: [['ip', 'windows-1252']],
+  maxRecordSize: [['ip', 1_024]],
+  escapeFormulas: [
+    ['ip', 'all'],
+    ['ip', 'none'],
+  ],
+  rate: [['ip', '1000/s']],
+  concurrency: [['ip', 1]],
+  timeout: [['ip', '10s']],
+  maxAttempts: [['ip', 1]],
+  maxResends: [['ip', 0]],
+  resend: [['ip', 'never']],
+  maxOutage: [['ip', '1m']],
+  throttledCharge: [['ip', 'spent']],
+  rejectedCharge: [['ip', 'free']],
+  fleet: [['ip', 'none']],
+  cost: [['ip', 2]],
+  maxCredits: [['ip', 10 * ROWS]],
+  maxCreditsPerDay: [['ip', 10 * ROWS]],
+  onBudget: [['ip', 'publish']],
+  maxDuration: [['ip', '1h']],
+  maxErrors: [['ip', '50%']],
+  maxRejects: [['ip', '50%']],
+  failIf: [['ip', 'rows.read < 0']],
+  cache: [
+    ['ip', false],
+    ['ip', (stage: Stage) => stage.path('cache')],
+  ],
+  maxAge: [['ip', '0s']],
+  account: [['ip', 'other']],
+  requireStore: [['ip', true]],
+  state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
+  date: [['ip', '2026-01-31']],
+  restart: [['ip', true]],
+  freshBudget: [['ip', true]],
+  force: [['ip', true]],
+  onStaleState: [['ip', 'restart']],
+  score: [
+    ['ip', 'none'],
+    ['ip', {rules: [{when: 'ip.country == "US"', add: 7, reason: 'us'}]}],
+  ],
+  summary: [['ip', (stage: Stage) => stage.path('other.json')]],
+  rejects: [['ip', (stage: Stage) => stage.path('other.ndjson')]],
+  report: [['ip', (stage: Stage) => stage.path('report.html')]],
+  metrics: [['ip', (stage: Stage) => stage.path('metrics.prom')]],
+  pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
+  drift: [['ip', 'fail']],
+  driftThreshold: [['ip', '50%']],
+  progress: [['ip', 'none']],
+  logLevel: [['ip', 'error']],
+  quiet: [['ip', true]],
+};
+
+/** Always the same answers, which show what was sent. */
+const answers = ({operation, value, body}: Call): Reply | undefined => {
+  switch (operation) {
+    case 'ip':
+      return reply.json({success: true, data: {country: 'US', isp: '=Example', novel: value}});
+    case 'verify':
+      return reply.json({
+        success: true,
+        ...(body.id !== undefined && {user_id: body.id}),
+        verdict: {can_pass: body.action_id !== TEST_ACTION_NEVER_PASS, redeemed: false},
+        device: {fingerprint: `${body.email} ${body.phone_number}`},
+      });
+    default:
+      return undefined;
+  }
+};
+
+let stage: Stage;
+/** The stage's folders, and what is kept of them under a name. */
+const copies = (name: string) =>
+  [stage.directory, dirname(stage.env.XDG_CACHE_HOME ?? '')].map(
+    folder => [folder, `${folder}-${name}`] as const,
+  );
+const keep = (name: string) =>
+  copies(name).forEach(([folder, copy]) => {
+    cpSync(folder, copy, {recursive: true});
+  });
+const restore = (name: string) =>
+  copies(name).forEach(([folder, copy]) => {
+    rmSync(folder, {recursive: true});
+    cpSync(copy, folder, {recursive: true});
+  });
+
+interface Written {
+  readonly code: number;
+  /** Output and rejects; undefined where there is no output. */
+  readonly bytes: string | undefined;
+}
+
+function writtenBy({code}: Ended, {output = 'out.csv', rejects}: RawSettings): Written {
+  const path = stage.path(String(output));
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const beside = path.replace(/\.\w+$/, '.rejects.ndjson');
+  return {
+    code,
+    bytes: existsSync(path) ? `${read(path)}\n${read(String(rejects ?? beside))}` : undefined,
+  };
+}
+
+async function uninterrupted(settings: RawSettings): Promise<Written> {
+  restore('new');
+  return writtenBy(await stage.run(settings), settings);
+}
+
+/** What the base's uninterrupted run writes; its half is kept under the base's name. */
+async function prepare(base: BaseName): Promise<Written> {
+  const before = stage.api.ledger.calls;
+  const whole = await uninterrupted(bases[base]);
+  restore('new');
+  const {calls} = stage.api.ledger;
+  const half = calls + Math.ceil((calls - before) / 2);
+  const stopper = new Stopper();
+  stage.api.setScript(call => {
+    if (call.call === half) interrupt(stopper);
+    return answers(call);
+  });
+  const ended = await stage.run({concurrency: 4, ...bases[base]}, {stopper});
+  stage.api.setScript(answers);
+  expect(ended).toMatchObject({code: 130, summary: {status: 'interrupted'}});
+  expect(ended.summary?.rows.written).toBeGreaterThan(ROWS / 4);
+  keep(base);
+  return whole;
+}
+
+const wholes = new Map<BaseName, Written>();
+beforeAll(async () => {
+  stage = await openStage();
+  for (const [name, lines] of Object.entries(lists)) stage.write(name, `${lines.join('\n')}\n`);
+  stage.api.setScript(answers);
+  keep('new');
+  for (const base of Object.keys(bases) as BaseName[]) wholes.set(base, await prepare(base));
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const isRefusal = ({code, summary}: Ended) =>
+  code === 2 || code === 8 || (code === 10 && summary?.reason === 'settings_changed');
+
+/** With these somebody else is asked, who may well answer the same. */
+const whoAnswers: readonly SettingName[] = ['endpoint', 'account'];
+
+describe.each(describeSettings())('$name changed on a half-done run', ({name, shapes}) => {
+  const changed = (base: BaseName, to: Value): RawSettings => ({
+    ...bases[base],
+    [name]: typeof to === 'function' ? to(stage) : to,
+  });
+
+  test.each(changes[name])('%s → %j: the same bytes, or a refusal', async (base, to) => {
+    restore(base);
+    const {calls} = stage.api.ledger;
+    const settings = changed(base, to);
+    const ended = await stage.run(settings);
+    if (!isRefusal(ended)) {
+      expect(writtenBy(ended, settings)).toEqual(wholes.get(base));
+      expect(shapes).not.toBe('output');
+      return;
+    }
+    if (['summary', 'nothing'].includes(shapes)) expect(ended.code).toBe(2);
+    expect(stage.api.ledger.calls).toBe(calls);
+    expect(writtenBy(await stage.run(bases[base]), bases[base])).toEqual(wholes.get(base));
+  });
+
+  test.runIf(!['summary', 'nothing'].includes(shapes) && !whoAnswers.includes(name))(
+    'one of these changes would be seen in the bytes',
+    async () => {
+      const seen = [];
+      for (const [base, to] of changes[name])
+        seen.push((await uninterrupted(changed(base, to))).bytes !== wholes.get(base)?.bytes);
+      expect(seen).toContain(true);
+    },
+  );
+});
