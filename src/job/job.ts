@@ -4,6 +4,7 @@ import {identityOf, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
+import {formatByName, withoutCompression} from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
@@ -140,7 +141,7 @@ function ownFilesOf({output, settings}: JobSource) {
 /** An output that was named says by its name how it is to be written, unless a setting does. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
-  if (/\.(gz|zst|zstd)$/i.test(output))
+  if (withoutCompression(output) !== output)
     throw new UsageError(
       'output_compressed',
       `The output is not compressed: name it without ${extname(output)}, or pipe it: -o - | gzip > ${output}.`,
@@ -150,21 +151,6 @@ function withOutputFormat(source: JobSource): JobSource {
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};
-}
-
-function formatByName(path: string): 'csv' | 'tsv' | 'ndjson' | undefined {
-  const extension = /\.(csv|tsv|tab|ndjson|jsonl)(?:\.(?:gz|zst|zstd))?$/i.exec(path)?.[1]?.toLowerCase();
-  switch (extension) {
-    case undefined:
-      return undefined;
-    case 'csv':
-      return 'csv';
-    case 'tsv':
-    case 'tab':
-      return 'tsv';
-    default:
-      return 'ndjson';
-  }
 }
 
 function resolvePaths(output: string, settings: Settings): JobPaths {
@@ -193,7 +179,7 @@ export function defaultOutput(inputs: readonly string[], settings: Pick<Settings
       `-o OUT is needed ${inputs.length > 1 ? 'with several inputs' : 'when stdin is read'}; - is stdout.`,
     );
   }
-  const name = basename(input).replace(/\.(gz|zst|zstd)$/i, '');
+  const name = withoutCompression(basename(input));
   const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl)$/i.exec(name)?.[0] ?? '';
   const kept = extension === '' ? '.csv' : extension;
   const stem = name.slice(0, name.length - extension.length);

@@ -29,6 +29,7 @@ describe('where the output goes', () => {
     ['/data/signups.tsv', {}, '/data/signups.enriched.tsv'],
     ['signups.csv.gz', {}, 'signups.enriched.csv'],
     ['signups.ndjson.zst', {}, 'signups.enriched.ndjson'],
+    ['signups.tsv.zstd', {}, 'signups.enriched.tsv'],
     ['signups.v2.csv', {}, 'signups.v2.enriched.csv'],
     ['signups', {}, 'signups.enriched.csv'],
     ['signups.dat', {}, 'signups.dat.enriched.csv'],
