@@ -24,8 +24,21 @@ import {isStream, realPath} from './path.ts';
 
 /** @throws {OutputError} */
 export function writeAtomically(path: string, text: string): void {
+  orUnwritable(path, () => replaceFile(path, text));
+}
+
+/** @throws {OutputError} */
+export function moveAtomically(from: string, to: string): void {
+  orUnwritable(to, () => {
+    makeReady(from, to);
+    moveFile(from, to, besideOf(to));
+    if (!isStream(to)) syncPath(dirname(realPath(to)));
+  });
+}
+
+function orUnwritable(path: string, work: () => void): void {
   try {
-    replaceFile(path, text);
+    work();
   } catch (error) {
     throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,

@@ -14,6 +14,7 @@ import type {Settings} from './settings.ts';
 export interface Job {
   readonly name: string | undefined;
   readonly inputs: readonly string[];
+  readonly output: Output;
   readonly paths: JobPaths;
   readonly endpoint: Endpoint;
   /** The Redis of the fleet that makes the calls; undefined where this process does. */
@@ -41,11 +42,29 @@ export interface UnfinishedDay {
   readonly resolve: () => Job;
 }
 
+/** Where the rows go. All that is particular to a kind is in its destination, in `src/run/destination`. */
+export type Output = FileOutput | StreamOutput;
+
+interface OutputOf<Kind extends string> {
+  readonly kind: Kind;
+  /** As it is shown and remembered: a path, or `-` for any stream. */
+  readonly name: string;
+  /** Whether what is written there stays, so that a run goes on from it. */
+  readonly lasts: boolean;
+}
+
+export interface FileOutput extends OutputOf<'file'> {
+  readonly lasts: true;
+}
+
+export interface StreamOutput extends OutputOf<'stream'> {
+  readonly lasts: false;
+  /** A pipe or a device; `-` is stdout. */
+  readonly to: string;
+}
+
+/** What goes beside the output. */
 export interface JobPaths {
-  /** The output file; undefined where the output is streamed. */
-  readonly output: string | undefined;
-  /** A pipe or device that the output is streamed to; undefined where that is stdout, or the output is a file. */
-  readonly stream?: string | undefined;
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
   /** The state's directory; undefined for a stream without `--state`, which gets a temporary one. */
@@ -85,7 +104,7 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   return {
     name: source.name,
     inputs,
-    paths: resolvePaths(output, settings),
+    ...resolveOutput(output, settings),
     endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     settings,
@@ -153,17 +172,22 @@ function withOutputFormat(source: JobSource): JobSource {
   return {...source, settings: {...settings, outputFormat: named}};
 }
 
-function resolvePaths(output: string, settings: Settings): JobPaths {
+function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' | 'paths'> {
   const {summary, rejects, state} = settings;
-  if (output === '-' || output === '/dev/stdout') return {output: undefined, summary, rejects, state};
-  if (isStream(output)) return {output: undefined, stream: output, summary, rejects, state};
+  const to = output === '/dev/stdout' ? '-' : output;
+  if (to === '-' || isStream(to))
+    return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};
   const beside = besideOutput(output);
-  return {
-    output,
+  const paths = {
     summary: summary ?? beside.summary,
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
+  return {output: fileOutput(output), paths};
+}
+
+export function fileOutput(path: string): FileOutput {
+  return {kind: 'file', name: path, lasts: true};
 }
 
 function isLink(path: string): boolean {

@@ -2,10 +2,10 @@ import {constants, rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
-/** Where text goes. `flush` makes all of it durable, and says how many bytes that is. */
+/** Where text goes. `flush` makes all of it durable, and says how many bytes that is; undefined where nothing ever is. */
 export interface Sink {
   write(text: string): Promise<void>;
-  flush(): Promise<number>;
+  flush(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -122,9 +122,7 @@ export class StreamSink implements Sink {
     });
   }
 
-  async flush(): Promise<number> {
-    return 0;
-  }
+  async flush(): Promise<undefined> {}
 
   async close(): Promise<void> {
     if (!this.#owned || this.#error !== undefined) return;

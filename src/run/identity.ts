@@ -41,8 +41,8 @@ export function scopeOf({endpoint, settings}: Job): StoreScope {
 }
 
 /** The one output that a run writes; a stream is known by its state. */
-function outputOf({paths}: Job): string {
-  return resolve(paths.output ?? paths.state ?? '.');
+function outputOf({output, paths}: Job): string {
+  return resolve(output.lasts ? output.name : (paths.state ?? '.'));
 }
 
 /** The job that a run is one of. */
@@ -113,7 +113,7 @@ function shapeOf(job: Job, {mapping, columns, format, rules}: Layout): RunIdenti
   const {endpoint, account} = scopeOf(job);
   return {
     input: job.inputs,
-    output: job.paths.output ?? null,
+    output: job.output.lasts ? job.output.name : null,
     endpoint,
     account,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [

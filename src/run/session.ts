@@ -135,7 +135,7 @@ async function join(
   const {layout, identity, checkpoint, source} = input;
   const fresh = notBefore(job, identity.startedAt);
   const clock = steadyClock(io.now());
-  const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
+  const writer = await RowWriter.open(state, layout, checkpoint, io.stdout);
   const store = openAnswerStore(job, scopeOf(job), fresh, io, {
     answersSince: since => ledger.answersSince(since),
     // A killed session may have paid for answers that it had not yet put into the store.

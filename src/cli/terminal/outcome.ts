@@ -28,8 +28,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   print('stderr', `${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
-  if (outcome.exitCode !== 2 && job.paths.output !== undefined)
-    console.say(`To go on: ${commandLine(job.date)}`);
+  if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
 }
 
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
@@ -97,11 +96,11 @@ function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary)
 }
 
 /** What need not be done again; a stream has no place to go on from. */
-function safeLine({paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
-  const rows = paths.output === undefined ? [] : [many(safeRows, 'row')];
-  const answers = paths.output === undefined && settings.cache === false ? [] : ['every answer paid for'];
+function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
+  const rows = output.lasts ? [many(safeRows, 'row')] : [];
+  const answers = !output.lasts && settings.cache === false ? [] : ['every answer paid for'];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
-  const where = paths.output === undefined || paths.state === undefined ? '' : ` (in ${paths.state})`;
+  const where = output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : '';
   const maybe =
     credits.maybe_spent === 0
       ? ''

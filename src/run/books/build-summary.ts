@@ -26,8 +26,8 @@ export interface SummaryFacts {
   readonly finishedAt: number;
   readonly comeBackMs?: number | undefined;
   readonly input: {readonly bytes: number; readonly sha256: string};
-  readonly output: FileDigest | undefined;
-  readonly rejects: FileDigest | undefined;
+  readonly output: FileDigest | null;
+  readonly rejects: FileDigest | null;
   readonly rowsRead: number;
   readonly blankLines: number;
   readonly counters: Counters;
@@ -68,11 +68,11 @@ export function buildSummary(facts: SummaryFacts): Summary {
     },
     input: {paths: [...job.inputs], ...facts.input},
     output: {
-      path: job.paths.output ?? '-',
+      path: job.output.name,
       bytes: facts.output?.bytes ?? null,
       sha256: facts.output?.sha256 ?? null,
     },
-    rejects: facts.rejects === undefined ? null : {path: job.paths.rejects ?? null, ...facts.rejects},
+    rejects: facts.rejects === null ? null : {path: job.paths.rejects ?? null, ...facts.rejects},
     settings_sha256: settingsDigest(job),
     rows: {
       read: facts.rowsRead,

@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
-import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
@@ -12,6 +11,8 @@ import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {buildSummary, summaryText} from '../books/build-summary.ts';
 import {savedCounters} from '../books/counters.ts';
+import {digestRejects} from '../destination/partial.ts';
+import type {PublishFacts} from '../destination/publish.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
@@ -23,7 +24,6 @@ import {closeStages, type Session} from '../session.ts';
 import {type Stop, stopFor} from '../stop.ts';
 import {deliverCompleted, deliverReports} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
-import {publish} from './publish.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -49,36 +49,28 @@ export async function finish(session: Session): Promise<RunOutcome> {
   }
 }
 
-/** Digests of what a run publishes; undefined where there is none. */
-interface Published {
-  readonly output: FileDigest | undefined;
-  readonly rejects: FileDigest | undefined;
-}
+/** Digests of what a run publishes. */
+type Published = Pick<PublishFacts, 'output' | 'rejects'>;
 
 async function complete(session: Session): Promise<RunOutcome> {
   const {job, writer, state, ledger, store, stopper, io} = session;
   // The ledger goes with the run, so this is when its answers are given to the store at the latest.
   await stopper.unlessStopped(store.flush(true));
   const published = {
-    output: await digestOf(writer.partial.output),
-    rejects: await digestOf(writer.partial.rejects),
+    output: await state.destination.digest(state),
+    rejects: await digestRejects(state),
   };
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
   ledger.close();
-  if (published.output === undefined) {
-    if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
-  } else {
-    publish(state, {
-      input: session.source.position,
-      output: published.output,
-      rejects: published.rejects ?? null,
-      obsolete: published.rejects === undefined && hasEarlierRejects(job),
-      summary: job.paths.summary === undefined ? null : text,
-      exitCode,
-      rowsWritten: writer.counters.rows.written,
-    });
-  }
+  state.destination.publish(state, {
+    ...published,
+    input: session.source.position,
+    obsolete: published.rejects === null && hasEarlierRejects(job),
+    summary: job.paths.summary === undefined ? null : text,
+    exitCode,
+    rowsWritten: writer.counters.rows.written,
+  });
   await closeStages(session);
   closeState(state, 'all');
   deliverCompleted(job, summary, io);
@@ -121,10 +113,6 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   return exceeded.map(({text}) => text);
 }
 
-async function digestOf(path: string | undefined): Promise<FileDigest | undefined> {
-  return path === undefined || !existsSync(path) ? undefined : await digestFiles([path]);
-}
-
 function completedMessage(job: Job, summary: Summary): string {
   const {written, rejected} = summary.rows;
   const left =
@@ -132,7 +120,7 @@ function completedMessage(job: Job, summary: Summary): string {
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
   const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
-  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${storeSentence(summary)}`;
 }
 
 /** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
@@ -156,7 +144,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
   await session.store.flush().catch(() => false);
   const stop = closeLedger(session, first);
-  const summary = summarize(session, stop, {output: undefined, rejects: undefined});
+  const summary = summarize(session, stop, {output: null, rejects: null});
   deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, 'nothing');
@@ -204,8 +192,8 @@ export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, 
       startedAt: identity?.startedAt ?? io.now(),
       finishedAt: io.now(),
       input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
-      output: undefined,
-      rejects: undefined,
+      output: null,
+      rejects: null,
       rowsRead: counters.rows.written + counters.rows.rejected,
       blankLines: 0,
       counters,
