@@ -15,7 +15,7 @@ import {notBefore, openAnswerStore} from './open/answer-store.ts';
 import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
 import {type Connection, connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
-import {openExecutor} from './open/open-executor.ts';
+import {type ExecutorFor, openExecutor} from './open/open-executor.ts';
 import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -54,53 +54,73 @@ const WINDOW_BYTES = 64 * 1_048_576;
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export async function openSession(
+export function openSession(
   job: Job,
   io: RunIo,
   state: RunState,
   stopper: Stopper,
   beginning: Beginning,
 ): Promise<Session> {
-  const connection = await connectTo(job.endpoint, {
-    timeoutMs: job.settings.timeout,
-    maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-  });
-  let ledger: Ledger | undefined;
-  try {
-    ledger = openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn);
-    const input = await openInput(job, io, ledger, beginning);
-    try {
-      return await join(job, io, state, stopper, connection, ledger, input);
-    } catch (error) {
-      await input.source.close();
-      throw error;
-    }
-  } catch (error) {
-    ledger?.abandon();
-    await connection.close();
-    throw error;
-  }
-}
-
-interface OpenedInput {
-  readonly source: Source;
-  readonly layout: Layout;
-  readonly identity: RunIdentity;
-  readonly checkpoint: Checkpoint | undefined;
-}
-
-/** Opens the input where the last session got to, or from its start. */
-async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginning): Promise<OpenedInput> {
-  const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
-  const source = await openSource(sourceSettings(job, io, checkpoint));
-  try {
+  return inTurn(async opened => {
+    const connection = opened(
+      await connectTo(job.endpoint, {
+        timeoutMs: job.settings.timeout,
+        maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+      }),
+      stage => stage.close(),
+    );
+    const ledger = opened(
+      openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn),
+      stage => stage.abandon(),
+    );
+    const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
+    const source = opened(await openSource(sourceSettings(job, io, checkpoint)), stage => stage.close());
     const layout = layOut(job, source);
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, io.now());
     warnOfEarlier(ledger.earlier, job, io.warn);
-    return {source, layout, identity, checkpoint};
+    const fresh = notBefore(job, identity.startedAt);
+    const clock = steadyClock(io.now());
+    const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
+    const store = opened(
+      openAnswerStore(job, scopeOf(job), fresh, io, {
+        answersSince: since => ledger.answersSince(since),
+        // A killed session may have paid for answers that it had not yet put into the store.
+        missedSince: checkpoint?.storedUntil ?? 0,
+      }),
+      stage => stage.close(),
+    );
+    await readyStore(job, store);
+    const standing = {job, io, state, stopper, clock, connection, ledger, store, source, layout, identity};
+    const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
+    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
+    const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
+    const window = new InOrder(WINDOW_BYTES);
+    return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
+  });
+}
+
+/** Answers and their executor: each is told what the other has. */
+async function openAnswers(work: Omit<ExecutorFor, 'answers'>, fresh: ReturnType<typeof notBefore>) {
+  const {ledger, store, stopper, job} = work;
+  const {executor, closeExecutor} = await openExecutor({...work, answers: () => answers});
+  const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
+  stopper.onStop(() => executor.stop());
+  return {executor, closeExecutor, answers};
+}
+
+/** Opens one stage after the other; where one can't be opened, those that stand are closed, the last one first. */
+async function inTurn<All>(
+  open: (opened: <Stage>(stage: Stage, close: (stage: Stage) => unknown) => Stage) => Promise<All>,
+): Promise<All> {
+  const closings: (() => unknown)[] = [];
+  try {
+    return await open((stage, close) => {
+      closings.unshift(() => close(stage));
+      return stage;
+    });
   } catch (error) {
-    await source.close();
+    for (const close of closings) await close();
     throw error;
   }
 }
@@ -120,74 +140,6 @@ export function sourceSettings(
     maxRecordBytes: settings.maxRecordSize,
     stdin,
     resume,
-  };
-}
-
-async function join(
-  job: Job,
-  io: RunIo,
-  state: RunState,
-  stopper: Stopper,
-  connection: Connection,
-  ledger: Ledger,
-  input: OpenedInput,
-): Promise<Session> {
-  const {layout, identity, checkpoint, source} = input;
-  const fresh = notBefore(job, identity.startedAt);
-  const clock = steadyClock(io.now());
-  const writer = await RowWriter.open(state, layout, checkpoint, io.stdout);
-  const store = openAnswerStore(job, scopeOf(job), fresh, io, {
-    answersSince: since => ledger.answersSince(since),
-    // A killed session may have paid for answers that it had not yet put into the store.
-    missedSince: checkpoint?.storedUntil ?? 0,
-  });
-  const {executor, closeExecutor} = await readyStore(job, store)
-    .then(() =>
-      openExecutor({
-        job,
-        io,
-        clock,
-        connection,
-        ledger,
-        store,
-        layout,
-        identity,
-        stopper,
-        counters: writer.counters,
-        answers: () => answers,
-      }),
-    )
-    .catch(async error => {
-      store.close();
-      await writer.close();
-      throw error;
-    });
-  const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
-  stopper.onStop(() => executor.stop());
-  return {
-    job,
-    io,
-    state,
-    connection,
-    ledger,
-    store,
-    source,
-    layout,
-    identity,
-    checkpoint,
-    executor,
-    closeExecutor,
-    answers,
-    window: new InOrder(WINDOW_BYTES),
-    writer,
-    stopper,
-    timeline: new Timeline(checkpoint?.timeline, clock(), {
-      tally: ledger.tally,
-      rows: rowsOf(writer),
-      inFlight: 0,
-    }),
-    clock,
-    startedAt: clock(),
   };
 }
 
