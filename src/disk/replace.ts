@@ -36,9 +36,10 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-function orUnwritable(path: string, work: () => void): void {
+/** @throws {OutputError} which names `path`, for what keeps it from being written. */
+export function orUnwritable<T>(path: string, work: () => T): T {
   try {
-    work();
+    return work();
   } catch (error) {
     throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {UsageError} from '../errors.ts';
 import {openSource} from '../input/source.ts';
-import {fileOutput, type Job} from '../job/job.ts';
+import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
@@ -71,7 +71,7 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   return {
     ...job,
     name: jobKey(job),
-    output: fileOutput(join(directory, 'output')),
+    output: {kind: 'file', name: join(directory, 'output'), lasts: true},
     paths: {
       summary: join(directory, 'summary.json'),
       rejects: join(directory, 'rejects'),

@@ -42,26 +42,15 @@ export interface UnfinishedDay {
   readonly resolve: () => Job;
 }
 
-/** Where the rows go. All that is particular to a kind is in its destination, in `src/run/destination`. */
-export type Output = FileOutput | StreamOutput;
+/**
+ * Where the rows go; the rest that is particular to a kind is in its destination, in `src/run/destination`. `name` is
+ * how it is shown and remembered: a path, or `-` for any stream (`to` a device, or `-`: stdout). What `lasts` stays where it was written: a run goes on from it.
+ */
+export type Output =
+  | {readonly kind: 'file'; readonly name: string; readonly lasts: true}
+  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string};
 
-interface OutputOf<Kind extends string> {
-  readonly kind: Kind;
-  /** As it is shown and remembered: a path, or `-` for any stream. */
-  readonly name: string;
-  /** Whether what is written there stays, so that a run goes on from it. */
-  readonly lasts: boolean;
-}
-
-export interface FileOutput extends OutputOf<'file'> {
-  readonly lasts: true;
-}
-
-export interface StreamOutput extends OutputOf<'stream'> {
-  readonly lasts: false;
-  /** A pipe or a device; `-` is stdout. */
-  readonly to: string;
-}
+export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
 
 /** What goes beside the output. */
 export interface JobPaths {
@@ -183,11 +172,7 @@ function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' |
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
-  return {output: fileOutput(output), paths};
-}
-
-export function fileOutput(path: string): FileOutput {
-  return {kind: 'file', name: path, lasts: true};
+  return {output: {kind: 'file', name: output, lasts: true}, paths};
 }
 
 function isLink(path: string): boolean {

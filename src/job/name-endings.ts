@@ -13,13 +13,9 @@ export function withoutCompression(path: string): string {
 /** The format that a setting or a file's name asks for. */
 export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
 
-const formats: ReadonlyMap<string | undefined, NamedFormat> = new Map([
-  ['csv', 'csv'],
-  ['tsv', 'tsv'],
-  ['tab', 'tsv'],
-  ['ndjson', 'ndjson'],
-  ['jsonl', 'ndjson'],
-]);
+const formats = new Map<string | undefined, NamedFormat>(
+  Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),
+);
 
 /** The format by the file's name, compression endings aside; undefined where the name says nothing. */
 export function formatByName(path: string): NamedFormat | undefined {

@@ -1,7 +1,7 @@
 import {expect, test, vi} from 'vitest';
 import type {Console} from '../../src/cli/console.ts';
 import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
-import {fileOutput, type Job} from '../../src/job/job.ts';
+import type {Job} from '../../src/job/job.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {RunOutcome} from '../../src/run/end/finish.ts';
 import {fullSummary} from '../report/summaries.ts';
@@ -9,7 +9,7 @@ import {fullSummary} from '../report/summaries.ts';
 const summary = fullSummary() as unknown as Summary;
 const {credits, calls} = summary;
 const fileJob = {
-  output: fileOutput('out.csv'),
+  output: {name: 'out.csv', lasts: true},
   paths: {state: 'out.csv.run'},
   settings: {},
 } as unknown as Job;

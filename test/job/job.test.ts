@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {fileOutput, resolveJob} from '../../src/job/job.ts';
+import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
 
 function job(inputs: readonly string[], output?: string, given: object = {}, fromFile = false) {
@@ -36,7 +36,7 @@ describe('where the output goes', () => {
     ['signups.csv', {outputFormat: 'ndjson'}, 'signups.enriched.ndjson'],
     ['signups.csv', {outputFormat: 'tsv'}, 'signups.enriched.tsv'],
   ])('%s %j → %s', (input, given, output) => {
-    expect(job([input], undefined, given).output).toEqual(fileOutput(output));
+    expect(job([input], undefined, given).output).toEqual({kind: 'file', name: output, lasts: true});
   });
 
   test('the summary, the rejects and the state lie beside it, unless told otherwise', () => {
@@ -47,7 +47,7 @@ describe('where the output goes', () => {
     });
     const named = {summary: 's.json', rejects: 'r.ndjson', state: 'st'};
     expect(job(['signups.csv'], 'out/o.csv', named)).toMatchObject({
-      output: fileOutput('out/o.csv'),
+      output: {kind: 'file', name: 'out/o.csv'},
       paths: named,
     });
   });

@@ -38,37 +38,17 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
   return exitCode === exitCodes.incomplete ? 'yellow' : 'red';
 }
 
+const COLUMNS = [
+  ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
+  ...(['failed', 'unknown', 'skipped', 'calls', 'retries'] as const),
+];
+
 /** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
 function lookupTable(summary: Summary, width: number): string {
-  const head = [
-    '',
-    'values',
-    'distinct',
-    'from store',
-    'answered',
-    'empty',
-    'invalid',
-    'failed',
-    'unknown',
-    'skipped',
-    'calls',
-    'retries',
-  ];
+  const head = ['', ...COLUMNS.map(name => (name === 'from_cache' ? 'from store' : name))];
   const rows = Object.entries(summary.lookups).map(([name, lookups]) => [
     name,
-    ...[
-      lookups.values,
-      lookups.distinct,
-      lookups.from_cache,
-      lookups.answered,
-      lookups.empty,
-      lookups.invalid,
-      lookups.failed,
-      lookups.unknown,
-      lookups.skipped,
-      lookups.calls,
-      lookups.retries,
-    ].map(count),
+    ...COLUMNS.map(column => count(lookups[column])),
   ]);
   const all = [head, ...rows];
   const whole = table(all);

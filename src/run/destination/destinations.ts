@@ -1,10 +1,10 @@
-import type {Job, Output} from '../../job/job.ts';
+import type {Job, Output, OutputOf} from '../../job/job.ts';
 import type {Destination} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
 import {streamDestination} from './stream-destination.ts';
 
 const destinations: {
-  readonly [Kind in Output['kind']]: (output: Extract<Output, {kind: Kind}>, job: Job) => Destination;
+  readonly [Kind in Output['kind']]: (output: OutputOf<Kind>, job: Job) => Destination;
 } = {file: fileDestination, stream: streamDestination};
 
 export function destinationOf(job: Job): Destination {

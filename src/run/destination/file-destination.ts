@@ -4,14 +4,14 @@ import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {OutputError, UsageError} from '../../errors.ts';
 import {missingFile} from '../../input/bytes/raw.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
-import type {FileOutput, Job} from '../../job/job.ts';
+import type {Job, OutputOf} from '../../job/job.ts';
 import {FileSink} from '../../output/sink.ts';
 import type {Destination} from './destination.ts';
 import {partialPath, writablePath} from './partial.ts';
 import {completePublishing, publish} from './publish.ts';
 
 /** A file: written beside its place as far as a checkpoint says, and renamed into it once it is whole. */
-export function fileDestination({name: path}: FileOutput, job: Job): Destination {
+export function fileDestination({name: path}: OutputOf<'file'>, job: Job): Destination {
   const target = writablePath(path);
   return {
     writes: [path],

@@ -2,8 +2,7 @@ import {existsSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {isStream, realPath} from '../../disk/path.ts';
-import {besideOf} from '../../disk/replace.ts';
-import {OutputError, systemReason} from '../../errors.ts';
+import {besideOf, orUnwritable} from '../../disk/replace.ts';
 
 /** Where a run's files are until they are published, and where those beside the output go. */
 export interface RunFiles {
@@ -58,18 +57,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
   return path !== undefined && existsSync(path) ? await digestFiles([path]) : null;
 }
 
-/**
- * What a path to be written to really is.
- *
- * @throws {OutputError} where nothing can be written.
- */
+/** What a path to be written really is; what a stream's links lead to has no name. Throws OutputError. */
 export function writablePath(path: string): string {
-  try {
-    // What a stream's links lead to has no name that could be written to.
-    return isStream(path) ? path : realPath(path);
-  } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
-      cause: error,
-    });
-  }
+  return orUnwritable(path, () => (isStream(path) ? path : realPath(path)));
 }

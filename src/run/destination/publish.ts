@@ -54,21 +54,16 @@ function placed({places: {rejects}}: RunFiles, output: string, record: PublishFa
  */
 export function publish(files: RunFiles, output: string, facts: PublishFacts): void {
   const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
-  try {
+  orFailed(() => {
     for (const {name, to} of placed(files, output, record)) makeReady(partialPath(files, name, to), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), `${path}.new`);
     putInPlace(files, record);
-  } catch (error) {
-    throw failed(error);
-  }
+  });
 }
 
 /** The record of a publishing to `output` that a crash cut short; undefined where there was none. Throws StateError. */
-export function unfinishedPublishing(
-  {directory}: Pick<RunFiles, 'directory'>,
-  output: string,
-): PublishRecord | undefined {
+export function unfinishedPublishing({directory}: RunFiles, output: string): PublishRecord | undefined {
   const path = join(directory, RECORD);
   if (!existsSync(path)) return undefined;
   let record: PublishRecord;
@@ -107,20 +102,20 @@ export async function completePublishing(
       `${to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
     );
   }
-  try {
-    putInPlace(files, record);
-  } catch (error) {
-    throw failed(error);
-  }
+  orFailed(() => putInPlace(files, record));
   return record;
 }
 
-function failed(error: unknown): OutputError {
-  return new OutputError(
-    'publish_failed',
-    `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
-    {cause: error},
-  );
+function orFailed(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw new OutputError(
+      'publish_failed',
+      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
+      {cause: error},
+    );
+  }
 }
 
 /** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */

@@ -1,13 +1,13 @@
 import {createWriteStream} from 'node:fs';
 import {moveAtomically, writeAtomically} from '../../disk/replace.ts';
-import type {StreamOutput} from '../../job/job.ts';
+import type {OutputOf} from '../../job/job.ts';
 import {StreamSink} from '../../output/sink.ts';
 import type {Destination} from './destination.ts';
 import {partialPath} from './partial.ts';
 import {removeObsolete, unfinishedPublishing} from './publish.ts';
 
 /** A pipe, a device or stdout: what is written is gone, so only what goes beside it is published. */
-export function streamDestination({name, to}: StreamOutput): Destination {
+export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
   return {
     writes: [],
     own: [],
