@@ -60,14 +60,10 @@ export interface JobPaths {
   readonly state: string | undefined;
 }
 
-export interface JobSource {
-  readonly name?: string | undefined;
-  readonly inputs: readonly string[];
+export interface JobSource
+  extends Partial<Pick<Job, 'name' | 'jobFile'>>,
+    Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  readonly settings: Settings;
-  readonly fromFile: boolean;
-  readonly jobFile?: string | undefined;
-  readonly placeOf: PlaceOf;
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
@@ -91,15 +87,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   }
   const output = source.output ?? defaultOutput(inputs, settings);
   return {
+    ...source,
     name: source.name,
-    inputs,
     ...resolveOutput(output, settings),
     endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
-    settings,
-    fromFile: source.fromFile,
-    jobFile: source.jobFile,
-    placeOf: source.placeOf,
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
       : undefined,

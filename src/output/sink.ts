@@ -110,15 +110,9 @@ export class StreamSink implements Sink {
   }
 
   async write(text: string): Promise<void> {
+    if (this.#error !== undefined) throw unwritable('the output stream', this.#error);
     await new Promise<void>((resolve, reject) => {
-      if (this.#error !== undefined) {
-        reject(unwritable('the output stream', this.#error));
-        return;
-      }
-      this.#stream.write(text, error => {
-        if (error) reject(unwritable('the output stream', error));
-        else resolve();
-      });
+      this.#stream.write(text, error => (error ? reject(unwritable('the output stream', error)) : resolve()));
     });
   }
 

@@ -1,48 +1,34 @@
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
-import type {Executor} from '../lookup/executor.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
-import {type Beginning, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
+import {type Beginning, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
-import {type Layout, layOut} from './layout/layout.ts';
+import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/mapping.ts';
 import {notBefore, openAnswerStore} from './open/answer-store.ts';
 import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
-import {type Connection, connectTo} from './open/connection.ts';
+import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
-import {type ExecutorFor, openExecutor} from './open/open-executor.ts';
+import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import type {Stopper} from './stop.ts';
 
-/** A run's stages, opened and joined; closing them is the caller's. */
-export interface Session {
-  readonly job: Job;
-  readonly io: RunIo;
+/** A run's stages, opened and joined; closing them is the caller's. Its clock is for every length of time. */
+export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, OpenedExecutor {
   readonly state: RunState;
-  readonly connection: Connection;
-  readonly ledger: Ledger;
-  readonly store: AnswerStore;
   readonly source: Source;
-  readonly layout: Layout;
-  readonly identity: RunIdentity;
   readonly checkpoint: Checkpoint | undefined;
-  readonly executor: Executor;
-  readonly closeExecutor: () => Promise<void>;
   readonly answers: Answers;
   readonly window: InOrder;
   readonly writer: RowWriter;
-  readonly stopper: Stopper;
   readonly timeline: Timeline;
-  /** Milliseconds since the epoch that never jump: for every length of time. */
-  readonly clock: () => number;
-  /** By that clock. */
+  /** By its clock. */
   readonly startedAt: number;
 }
 

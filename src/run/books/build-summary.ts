@@ -15,6 +15,12 @@ import {type Counters, listErrors} from './counters.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
+/** Digests of what a run publishes; null where there is none. */
+export interface Published {
+  readonly output: FileDigest | null;
+  readonly rejects: FileDigest | null;
+}
+
 /** A run's books: those of the session that is under way, or as the last one left them. */
 export interface Books {
   readonly runId: string;
@@ -38,9 +44,7 @@ export interface UnderWay {
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
   readonly operations: readonly Operation[];
-  /** What it publishes; null where there is none. */
-  readonly output: FileDigest | null;
-  readonly rejects: FileDigest | null;
+  readonly published: Published;
 }
 
 /** What a run knows when its summary is written. */
@@ -57,6 +61,7 @@ export interface SummaryFacts {
 export function buildSummary(facts: SummaryFacts): Summary {
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
+  const published = session?.published;
   const {written, rejected} = counters.rows;
   const durationMs = facts.finishedAt - books.startedAt;
   const names = mapped(books, session?.operations ?? []);
@@ -76,10 +81,10 @@ export function buildSummary(facts: SummaryFacts): Summary {
     input: {paths: [...job.inputs], ...books.input},
     output: {
       path: job.output.name,
-      bytes: session?.output?.bytes ?? null,
-      sha256: session?.output?.sha256 ?? null,
+      bytes: published?.output?.bytes ?? null,
+      sha256: published?.output?.sha256 ?? null,
     },
-    rejects: session?.rejects ? {path: job.paths.rejects ?? null, ...session.rejects} : null,
+    rejects: published?.rejects ? {path: job.paths.rejects ?? null, ...published.rejects} : null,
     settings_sha256: settingsDigest(job),
     rows: {
       read: written + rejected,

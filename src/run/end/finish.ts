@@ -5,7 +5,7 @@ import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {summaryText} from '../books/build-summary.ts';
+import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
@@ -15,7 +15,7 @@ import {closeStages, type Session} from '../session.ts';
 import {type Stop, stopFor} from '../stop.ts';
 import {deliverCompleted, deliverReports} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
-import {nothingPublished, type Published, summarize, summarizeFailure} from './summarize.ts';
+import {summarize, summarizeFailure} from './summarize.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -133,7 +133,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
   await session.store.flush().catch(() => false);
   const stop = closeLedger(session, first);
-  const summary = summarize(session, stop, nothingPublished);
+  const summary = summarize(session, stop, {output: null, rejects: null});
   deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, 'nothing');

@@ -5,20 +5,14 @@ import {nothingEarlier} from '../../ledger/given-up.ts';
 import {Ledger} from '../../ledger/ledger.ts';
 import {emptyTally} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Books, buildSummary, type SummaryFacts} from '../books/build-summary.ts';
+import {type Books, buildSummary, type Published, type SummaryFacts} from '../books/build-summary.ts';
 import {savedCounters} from '../books/counters.ts';
-import type {PublishFacts} from '../destination/publish.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {operationsOf} from '../layout/layout.ts';
 import {type Checkpoint, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
 import type {Session} from '../session.ts';
 import type {Stop} from '../stop.ts';
-
-/** Digests of what a run publishes. */
-export type Published = Pick<PublishFacts, 'output' | 'rejects'>;
-
-export const nothingPublished: Published = {output: null, rejects: null};
 
 /** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
@@ -40,7 +34,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       timeline: session.timeline.state,
     },
     session: {
-      ...published,
+      published,
       baseUrl: connection.client.baseUrl,
       blankLines: source.blankLines,
       pace: executor.pace(),

@@ -21,11 +21,8 @@ export function settingsDigest(job: Job): string {
   for (const name of besideTheResult) delete settings[name];
   const {name, inputs, output, endpoint, paths} = job;
   const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
-  const written = {
-    output: output.lasts ? output.name : undefined,
-    summary: paths.summary,
-    rejects: paths.rejects,
-  };
+  const {summary, rejects} = paths;
+  const written = {...(output.lasts && {output: output.name}), summary, rejects};
   return createHash('sha256')
     .update(JSON.stringify([name, inputs, written, asked, settings, rulesIn(settings.score)]))
     .digest('hex');

@@ -22,7 +22,7 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
   checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
-    return end(job, io, state, outcomeOf(job, record));
+    return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
     const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io);
@@ -66,25 +66,20 @@ async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> 
   }
 }
 
-function outcomeOf({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  return {
-    exitCode: exitCode as ExitCode,
-    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
-    stop: undefined,
-    safeRows: rowsWritten,
-    message: `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${output.name}`,
-  };
+/** How a run ends that has nothing left to do. */
+function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: number, message: string) {
+  return {exitCode: exitCode as ExitCode, summary, stop: undefined, safeRows, message};
+}
+
+function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
+  const message = `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${output.name}`;
+  return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
 }
 
 function doneBefore({output}: Job, summary: Summary): RunOutcome {
   const rows = summary.rows.written;
-  return {
-    exitCode: summary.exit_code as ExitCode,
-    summary,
-    stop: undefined,
-    safeRows: rows,
-    message: `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`,
-  };
+  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`;
+  return outcomeOf(summary.exit_code, summary, rows, message);
 }
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
