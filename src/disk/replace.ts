@@ -24,8 +24,22 @@ import {isStream, realPath} from './path.ts';
 
 /** @throws {OutputError} */
 export function writeAtomically(path: string, text: string): void {
+  orUnwritable(path, () => replaceFile(path, text));
+}
+
+/** @throws {OutputError} */
+export function moveAtomically(from: string, to: string): void {
+  orUnwritable(to, () => {
+    makeReady(from, to);
+    moveFile(from, to, besideOf(to));
+    if (!isStream(to)) syncPath(dirname(realPath(to)));
+  });
+}
+
+/** @throws {OutputError} which names `path`, for what keeps it from being written. */
+export function orUnwritable<T>(path: string, work: () => T): T {
   try {
-    replaceFile(path, text);
+    return work();
   } catch (error) {
     throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
       cause: error,

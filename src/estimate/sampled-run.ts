@@ -70,8 +70,8 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   return {
     ...job,
     name: jobKey(job),
+    output: {kind: 'file', name: join(directory, 'output'), lasts: true},
     paths: {
-      output: join(directory, 'output'),
       summary: join(directory, 'summary.json'),
       rejects: join(directory, 'rejects'),
       state: join(directory, 'state'),

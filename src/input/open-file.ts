@@ -1,3 +1,4 @@
+import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import type {Meter} from './bytes/meter.ts';
@@ -7,7 +8,7 @@ import {detectEncoding, transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, formatByName, refuseBinary} from './records/detect-kind.ts';
+import {detectKind, refuseBinary} from './records/detect-kind.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader, Tally} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';

@@ -3,6 +3,7 @@ import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
+import {formatByName, withoutCompression} from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
@@ -12,6 +13,7 @@ import type {Settings} from './settings.ts';
 export interface Job {
   readonly name: string | undefined;
   readonly inputs: readonly string[];
+  readonly output: Output;
   readonly paths: JobPaths;
   readonly endpoint: Endpoint;
   /** The Redis of the fleet that makes the calls; undefined where this process does. */
@@ -39,25 +41,28 @@ export interface UnfinishedDay {
   readonly resolve: () => Job;
 }
 
+/**
+ * Where the rows go; the rest that is particular to a kind is in its destination, in `src/run/destination`. `name` is
+ * how it is shown and remembered: a path, or `-` for any stream (`to` a device, or `-`: stdout). What `lasts` stays where it was written: a run goes on from it.
+ */
+export type Output =
+  | {readonly kind: 'file'; readonly name: string; readonly lasts: true}
+  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string};
+
+export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
+
+/** What goes beside the output. */
 export interface JobPaths {
-  /** The output file; undefined where the output is streamed. */
-  readonly output: string | undefined;
-  /** A pipe or device that the output is streamed to; undefined where that is stdout, or the output is a file. */
-  readonly stream?: string | undefined;
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
   /** The state's directory; undefined for a stream without `--state`, which gets a temporary one. */
   readonly state: string | undefined;
 }
 
-export interface JobSource {
-  readonly name?: string | undefined;
-  readonly inputs: readonly string[];
+export interface JobSource
+  extends Partial<Pick<Job, 'name' | 'jobFile'>>,
+    Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  readonly settings: Settings;
-  readonly fromFile: boolean;
-  readonly jobFile?: string | undefined;
-  readonly placeOf: PlaceOf;
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
@@ -81,15 +86,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   }
   const output = source.output ?? defaultOutput(inputs, settings);
   return {
+    ...source,
     name: source.name,
-    inputs,
-    paths: resolvePaths(output, settings),
+    ...resolveOutput(output, settings),
     endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
-    settings,
-    fromFile: source.fromFile,
-    jobFile: source.jobFile,
-    placeOf: source.placeOf,
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
       : undefined,
@@ -143,7 +144,7 @@ function ownFilesOf({output, settings}: JobSource) {
 /** An output that was named says by its name how it is to be written, unless a setting does. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
-  if (/\.(gz|zst|zstd)$/i.test(output))
+  if (withoutCompression(output) !== output)
     throw new UsageError(
       'output_compressed',
       `The output is not compressed: name it without ${extname(output)}, or pipe it: -o - | gzip > ${output}.`,
@@ -155,32 +156,18 @@ function withOutputFormat(source: JobSource): JobSource {
   return {...source, settings: {...settings, outputFormat: named}};
 }
 
-function formatByName(path: string): 'csv' | 'tsv' | 'ndjson' | undefined {
-  const extension = /\.(csv|tsv|tab|ndjson|jsonl)(?:\.(?:gz|zst|zstd))?$/i.exec(path)?.[1]?.toLowerCase();
-  switch (extension) {
-    case undefined:
-      return undefined;
-    case 'csv':
-      return 'csv';
-    case 'tsv':
-    case 'tab':
-      return 'tsv';
-    default:
-      return 'ndjson';
-  }
-}
-
-function resolvePaths(output: string, settings: Settings): JobPaths {
+function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' | 'paths'> {
   const {summary, rejects, state} = settings;
-  if (output === '-' || output === '/dev/stdout') return {output: undefined, summary, rejects, state};
-  if (isStream(output)) return {output: undefined, stream: output, summary, rejects, state};
+  const to = output === '/dev/stdout' ? '-' : output;
+  if (to === '-' || isStream(to))
+    return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};
   const beside = besideOutput(output);
-  return {
-    output,
+  const paths = {
     summary: summary ?? beside.summary,
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
+  return {output: {kind: 'file', name: output, lasts: true}, paths};
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
@@ -192,7 +179,7 @@ export function defaultOutput(inputs: readonly string[], settings: Pick<Settings
       `-o OUT is needed ${inputs.length > 1 ? 'with several inputs' : 'when stdin is read'}; - is stdout.`,
     );
   }
-  const name = basename(input).replace(/\.(gz|zst|zstd)$/i, '');
+  const name = withoutCompression(basename(input));
   const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl)$/i.exec(name)?.[0] ?? '';
   const kept = extension === '' ? '.csv' : extension;
   const stem = name.slice(0, name.length - extension.length);

@@ -2,10 +2,10 @@ import {constants, rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
-/** Where text goes. `flush` makes all of it durable, and says how many bytes that is. */
+/** Where text goes. `flush` makes all of it durable, and says how many bytes that is; undefined where nothing ever is. */
 export interface Sink {
   write(text: string): Promise<void>;
-  flush(): Promise<number>;
+  flush(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -110,21 +110,13 @@ export class StreamSink implements Sink {
   }
 
   async write(text: string): Promise<void> {
+    if (this.#error !== undefined) throw unwritable('the output stream', this.#error);
     await new Promise<void>((resolve, reject) => {
-      if (this.#error !== undefined) {
-        reject(unwritable('the output stream', this.#error));
-        return;
-      }
-      this.#stream.write(text, error => {
-        if (error) reject(unwritable('the output stream', error));
-        else resolve();
-      });
+      this.#stream.write(text, error => (error ? reject(unwritable('the output stream', error)) : resolve()));
     });
   }
 
-  async flush(): Promise<number> {
-    return 0;
-  }
+  async flush(): Promise<undefined> {}
 
   async close(): Promise<void> {
     if (!this.#owned || this.#error !== undefined) return;

@@ -46,8 +46,8 @@ export function scopeOf({endpoint, settings}: Job): StoreScope {
 }
 
 /** The one output that a run writes; a stream is known by its state. */
-function outputOf({paths}: Job): string {
-  return resolve(paths.output ?? paths.state ?? '.');
+function outputOf({output, paths}: Job): string {
+  return resolve(output.lasts ? output.name : (paths.state ?? '.'));
 }
 
 /** The job that a run is one of. */
@@ -137,7 +137,7 @@ function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   const values = namesThatShape('output').map(name => [spelled(name, '_'), job.settings[name] ?? null]);
   return {
     input: job.inputs,
-    output: job.paths.output ?? null,
+    output: job.output.lasts ? job.output.name : null,
     ...Object.fromEntries(values),
     ...resolvedOf(job, layout),
   };

@@ -10,7 +10,7 @@ export function logStart({io, job, identity, layout, connection, checkpoint}: Se
     {
       run_id: identity.runId,
       inputs: job.inputs,
-      output: job.paths.output ?? '-',
+      output: job.output.name,
       endpoint: job.endpoint.kind,
       base_url: connection.client.baseUrl,
       columns: layout.mapping.targets.map(({operation, column}) => ({operation, column})),

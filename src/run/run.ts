@@ -168,11 +168,11 @@ async function write(session: Session): Promise<void> {
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
 async function save(session: Session): Promise<void> {
-  const {writer, ledger, store, job, io, checkpoint, timeline} = session;
+  const {writer, ledger, store, io, checkpoint, timeline} = session;
   const now = io.now();
   const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);
   const reached = await writer.flush();
-  if (reached === undefined || job.paths.output === undefined) return;
+  if (reached === undefined) return;
   ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);
   writer.safeRows = reached.counters.rows.written;
 }

@@ -1,48 +1,34 @@
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {Answers} from '../lookup/answers.ts';
-import type {Executor} from '../lookup/executor.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
-import {type Beginning, firstStart, identifyRun, type RunIdentity, scopeOf} from './identity.ts';
+import {type Beginning, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
-import {type Layout, layOut} from './layout/layout.ts';
+import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/mapping.ts';
 import {notBefore, openAnswerStore} from './open/answer-store.ts';
 import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
-import {type Connection, connectTo} from './open/connection.ts';
+import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
-import {openExecutor} from './open/open-executor.ts';
+import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import type {Stopper} from './stop.ts';
 
-/** A run's stages, opened and joined; closing them is the caller's. */
-export interface Session {
-  readonly job: Job;
-  readonly io: RunIo;
+/** A run's stages, opened and joined; closing them is the caller's. Its clock is for every length of time. */
+export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, OpenedExecutor {
   readonly state: RunState;
-  readonly connection: Connection;
-  readonly ledger: Ledger;
-  readonly store: AnswerStore;
   readonly source: Source;
-  readonly layout: Layout;
-  readonly identity: RunIdentity;
   readonly checkpoint: Checkpoint | undefined;
-  readonly executor: Executor;
-  readonly closeExecutor: () => Promise<void>;
   readonly answers: Answers;
   readonly window: InOrder;
   readonly writer: RowWriter;
-  readonly stopper: Stopper;
   readonly timeline: Timeline;
-  /** Milliseconds since the epoch that never jump: for every length of time. */
-  readonly clock: () => number;
-  /** By that clock. */
+  /** By its clock. */
   readonly startedAt: number;
 }
 
@@ -58,125 +44,80 @@ const WINDOW_BYTES = 64 * 1_048_576;
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
-export async function openSession(
+export function openSession(
   job: Job,
   io: RunIo,
   state: RunState,
   stopper: Stopper,
   beginning: Beginning,
 ): Promise<Session> {
-  const connection = await connectTo(job.endpoint, {
-    timeoutMs: job.settings.timeout,
-    maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-    onUnasked: () => io.warn(UNASKED),
-  });
-  let ledger: Ledger | undefined;
-  try {
-    ledger = openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn);
-    const input = await openInput(job, io, ledger, beginning);
-    try {
-      return await join(job, io, state, stopper, connection, ledger, input);
-    } catch (error) {
-      await input.source.close();
-      throw error;
-    }
-  } catch (error) {
-    ledger?.abandon();
-    await connection.close();
-    throw error;
-  }
-}
-
-interface OpenedInput {
-  readonly source: Source;
-  readonly layout: Layout;
-  readonly identity: RunIdentity;
-  readonly checkpoint: Checkpoint | undefined;
-}
-
-/** Opens the input where the last session got to, or from its start. */
-async function openInput(job: Job, io: RunIo, ledger: Ledger, beginning: Beginning): Promise<OpenedInput> {
-  const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
-  const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint});
-  try {
+  return inTurn(async opened => {
+    const connection = opened(
+      await connectTo(job.endpoint, {
+        timeoutMs: job.settings.timeout,
+        maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+        onUnasked: () => io.warn(UNASKED),
+      }),
+      stage => stage.close(),
+    );
+    const ledger = opened(
+      openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn),
+      stage => stage.abandon(),
+    );
+    const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
+    const source = opened(
+      await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint}),
+      stage => stage.close(),
+    );
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
-    return {source, layout, identity, checkpoint};
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
+    const fresh = notBefore(job, identity.startedAt);
+    const clock = steadyClock(io.now());
+    const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
+    const store = opened(
+      openAnswerStore(job, scopeOf(job), fresh, io, {
+        answersSince: since => ledger.answersSince(since),
+        // A killed session may have paid for answers that it had not yet put into the store.
+        missedSince: checkpoint?.storedUntil ?? 0,
+      }),
+      stage => stage.close(),
+    );
+    await readyStore(job, store);
+    const standing = {job, io, state, stopper, clock, connection, ledger, store, source, layout, identity};
+    const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
+    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
+    const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
+    const window = new InOrder(WINDOW_BYTES);
+    return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
+  });
 }
 
-async function join(
-  job: Job,
-  io: RunIo,
-  state: RunState,
-  stopper: Stopper,
-  connection: Connection,
-  ledger: Ledger,
-  input: OpenedInput,
-): Promise<Session> {
-  const {layout, identity, checkpoint, source} = input;
-  const fresh = notBefore(job, identity.startedAt);
-  const clock = steadyClock(io.now());
-  const writer = await RowWriter.open(job, state, layout, checkpoint, io.stdout);
-  const store = openAnswerStore(job, scopeOf(job), fresh, io, {
-    answersSince: since => ledger.answersSince(since),
-    // A killed session may have paid for answers that it had not yet put into the store.
-    missedSince: checkpoint?.storedUntil ?? 0,
-  });
-  const {executor, closeExecutor} = await readyStore(job, store)
-    .then(() =>
-      openExecutor({
-        job,
-        io,
-        clock,
-        connection,
-        ledger,
-        store,
-        layout,
-        identity,
-        stopper,
-        counters: writer.counters,
-        answers: () => answers,
-      }),
-    )
-    .catch(async error => {
-      store.close();
-      await writer.close();
-      throw error;
-    });
+/** Answers and their executor: each is told what the other has. */
+async function openAnswers(work: Omit<ExecutorFor, 'answers'>, fresh: ReturnType<typeof notBefore>) {
+  const {ledger, store, stopper, job} = work;
+  const {executor, closeExecutor} = await openExecutor({...work, answers: () => answers});
   const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
   stopper.onStop(() => executor.stop());
-  return {
-    job,
-    io,
-    state,
-    connection,
-    ledger,
-    store,
-    source,
-    layout,
-    identity,
-    checkpoint,
-    executor,
-    closeExecutor,
-    answers,
-    window: new InOrder(WINDOW_BYTES),
-    writer,
-    stopper,
-    timeline: new Timeline(checkpoint?.timeline, clock(), {
-      tally: ledger.tally,
-      rows: rowsOf(writer),
-      inFlight: 0,
-    }),
-    clock,
-    startedAt: clock(),
-  };
+  return {executor, closeExecutor, answers};
+}
+
+/** Opens one stage after the other; where one can't be opened, those that stand are closed, the last one first. */
+async function inTurn<All>(
+  open: (opened: <Stage>(stage: Stage, close: (stage: Stage) => unknown) => Stage) => Promise<All>,
+): Promise<All> {
+  const closings: (() => unknown)[] = [];
+  try {
+    return await open((stage, close) => {
+      closings.unshift(() => close(stage));
+      return stage;
+    });
+  } catch (error) {
+    for (const close of closings) await close();
+    throw error;
+  }
 }
 
 function rowsOf({counters}: RowWriter): number {

@@ -8,7 +8,11 @@ import {fullSummary} from '../report/summaries.ts';
 
 const summary = fullSummary() as unknown as Summary;
 const {credits, calls} = summary;
-const fileJob = {paths: {output: 'out.csv', state: 'out.csv.run'}, settings: {}} as unknown as Job;
+const fileJob = {
+  output: {name: 'out.csv', lasts: true},
+  paths: {state: 'out.csv.run'},
+  settings: {},
+} as unknown as Job;
 const stop: RunOutcome['stop'] = {
   status: 'interrupted',
   reason: 'signal',
@@ -79,7 +83,7 @@ test('what is safe is what the last checkpoint holds', () => {
 });
 
 test('a stream has no rows to go on from, and without a store nothing at all', () => {
-  const paths = {output: undefined, state: undefined};
-  expect(said({paths, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
-  expect(said({paths, settings: {cache: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+  const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
+  expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
+  expect(said({...stream, settings: {cache: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
 });

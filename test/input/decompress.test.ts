@@ -1,7 +1,8 @@
 import {PassThrough} from 'node:stream';
 import zlib, {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {decompress} from '../../src/input/bytes/decompress.ts';
+import {decoders, decompress} from '../../src/input/bytes/decompress.ts';
+import {compressedEndings, formatByName} from '../../src/job/name-endings.ts';
 import {failureOf, fieldsOf, readAll, readBytes, useFiles} from './reading.ts';
 
 const write = useFiles();
@@ -60,7 +61,8 @@ describe('zstd', () => {
   it('is read where there is a decompressor', async () => {
     // A stand-in that passes its input: which engine is asked is what matters here.
     const bytes = Buffer.concat([ZSTD, Buffer.from(' text')]);
-    const text = await collect(decompress(chunked(bytes, 2), 'a.zst', 10, () => new PassThrough()));
+    const known = {...decoders, zstd: {...decoders.zstd, engine: () => new PassThrough()}};
+    const text = await collect(decompress(chunked(bytes, 2), 'a.zst', 10, known));
     expect(text).toBe(bytes.toString());
   });
 
@@ -78,4 +80,8 @@ describe('zstd', () => {
     const error = await failureOf(readBytes(bytes.subarray(0, -3)));
     expect(error.code).toBe('input_corrupt');
   });
+});
+
+it.each(Object.values(compressedEndings).flat())('a name that ends in .tsv.%s is of a TSV file', ending => {
+  expect(formatByName(`list.tsv.${ending}`)).toBe('tsv');
 });

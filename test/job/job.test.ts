@@ -29,29 +29,32 @@ describe('where the output goes', () => {
     ['/data/signups.tsv', {}, '/data/signups.enriched.tsv'],
     ['signups.csv.gz', {}, 'signups.enriched.csv'],
     ['signups.ndjson.zst', {}, 'signups.enriched.ndjson'],
+    ['signups.tsv.zstd', {}, 'signups.enriched.tsv'],
     ['signups.v2.csv', {}, 'signups.v2.enriched.csv'],
     ['signups', {}, 'signups.enriched.csv'],
     ['signups.dat', {}, 'signups.dat.enriched.csv'],
     ['signups.csv', {outputFormat: 'ndjson'}, 'signups.enriched.ndjson'],
     ['signups.csv', {outputFormat: 'tsv'}, 'signups.enriched.tsv'],
   ])('%s %j → %s', (input, given, output) => {
-    expect(job([input], undefined, given).paths.output).toBe(output);
+    expect(job([input], undefined, given).output).toEqual({kind: 'file', name: output, lasts: true});
   });
 
   test('the summary, the rejects and the state lie beside it, unless told otherwise', () => {
     expect(job(['signups.csv']).paths).toEqual({
-      output: 'signups.enriched.csv',
       summary: 'signups.enriched.summary.json',
       rejects: 'signups.enriched.rejects.ndjson',
       state: 'signups.enriched.csv.run',
     });
     const named = {summary: 's.json', rejects: 'r.ndjson', state: 'st'};
-    expect(job(['signups.csv'], 'out/o.csv', named).paths).toEqual({output: 'out/o.csv', ...named});
+    expect(job(['signups.csv'], 'out/o.csv', named)).toMatchObject({
+      output: {kind: 'file', name: 'out/o.csv'},
+      paths: named,
+    });
   });
 
   test.each(['-', '/dev/stdout'])('%s is streamed, and leaves only what is asked for', output => {
-    const none = {output: undefined, summary: undefined, rejects: undefined, state: undefined};
-    expect(job(['signups.csv'], output).paths).toEqual(none);
+    const none = {summary: undefined, rejects: undefined, state: undefined};
+    expect(job(['signups.csv'], output)).toMatchObject({output: {kind: 'stream', to: '-'}, paths: none});
     expect(job(['signups.csv'], output, {summary: 's.json'}).paths).toEqual({...none, summary: 's.json'});
   });
 });

@@ -1,13 +1,7 @@
 import {existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
-import {
-  completePublishing,
-  type PublishRecord,
-  publish,
-  unfinishedPublishing,
-} from '../../src/run/end/publish.ts';
-import type {RunState} from '../../src/run/open/run-state.ts';
+import {completePublishing, type PublishRecord, publish} from '../../src/run/destination/publish.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
@@ -90,9 +84,10 @@ test('publishing may be completed as often as one likes', async () => {
   mkdirSync(directory);
   for (const name of ['rejects', 'output']) stage.write(`state/${name}.partial`, name);
   const digest = (name: string) => digestFiles([stage.path(`state/${name}.partial`)]);
-  const places = {output: stage.path('b'), rejects: stage.path('a'), summary: undefined, own: directory};
-  const state = {places, directory, held: [{path: directory}], temporary: false} as unknown as RunState;
-  publish(state, {
+  const output = stage.path('b');
+  const places = {rejects: stage.path('a'), summary: undefined};
+  const files = {places, directory, held: [{path: directory}]};
+  publish(files, output, {
     input: {bytes: 0, sha256: ''},
     output: await digest('output'),
     rejects: await digest('rejects'),
@@ -101,12 +96,31 @@ test('publishing may be completed as often as one likes', async () => {
     exitCode: 0,
     rowsWritten: 1,
   });
-  const record = unfinishedPublishing(state);
-  if (record === undefined) throw new Error('no record');
-  await completePublishing(state, record);
-  await completePublishing(state, record);
+  expect(await completePublishing(files, output)).toMatchObject({rowsWritten: 1});
+  await completePublishing(files, output);
   expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'state']);
   expect([stage.read('a'), stage.read('b')]).toEqual(['rejects', 'output']);
   stage.write('b', 'changed');
-  await expect(completePublishing(state, record)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
+  await expect(completePublishing(files, output)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
+});
+
+test('what goes beside a stream is published too: the rejects that its summary names', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  const streamed = {
+    ...settings,
+    output: '-',
+    rejects: stage.path('rej.ndjson'),
+    summary: stage.path('sum.json'),
+  };
+  const ended = await stage.run(streamed);
+  expect(ended).toMatchObject({code: 3, summary: {output: {path: '-', bytes: null}, rows: {rejected: 1}}});
+  expect(await digestFiles([stage.path('rej.ndjson')])).toMatchObject({
+    sha256: ended.summary?.rejects?.sha256,
+  });
+  expect(ended.stdout.trimEnd().split('\n')).toHaveLength(21);
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'rej.ndjson', 'sum.json']);
+  stage.write('list.csv', ips(3));
+  expect((await stage.run(streamed)).code).toBe(0);
+  expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
 });

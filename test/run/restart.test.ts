@@ -1,7 +1,7 @@
 import {renameSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
-import type {PublishRecord} from '../../src/run/end/publish.ts';
+import type {PublishRecord} from '../../src/run/destination/publish.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';

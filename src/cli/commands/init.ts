@@ -4,6 +4,7 @@ import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
+import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
@@ -50,8 +51,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
 
 /** `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {
-  const stem = basename(input)
-    .replace(/\.(gz|zst|zstd)$/i, '')
+  const stem = withoutCompression(basename(input))
     .replace(/\.[^.]+$/, '')
     .replace(/[-_.]?\{date\}/g, '');
   return (

@@ -1,4 +1,5 @@
 import {readdirSync} from 'node:fs';
+import {formatByName} from '../../job/name-endings.ts';
 import {shellWord, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -6,9 +7,7 @@ import {print} from '../terminal/printable.ts';
 export async function welcome(): Promise<number> {
   const here = filesHere();
   const unfinished = here.filter(name => name.endsWith('.run'));
-  const list = shellWord(
-    here.find(name => /\.(csv|tsv|ndjson|jsonl)(\.(gz|zst))?$/i.test(name) && !isOurs(name)) ?? 'list.csv',
-  );
+  const list = shellWord(here.find(name => formatByName(name) !== undefined && !isOurs(name)) ?? 'list.csv');
   const lines = [
     [`plan ${list}`, 'what is in a list, and what it would cost; nothing is sent'],
     [`run ${list}`, 'enrich it, into a file beside it'],

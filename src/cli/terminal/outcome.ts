@@ -28,8 +28,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   print('stderr', `${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
-  if (outcome.exitCode !== 2 && job.paths.output !== undefined)
-    console.say(`To go on: ${commandLine(job.date)}`);
+  if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
 }
 
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
@@ -39,37 +38,17 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
   return exitCode === exitCodes.incomplete ? 'yellow' : 'red';
 }
 
+const COLUMNS = [
+  ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
+  ...(['failed', 'unknown', 'skipped', 'calls', 'retries'] as const),
+];
+
 /** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
 function lookupTable(summary: Summary, width: number): string {
-  const head = [
-    '',
-    'values',
-    'distinct',
-    'from store',
-    'answered',
-    'empty',
-    'invalid',
-    'failed',
-    'unknown',
-    'skipped',
-    'calls',
-    'retries',
-  ];
+  const head = ['', ...COLUMNS.map(name => (name === 'from_cache' ? 'from store' : name))];
   const rows = Object.entries(summary.lookups).map(([name, lookups]) => [
     name,
-    ...[
-      lookups.values,
-      lookups.distinct,
-      lookups.from_cache,
-      lookups.answered,
-      lookups.empty,
-      lookups.invalid,
-      lookups.failed,
-      lookups.unknown,
-      lookups.skipped,
-      lookups.calls,
-      lookups.retries,
-    ].map(count),
+    ...COLUMNS.map(column => count(lookups[column])),
   ]);
   const all = [head, ...rows];
   const whole = table(all);
@@ -97,11 +76,11 @@ function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary)
 }
 
 /** What need not be done again; a stream has no place to go on from. */
-function safeLine({paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
-  const rows = paths.output === undefined ? [] : [many(safeRows, 'row')];
-  const answers = paths.output === undefined && settings.cache === false ? [] : ['every answer paid for'];
+function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
+  const rows = output.lasts ? [many(safeRows, 'row')] : [];
+  const answers = !output.lasts && settings.cache === false ? [] : ['every answer paid for'];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
-  const where = paths.output === undefined || paths.state === undefined ? '' : ` (in ${paths.state})`;
+  const where = output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : '';
   const maybe =
     credits.maybe_spent === 0
       ? ''

@@ -1,56 +1,61 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
+import type {Compression} from '../../job/name-endings.ts';
 import {InputError} from '../input-error.ts';
 import {peek} from './peek.ts';
 
-type Compression = 'gzip' | 'zstd' | 'none';
+type CreateEngine = (options: {chunkSize: number}) => Transform;
 
-/** What the first bytes say, whatever the file is called. */
-function detectCompression(head: Buffer): Compression {
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
-  if (head.length >= 4 && head.readUInt32LE(0) === 0xfd2fb528) return 'zstd';
-  return 'none';
+interface Decoder {
+  /** What its data begins with, whatever the file is called. */
+  readonly magic: Buffer;
+  /** Undefined where this Node has none. */
+  readonly engine: CreateEngine | undefined;
+  /** The first Node that has it, where that is not every one. */
+  readonly since?: string;
 }
 
-/** Decompresses what is gzip (also several members in a row) or zstd, and passes anything else. Throws InputError. */
+/** How each kind is known and read; it is also the name of the command that reads and checks it. */
+export const decoders: Readonly<Record<Compression, Decoder>> = {
+  gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
+  zstd: {
+    magic: Buffer.from('28b52ffd', 'hex'),
+    engine: Reflect.get(zlib, 'createZstdDecompress') as CreateEngine | undefined,
+    since: '22.15',
+  },
+};
+
+/** Decompresses what one of the decoders knows (gzip also of several members), and passes the rest. Throws InputError. */
 export async function* decompress(
   raw: AsyncGenerator<Buffer>,
   name: string,
   chunkSize: number,
-  createZstd: CreateDecompressor | undefined = nodeZstd(),
+  known: typeof decoders = decoders,
 ): AsyncGenerator<Buffer> {
-  const {head, chunks} = await peek(raw, 4);
-  const compression = detectCompression(head);
-  if (compression === 'none') {
+  const {head, chunks} = await peek(raw, HEAD_BYTES);
+  const found = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
+  if (found === undefined) {
     yield* chunks;
     return;
   }
-  if (compression === 'gzip') {
-    yield* inflate(chunks, zlib.createGunzip({chunkSize}), name, compression);
-    return;
-  }
-  if (createZstd === undefined) {
+  const [compression, {engine, since}] = found;
+  if (engine === undefined) {
     throw new InputError(
       'input_compression',
-      `${name} is compressed with zstd, which this Node (${process.version}) can't read. Use Node >= 22.15, or: zstd -dc ${name} | bulk-enrich run -`,
+      `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or: ${compression} -dc ${name} | bulk-enrich run -`,
     );
   }
-  yield* inflate(chunks, createZstd({chunkSize}), name, compression);
+  yield* inflate(chunks, engine({chunkSize}), name, compression);
 }
 
-type CreateDecompressor = (options: {chunkSize: number}) => Transform;
-
-/** Node's zstd decompressor, which is there from 22.15 on. */
-function nodeZstd(): CreateDecompressor | undefined {
-  const create: unknown = Reflect.get(zlib, 'createZstdDecompress');
-  return typeof create === 'function' ? (create as CreateDecompressor) : undefined;
-}
+/** The longest of what data begins with. */
+const HEAD_BYTES = Math.max(...Object.values(decoders).map(({magic}) => magic.length));
 
 async function* inflate(
   chunks: AsyncGenerator<Buffer>,
   engine: Transform,
   name: string,
-  compression: Compression,
+  compression: string,
 ): AsyncGenerator<Buffer> {
   // Without its return(), so that an engine that is done before its input is doesn't close it: see below.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};

@@ -9,84 +9,96 @@ import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
+import {priceOf} from '../layout/mapping.ts';
 import {settingsDigest} from '../open/done-before.ts';
+import type {Stop} from '../stop.ts';
 import {type Counters, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
-/** What a run knows when its summary is written. */
-export interface SummaryFacts {
-  readonly job: Job;
-  /** Undefined where the embedded service was not started. */
-  readonly baseUrl: string | undefined;
+/** Digests of what a run publishes; null where there is none. */
+export interface Published {
+  readonly output: FileDigest | null;
+  readonly rejects: FileDigest | null;
+}
+
+/** A run's books: those of the session that is under way, or as the last one left them. */
+export interface Books {
   readonly runId: string;
-  readonly status: Summary['status'];
-  readonly reason: string;
-  readonly exitCode: number;
   readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly comeBackMs?: number | undefined;
-  readonly input: {readonly bytes: number; readonly sha256: string};
-  readonly output: FileDigest | undefined;
-  readonly rejects: FileDigest | undefined;
-  readonly rowsRead: number;
-  readonly blankLines: number;
+  readonly resumed: Summary['resumed'];
+  readonly input: FileDigest;
   readonly counters: Counters;
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  readonly pace: PaceReport | undefined;
-  readonly store: StoreTrouble | undefined;
   readonly timeline: TimelineState;
-  readonly resumed: {readonly times: number; readonly fromRow: number | null};
+}
+
+/** What a session has to say that got under way. */
+export interface UnderWay {
+  readonly baseUrl: string;
+  readonly blankLines: number;
+  readonly pace: PaceReport;
+  readonly store: StoreTrouble | undefined;
   /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
   readonly daily: {readonly limit: number; readonly used: number} | undefined;
-  /** The rules that rows were scored by, where they were read. */
-  readonly rules?: RuleSet | undefined;
-  readonly costOf: (operation: Operation) => number;
+  /** The rules that rows were scored by. */
+  readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
   readonly operations: readonly Operation[];
+  readonly published: Published;
+}
+
+/** What a run knows when its summary is written. */
+export interface SummaryFacts {
+  readonly job: Job;
+  readonly end: Pick<Stop, 'reason' | 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status'>;
+  readonly finishedAt: number;
+  readonly books: Books;
+  /** Undefined where the run could not start. */
+  readonly session: UnderWay | undefined;
 }
 
 /** The summary as the contract has it; `schema_version` changes when a name does. */
 export function buildSummary(facts: SummaryFacts): Summary {
-  const {job, tally, counters} = facts;
-  const durationMs = facts.finishedAt - facts.startedAt;
-  const lookups = Object.fromEntries(mapped(facts).map(name => [name, lookupSummary(facts, name)]));
+  const {job, end, books, session} = facts;
+  const {tally, counters} = books;
+  const published = session?.published;
+  const {written, rejected} = counters.rows;
+  const durationMs = facts.finishedAt - books.startedAt;
+  const names = mapped(books, session?.operations ?? []);
   const calls = totalOf(tally, 'calls');
   return {
     schema_version: 1,
-    run_id: facts.runId,
+    run_id: books.runId,
     job: job.name ?? null,
-    status: facts.status,
-    reason: facts.reason,
-    exit_code: facts.exitCode,
-    started_at: new Date(facts.startedAt).toISOString(),
+    status: end.status,
+    reason: end.reason,
+    exit_code: end.exitCode,
+    started_at: new Date(books.startedAt).toISOString(),
     finished_at: new Date(facts.finishedAt).toISOString(),
     duration_ms: durationMs,
-    ...(facts.comeBackMs === undefined ? {} : {come_back_at: new Date(facts.comeBackMs).toISOString()}),
-    endpoint: {
-      kind: job.endpoint.kind,
-      base_url: facts.baseUrl === undefined ? null : withoutUserinfo(facts.baseUrl),
-    },
-    input: {paths: [...job.inputs], ...facts.input},
+    ...(end.comeBackMs === undefined ? {} : {come_back_at: new Date(end.comeBackMs).toISOString()}),
+    endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
+    input: {paths: [...job.inputs], ...books.input},
     output: {
-      path: job.paths.output ?? '-',
-      bytes: facts.output?.bytes ?? null,
-      sha256: facts.output?.sha256 ?? null,
+      path: job.output.name,
+      bytes: published?.output?.bytes ?? null,
+      sha256: published?.output?.sha256 ?? null,
     },
-    rejects: facts.rejects === undefined ? null : {path: job.paths.rejects ?? null, ...facts.rejects},
+    rejects: published?.rejects ? {path: job.paths.rejects ?? null, ...published.rejects} : null,
     settings_sha256: settingsDigest(job),
     rows: {
-      read: facts.rowsRead,
-      written: counters.rows.written,
-      rejected: counters.rows.rejected,
+      read: written + rejected,
+      written,
+      rejected,
       ok: counters.rows.ok,
       with_errors: counters.rows.with_errors,
-      blank_lines: facts.blankLines,
+      blank_lines: session?.blankLines ?? 0,
     },
-    lookups,
+    lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
     calls: {
       total: calls,
       unsent: tally.unsent,
@@ -103,22 +115,22 @@ export function buildSummary(facts: SummaryFacts): Summary {
       unknown_fields: tally.unknownFields,
       wrong_types: tally.wrongTypes,
     },
-    credits: creditSummary(facts),
+    credits: creditSummary(facts, names),
     store: job.settings.cache === false ? null : storeSummary(facts),
     pace: {
-      rate_limit: facts.pace?.limit ?? null,
-      achieved: durationMs > 0 ? round((calls - facts.earlier.counted.calls) / (durationMs / 1_000)) : 0,
-      pauses: facts.pace?.pauses ?? 0,
-      paused_ms: facts.pace?.pausedMs ?? 0,
+      rate_limit: session?.pace.limit ?? null,
+      achieved: durationMs > 0 ? round((calls - books.earlier.counted.calls) / (durationMs / 1_000)) : 0,
+      pauses: session?.pace.pauses ?? 0,
+      paused_ms: session?.pace.pausedMs ?? 0,
     },
     top: topSummary(counters.top),
-    timeline: timelineSummary(facts.timeline),
-    risk: job.settings.score === 'none' ? null : riskSummary(counters, facts.rules),
-    fields: Object.fromEntries(mapped(facts).map(name => [name, fieldSummary(counters, name)])),
+    timeline: timelineSummary(books.timeline),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
+    fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
     drift: [],
     failed_if: [],
-    resumed: {times: facts.resumed.times, from_row: facts.resumed.fromRow},
+    resumed: books.resumed,
   };
 }
 
@@ -129,7 +141,7 @@ export function summaryText(summary: Summary): string {
 }
 
 /** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters, tally, operations}: SummaryFacts): Operation[] {
+function mapped({counters, tally}: Books, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(
     name =>
       operations.includes(name) ||
@@ -138,7 +150,7 @@ function mapped({counters, tally, operations}: SummaryFacts): Operation[] {
   );
 }
 
-function lookupSummary({counters, tally}: SummaryFacts, name: Operation) {
+function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
   return {
@@ -194,9 +206,10 @@ function share(part: number, whole: number): number {
   return whole === 0 ? 0 : round(part / whole);
 }
 
-function creditSummary(facts: SummaryFacts) {
-  const {tally, counters, costOf, job} = facts;
-  const names = mapped(facts);
+function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
+  const {tally, counters, earlier} = books;
+  const daily = session?.daily;
+  const costOf = priceOf(job);
   const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
   return {
@@ -204,15 +217,13 @@ function creditSummary(facts: SummaryFacts) {
     maybe_spent: inCredits(totalOf(tally, 'maybeSpent')),
     limit: job.settings.maxCredits ?? null,
     earlier: {
-      counted: spendingSummary(facts.earlier.counted),
-      not_counted: spendingSummary(facts.earlier.notCounted),
-      unknown: facts.earlier.unknown,
+      counted: spendingSummary(earlier.counted),
+      not_counted: spendingSummary(earlier.notCounted),
+      unknown: earlier.unknown,
     },
-    ...(facts.daily === undefined
-      ? {}
-      : {per_day: {limit: inCredits(facts.daily.limit), used: inCredits(facts.daily.used)}}),
+    ...(daily && {per_day: {limit: inCredits(daily.limit), used: inCredits(daily.used)}}),
     saved: {
-      dedupe: saved(name => lookupSummary(facts, name).deduplicated),
+      dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
       prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
@@ -226,7 +237,9 @@ function spendingSummary({spent, maybeSpent}: Spending) {
 }
 
 /** What it costs that the answer store could not be used, for a while or to the end. */
-function storeSummary({tally, store, costOf}: SummaryFacts) {
+function storeSummary({job, books: {tally}, session}: SummaryFacts) {
+  const costOf = priceOf(job);
+  const store = session?.store;
   const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
@@ -250,7 +263,10 @@ function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-function withoutUserinfo(url: string): string {
+/** Without credentials; null where the embedded service was not started. */
+function baseUrlOf({job: {endpoint}, session}: SummaryFacts): string | null {
+  const url = session?.baseUrl ?? (endpoint.kind === 'live' ? endpoint.baseUrl : undefined);
+  if (url === undefined) return null;
   const parsed = new URL(url);
   parsed.username = '';
   parsed.password = '';

@@ -1,29 +1,21 @@
-import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
-import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {nothingEarlier} from '../../ledger/given-up.ts';
-import {Ledger} from '../../ledger/ledger.ts';
-import {emptyTally} from '../../ledger/tally.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {buildSummary, summaryText} from '../books/build-summary.ts';
-import {savedCounters} from '../books/counters.ts';
+import {type Published, summaryText} from '../books/build-summary.ts';
+import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
-import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {operationsOf} from '../layout/layout.ts';
-import {priceOf} from '../layout/mapping.ts';
 import {hasEarlierRejects} from '../open/done-before.ts';
-import {type Checkpoint, closeState, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
+import {closeState, type RunState} from '../open/run-state.ts';
 import {closeStages, type Session} from '../session.ts';
 import {type Stop, stopFor} from '../stop.ts';
 import {deliverCompleted, deliverReports} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
-import {publish} from './publish.ts';
+import {summarize, summarizeFailure} from './summarize.ts';
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -49,36 +41,25 @@ export async function finish(session: Session): Promise<RunOutcome> {
   }
 }
 
-/** Digests of what a run publishes; undefined where there is none. */
-interface Published {
-  readonly output: FileDigest | undefined;
-  readonly rejects: FileDigest | undefined;
-}
-
 async function complete(session: Session): Promise<RunOutcome> {
   const {job, writer, state, ledger, store, stopper, io} = session;
   // The ledger goes with the run, so this is when its answers are given to the store at the latest.
   await stopper.unlessStopped(store.flush(true));
   const published = {
-    output: await digestOf(writer.partial.output),
-    rejects: await digestOf(writer.partial.rejects),
+    output: await state.destination.digest(state),
+    rejects: await digestRejects(state),
   };
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
   ledger.close();
-  if (published.output === undefined) {
-    if (job.paths.summary !== undefined) writeAtomically(job.paths.summary, text);
-  } else {
-    publish(state, {
-      input: session.source.position,
-      output: published.output,
-      rejects: published.rejects ?? null,
-      obsolete: published.rejects === undefined && hasEarlierRejects(job),
-      summary: job.paths.summary === undefined ? null : text,
-      exitCode,
-      rowsWritten: writer.counters.rows.written,
-    });
-  }
+  state.destination.publish(state, {
+    ...published,
+    input: session.source.position,
+    obsolete: published.rejects === null && hasEarlierRejects(job),
+    summary: job.paths.summary === undefined ? null : text,
+    exitCode,
+    rowsWritten: writer.counters.rows.written,
+  });
   await closeStages(session);
   closeState(state, 'all');
   deliverCompleted(job, summary, io);
@@ -122,10 +103,6 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   return exceeded.map(({text}) => text);
 }
 
-async function digestOf(path: string | undefined): Promise<FileDigest | undefined> {
-  return path === undefined || !existsSync(path) ? undefined : await digestFiles([path]);
-}
-
 function completedMessage(job: Job, summary: Summary): string {
   const {written, rejected} = summary.rows;
   const left =
@@ -133,7 +110,7 @@ function completedMessage(job: Job, summary: Summary): string {
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
   const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
-  return `${many(written, 'row')} written${job.paths.output === undefined ? '' : ` to ${job.paths.output}`}${left}.${limits}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${storeSentence(summary)}`;
 }
 
 /** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
@@ -157,7 +134,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io} = session;
   await session.store.flush().catch(() => false);
   const stop = closeLedger(session, first);
-  const summary = summarize(session, stop, {output: undefined, rejects: undefined});
+  const summary = summarize(session, stop, {output: null, rejects: null});
   deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, 'nothing');
@@ -188,89 +165,9 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
   deliverReports(job, summary, io.warn);
 }
 
-/** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
+/** Delivers the summary of a run that could not start, unless that is for its caller to put right. */
 export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
   const stop = stopFor(error);
   if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
-  const {tally, earlier, identity, checkpoint} = soFar(job, io, state);
-  const counters = savedCounters(checkpoint?.counters);
-  deliverStopped(
-    job,
-    io,
-    buildSummary({
-      ...stop,
-      job,
-      baseUrl: job.endpoint.kind === 'live' ? job.endpoint.baseUrl : undefined,
-      runId: identity?.runId ?? randomUUID(),
-      startedAt: identity?.startedAt ?? io.now(),
-      finishedAt: io.now(),
-      input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
-      output: undefined,
-      rejects: undefined,
-      rowsRead: counters.rows.written + counters.rows.rejected,
-      blankLines: 0,
-      counters,
-      tally,
-      earlier,
-      pace: undefined,
-      store: undefined,
-      timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
-      resumed: {times: identity?.sessions ?? 0, fromRow: null},
-      daily: undefined,
-      costOf: priceOf(job),
-      operations: [],
-    }),
-  );
-}
-
-/** SHA-256 of nothing. */
-const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-
-function soFar(job: Job, {now}: RunIo, state: RunState | undefined) {
-  const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
-  if (state === undefined || !existsSync(ledgerPath(state)))
-    return {...nothing, earlier: nothingEarlier(false)};
-  try {
-    const {resend} = job.settings;
-    const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
-    const identity = ledger.getMeta<RunIdentity>('run');
-    const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
-    ledger.close();
-    return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
-  } catch {
-    return {...nothing, earlier: nothingEarlier(true)};
-  }
-}
-
-function summarize(
-  session: Session,
-  end: {status: Summary['status']; reason: string; exitCode: number; comeBackMs?: number | undefined},
-  published: Published,
-): Summary {
-  const {job, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
-  const {written, rejected} = writer.counters.rows;
-  return buildSummary({
-    ...end,
-    job,
-    baseUrl: connection.client.baseUrl,
-    runId: identity.runId,
-    startedAt: identity.startedAt,
-    // A clock that was set back makes no run end before it began.
-    finishedAt: Math.max(session.io.now(), Math.round(session.clock())),
-    input: source.position,
-    ...published,
-    rowsRead: written + rejected,
-    blankLines: source.blankLines,
-    counters: writer.counters,
-    tally: ledger.tally,
-    earlier: ledger.earlier,
-    pace: executor.pace(),
-    store: session.store.trouble,
-    timeline: session.timeline.state,
-    resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
-    daily: ledger.day,
-    costOf: priceOf(job),
-    operations: operationsOf(layout.mapping.targets),
-    rules: layout.rules,
-  });
+  deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }

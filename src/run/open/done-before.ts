@@ -8,6 +8,7 @@ import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
 import {fingerprintOf} from '../../score/given.ts';
 import {loadRules} from '../../score/rules.ts';
+import type {Destination} from '../destination/destination.ts';
 import {scopeOf} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 
@@ -15,9 +16,10 @@ import type {RunIo} from '../io.ts';
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
   for (const name of namesThatShape('nothing')) delete settings[name];
-  const {name, inputs, endpoint, paths} = job;
+  const {name, inputs, output, endpoint, paths} = job;
   const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
-  const written = {output: paths.output, summary: paths.summary, rejects: paths.rejects};
+  const {summary, rejects} = paths;
+  const written = {...(output.lasts && {output: output.name}), summary, rejects};
   return createHash('sha256')
     .update(JSON.stringify([name, inputs, written, asked, settings, ...rulesIn(job)]))
     .digest('hex');
@@ -42,14 +44,20 @@ function rulesIn({settings: {score}, placeOf}: Job): unknown[] {
  * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and
  * rejects as it wrote them.
  */
-export async function finishedBefore(job: Job, {stdin}: Pick<RunIo, 'stdin'>): Promise<Summary | undefined> {
+export async function finishedBefore(
+  job: Job,
+  destination: Destination,
+  {stdin}: Pick<RunIo, 'stdin'>,
+): Promise<Summary | undefined> {
   const {inputs, paths, settings} = job;
   const summary = earlierSummary(job);
   if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
   const {status, input, output, rejects} = summary;
   if (status !== 'completed' && status !== 'partial') return undefined;
-  if (!(await isAsWritten(paths.output, output))) return undefined;
-  if (rejects !== null && !(await isAsWritten(paths.rejects, rejects))) return undefined;
+  const {bytes, sha256} = output;
+  if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
+  if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
+    return undefined;
   const sources = inputs.map(path => (path === '-' ? stdin : path));
   const read = await digestFiles(sources, settings.limit === undefined ? undefined : input.bytes);
   return read.sha256 === input.sha256 ? summary : undefined;
@@ -71,12 +79,4 @@ function earlierSummary({paths: {summary}}: Job): Summary | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function isAsWritten(
-  path: string | undefined,
-  {bytes, sha256}: {readonly bytes: number | null; readonly sha256: string | null},
-): Promise<boolean> {
-  if (path === undefined || bytes === null || sha256 === null) return false;
-  return await hasDigest(path, {bytes, sha256});
 }

@@ -1,20 +1,12 @@
 import {lstatSync, statSync} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type Identity, identityOf, isLink, isSameFile, isStream, realPath} from '../../disk/path.ts';
-import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {summarizedOutput} from '../../job/file-names.ts';
+import {type Identity, identityOf, isLink, isSameFile, isStream} from '../../disk/path.ts';
+import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
-
-/** Where a run's files really are, by the paths that the job names: nothing that is read from a disk says it. */
-export interface Places {
-  readonly output: string | undefined;
-  readonly rejects: string | undefined;
-  readonly summary: string | undefined;
-  /** The output's own directory, beside it: whoever has its lock may write the output. */
-  readonly own: string | undefined;
-}
+import type {Destination} from '../destination/destination.ts';
+import {type Places, writablePath} from '../destination/partial.ts';
 
 export const LEDGER = 'ledger.db';
 /** What its name ends with once a ledger that can't be read was set aside. */
@@ -43,31 +35,17 @@ interface Named {
  *
  * @throws {UsageError} when a file would be lost: two of them are one, or something else is in a file's place.
  */
-export function placesOf(job: Job): Places {
-  const {output, rejects, summary, state} = job.paths;
-  const places = {output: real(output), rejects: real(rejects), summary: real(summary)};
-  const own = places.output === undefined ? undefined : `${places.output}.run`;
-  const written = writtenFiles(job);
+export function placesOf(job: Job, {writes, own}: Pick<Destination, 'writes' | 'own'>): Places {
+  const {rejects, summary, state} = job.paths;
+  const written = writtenFiles(job, writes);
   const read = readFiles(job);
-  const kept = keptFiles([own, state]);
+  const kept = keptFiles(state === undefined ? own : [...own, state]);
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
   written.forEach(refuseNoFile);
   written.forEach(refuseForeignLink);
-  refuseOthers(job);
-  return {...places, own};
-}
-
-/** @throws {OutputError} where nothing can be written. */
-function real(path: string | undefined): string | undefined {
-  try {
-    // What a stream's links lead to has no name that could be written to.
-    return path === undefined || isStream(path) ? path : realPath(path);
-  } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
-      cause: error,
-    });
-  }
+  refuseOthers(rejects);
+  return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
 }
 
 function named(setting: string, path: string): Named {
@@ -86,24 +64,22 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): Named[] {
 }
 
 /** A pipe or a device may be named as often as one likes. */
-function writtenFiles({paths, settings, placeOf}: Job): Named[] {
+function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): Named[] {
   const {report, metrics} = settings;
   const all = {summary: paths.summary, rejects: paths.rejects, report, metrics};
   const beside = Object.entries(all).map(([name, path]) => {
     const given = settings[name as keyof typeof all] !== undefined;
     return [given ? placeOf([name]) : `--${name} (by default)`, path] as const;
   });
-  return [['the output', paths.output] as const, ...beside].flatMap(([setting, path]) =>
+  return [...writes.map(path => ['the output', path] as const), ...beside].flatMap(([setting, path]) =>
     path === undefined || isStream(path) ? [] : [named(setting, path)],
   );
 }
 
 /** What a run keeps in its directories, which it would take for its own. */
-function keptFiles(directories: readonly (string | undefined)[]): Named[] {
+function keptFiles(directories: readonly string[]): Named[] {
   return directories.flatMap(directory =>
-    directory === undefined
-      ? []
-      : ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
+    ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
   );
 }
 
@@ -141,8 +117,8 @@ function refuseForeignLink({setting, path}: Named): void {
     );
 }
 
-/** Files that another output has, or that this program never wrote. */
-function refuseOthers({paths: {output, summary, rejects}, settings}: Job): void {
+/** A file that this program never wrote. */
+function refuseOthers(rejects: string | undefined): void {
   if (
     rejects !== undefined &&
     statSync(rejects, {throwIfNoEntry: false})?.isFile() &&
@@ -151,12 +127,5 @@ function refuseOthers({paths: {output, summary, rejects}, settings}: Job): void 
     throw new UsageError(
       'rejects_exist',
       `${rejects} is there, and is no file of rejected rows: it would be lost. Name another with --rejects, or move it away.`,
-    );
-  if (output === undefined || summary === undefined || settings.summary !== undefined) return;
-  const owner = summarizedOutput(summary);
-  if (owner !== undefined && owner !== basename(output))
-    throw new UsageError(
-      'summary_exists',
-      `${summary} is the summary of ${owner}: it would be lost. Name another with --summary, and with --rejects.`,
     );
 }

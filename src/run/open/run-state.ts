@@ -1,19 +1,20 @@
-import {existsSync, renameSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
-import {besideOf} from '../../disk/replace.ts';
 import {temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
-import {missingFile} from '../../input/bytes/raw.ts';
 import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
 import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
+import type {Destination} from '../destination/destination.ts';
+import {destinationOf} from '../destination/destinations.ts';
+import type {RunFiles} from '../destination/partial.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
-import {LEDGER, ledgerFiles, type Places, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
+import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
 /** Everything up to here is durable; the run goes on from it. */
 export interface Checkpoint extends ResumePoint {
@@ -34,11 +35,8 @@ interface HeldDirectory {
 }
 
 /** A run's directories while it holds them. */
-export interface RunState {
-  readonly places: Places;
-  /** Where the ledger and the record of the publishing are. */
-  readonly directory: string;
-  /** The state's and, where that is another, the output's own. */
+export interface RunState extends RunFiles {
+  readonly destination: Destination;
   readonly held: readonly HeldDirectory[];
   /** Whether it goes with the session, as a run that is streamed has nothing to go on from. */
   readonly temporary: boolean;
@@ -52,29 +50,23 @@ export interface RunState {
  * the input is said to be in does not exist.
  */
 export function openState(job: Job): RunState {
-  const places = placesOf(job);
-  const {output} = job.paths;
-  if (output !== undefined && !existsSync(dirname(output))) {
-    // The output goes beside the input by default: then it is the input's name that is wrong.
-    const [input] = job.inputs.filter(path => dirname(path) === dirname(output));
-    if (input !== undefined) throw missingFile(input);
-    throw new OutputError('no_directory', `${dirname(output)}, where the output would go, does not exist.`);
-  }
+  const destination = destinationOf(job);
+  const places = placesOf(job, destination);
+  destination.check();
   const temporary = job.paths.state === undefined;
   const directory = job.paths.state ?? temporaryDirectory();
-  const {own} = places;
-  const apart = own !== undefined && !isSameFile(identityOf(own), identityOf(directory));
+  const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
   const held: HeldDirectory[] = [];
   try {
-    if (apart) held.push(hold(own, true));
+    for (const own of apart) held.push(hold(own, true));
     held.push(hold(directory, temporary || job.settings.state === undefined));
-    return {places, directory, held, temporary};
+    return {destination, places, directory, held, temporary};
   } catch (error) {
     letGo(held, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${held.length === 0 && apart ? own : directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
+      `The state directory ${apart[held.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }
@@ -137,38 +129,6 @@ export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
 /** Forgets a run that is complete. */
 export function forgetLedger({directory}: Pick<RunState, 'directory'>): void {
   for (const name of ledgerFiles) rmSync(join(directory, name), {force: true});
-}
-
-/** The files that are written until they are published. */
-export type PartialName = 'output' | 'rejects';
-
-/**
- * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,
- * else in the output's own. (Two mounts of one file system have the same device, and still nothing can be renamed.)
- */
-export function partialPath({directory, held, places}: RunState, name: PartialName): string {
-  const file = `${name}.partial`;
-  const target = places[name];
-  const found = held.map(({path}) => join(path, file)).find(path => existsSync(path));
-  if (found !== undefined) return found;
-  const [first] = held;
-  const near = target === undefined || first?.path === directory || canRename(directory, target);
-  return join(near ? directory : (first?.path ?? directory), file);
-}
-
-function canRename(directory: string, target: string): boolean {
-  const to = besideOf(target);
-  const from = join(directory, 'probe');
-  rmSync(from, {force: true});
-  try {
-    writeFileSync(from, '', {flag: 'wx', mode: 0o600});
-    renameSync(from, to);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    for (const path of [from, to]) rmSync(path, {force: true});
-  }
 }
 
 /**

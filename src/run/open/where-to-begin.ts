@@ -1,18 +1,12 @@
-import {existsSync} from 'node:fs';
 import {digestFiles} from '../../disk/digest.ts';
 import type {ExitCode} from '../../errors.ts';
 import {StateError, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPlaces, deliverCompleted} from '../end/deliver-reports.ts';
 import type {RunOutcome} from '../end/finish.ts';
-import {
-  completePublishing,
-  forgetPublishing,
-  type PublishRecord,
-  unfinishedPublishing,
-} from '../end/publish.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {finishedBefore} from './done-before.ts';
@@ -28,14 +22,14 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
   checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
-    return end(job, io, state, outcomeOf(job, record));
-  const {output} = job.paths;
-  if (output !== undefined && existsSync(output) && !job.settings.force) {
-    const summary = job.settings.restart ? undefined : await finishedBefore(job, io);
+    return end(job, io, state, completedNow(job, record));
+  const {destination} = state;
+  if (destination.exists() && !job.settings.force) {
+    const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io);
     if (summary !== undefined) return end(job, io, state, doneBefore(job, summary));
     throw new UsageError(
       'output_exists',
-      `${output} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
+      `${job.output.name} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
@@ -54,9 +48,7 @@ function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): RunOutc
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
-    const record = unfinishedPublishing(state);
-    if (record !== undefined) await completePublishing(state, record);
-    return record;
+    return await state.destination.complete(state);
   } catch (error) {
     if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
     return undefined;
@@ -74,25 +66,20 @@ async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> 
   }
 }
 
-function outcomeOf({paths}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  return {
-    exitCode: exitCode as ExitCode,
-    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
-    stop: undefined,
-    safeRows: rowsWritten,
-    message: `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${paths.output}`,
-  };
+/** How a run ends that has nothing left to do. */
+function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: number, message: string) {
+  return {exitCode: exitCode as ExitCode, summary, stop: undefined, safeRows, message};
 }
 
-function doneBefore({paths}: Job, summary: Summary): RunOutcome {
+function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
+  const message = `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${output.name}`;
+  return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
+}
+
+function doneBefore({output}: Job, summary: Summary): RunOutcome {
   const rows = summary.rows.written;
-  return {
-    exitCode: summary.exit_code as ExitCode,
-    summary,
-    stop: undefined,
-    safeRows: rows,
-    message: `Nothing to do: ${paths.output} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`,
-  };
+  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`;
+  return outcomeOf(summary.exit_code, summary, rows, message);
 }
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */

@@ -1,57 +1,50 @@
-import {createWriteStream, rmSync} from 'node:fs';
+import {rmSync} from 'node:fs';
 import type {Reject} from '../../input/row.ts';
-import type {Job} from '../../job/job.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
-import {FileSink, type Sink, StreamSink} from '../../output/sink.ts';
+import {FileSink, type Sink} from '../../output/sink.ts';
 import {type Counters, countReject, countRow, savedCounters} from '../books/counters.ts';
+import {partialPath} from '../destination/partial.ts';
 import type {Layout} from '../layout/layout.ts';
-import {type Checkpoint, partialPath, type RunState} from '../open/run-state.ts';
+import type {Checkpoint, RunState} from '../open/run-state.ts';
 import {enrichedRow} from './enriched-row.ts';
 import type {ReadyEntry} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
 export class RowWriter {
   readonly counters: Counters;
-  /** Where the output and the rejects are until they are published; undefined for a stream, or where there are none. */
-  readonly partial: {readonly output: string | undefined; readonly rejects: string | undefined};
   /** Rows that the last checkpoint holds. */
   safeRows: number;
   readonly #layout: Layout;
   readonly #output: Sink;
+  /** Where rejects are until they are published; undefined where none are kept. */
+  readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
   #last: ReadyEntry | undefined;
 
-  private constructor(layout: Layout, output: Sink, partial: RowWriter['partial'], counters: Counters) {
+  private constructor(layout: Layout, output: Sink, rejectsPath: string | undefined, counters: Counters) {
     this.#layout = layout;
     this.#output = output;
-    this.partial = partial;
+    this.#rejectsPath = rejectsPath;
     this.counters = counters;
     this.safeRows = counters.rows.written;
   }
 
   /** Opens the partial files, cut back to the checkpoint. Throws StateError, OutputError. */
   static async open(
-    job: Job,
     state: RunState,
     layout: Layout,
     checkpoint: Checkpoint | undefined,
     stdout: NodeJS.WritableStream,
   ): Promise<RowWriter> {
-    const {output, rejects} = job.paths;
-    const partial = {
-      output: output === undefined ? undefined : partialPath(state, 'output'),
-      rejects: rejects === undefined ? undefined : partialPath(state, 'rejects'),
-    };
-    const sink =
-      partial.output === undefined
-        ? streamSink(job.paths.stream, stdout)
-        : await FileSink.open(partial.output, checkpoint?.outputBytes ?? 0);
-    const writer = new RowWriter(layout, sink, partial, savedCounters(checkpoint?.counters));
+    const {rejects} = state.places;
+    const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
+    const sink = await state.destination.open(state, checkpoint?.outputBytes ?? 0, stdout);
+    const writer = new RowWriter(layout, sink, rejectsPath, savedCounters(checkpoint?.counters));
     if (checkpoint === undefined) await sink.write(layout.encoder.head);
     const kept = checkpoint?.rejectsBytes ?? 0;
     if (kept > 0) await writer.#openRejects(kept);
-    else if (partial.rejects !== undefined) rmSync(partial.rejects, {force: true});
+    else if (rejectsPath !== undefined) rmSync(rejectsPath, {force: true});
     return writer;
   }
 
@@ -77,12 +70,12 @@ export class RowWriter {
     this.#last = entries.at(-1) ?? this.#last;
   }
 
-  /** Makes all that was written durable. Undefined before the first row. */
+  /** Makes all that was written durable. Undefined where there is nothing to go on from: before the first row, or in a stream. */
   async flush(): Promise<Omit<Checkpoint, 'timeline' | 'storedUntil'> | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;
-    if (last === undefined) return undefined;
+    if (last === undefined || outputBytes === undefined) return undefined;
     return {
       record: last.record.record,
       ...last.position,
@@ -98,12 +91,8 @@ export class RowWriter {
   }
 
   async #openRejects(bytes: number): Promise<Sink | undefined> {
-    if (this.partial.rejects === undefined) return undefined;
-    this.#rejects ??= await FileSink.open(this.partial.rejects, bytes);
+    if (this.#rejectsPath === undefined) return undefined;
+    this.#rejects ??= await FileSink.open(this.#rejectsPath, bytes);
     return this.#rejects;
   }
-}
-
-function streamSink(path: string | undefined, stdout: NodeJS.WritableStream): StreamSink {
-  return path === undefined ? new StreamSink(stdout, false) : new StreamSink(createWriteStream(path), true);
 }

@@ -7,7 +7,7 @@ import {isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
-import {type PartialName, partialPath, type RunState} from '../open/run-state.ts';
+import {type Places, partialPath, type RunFiles} from './partial.ts';
 
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
@@ -20,7 +20,7 @@ const publishRecord = z.object({
   output_path: z.string(),
   /** What was read: the same input need not be run again. */
   input: digest,
-  output: digest,
+  output: digest.nullable(),
   rejects: digest.nullable(),
   /** Whether rejects of the run before are to go, as this one has none. */
   obsolete: z.boolean(),
@@ -33,10 +33,18 @@ const publishRecord = z.object({
 
 export type PublishRecord = z.infer<typeof publishRecord>;
 
+export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
+
 const RECORD = 'publish.json';
 
-/** The files that it puts in place, in order: whoever sees the output must find what belongs to it. */
-const order = ['rejects', 'output'] as const satisfies readonly PartialName[];
+/** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
+function placed({places: {rejects}}: RunFiles, output: string, record: PublishFacts) {
+  const all = [['rejects', rejects] as const, ['output', output] as const];
+  return all.flatMap(([name, to]) => {
+    const digest = record[name];
+    return digest === null || to === undefined ? [] : [{name, to, digest}];
+  });
+}
 
 /**
  * Puts the files in place, all or, after a crash, the rest by running again: first a record of what is to be done, then
@@ -44,24 +52,18 @@ const order = ['rejects', 'output'] as const satisfies readonly PartialName[];
  *
  * @throws {OutputError} when a file or its directory can't be written.
  */
-export function publish(state: RunState, facts: Omit<PublishRecord, 'output_path' | 'token'>): void {
-  const {places, directory} = state;
-  const record = {...facts, output_path: places.output ?? '', token: randomBytes(8).toString('hex')};
-  try {
-    for (const name of order) {
-      const to = places[name];
-      if (record[name] !== null && to !== undefined) makeReady(partialPath(state, name), to);
-    }
-    const path = join(directory, RECORD);
+export function publish(files: RunFiles, output: string, facts: PublishFacts): void {
+  const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
+  orFailed(() => {
+    for (const {name, to} of placed(files, output, record)) makeReady(partialPath(files, name, to), to);
+    const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), `${path}.new`);
-    putInPlace(state, record);
-  } catch (error) {
-    throw failed(error);
-  }
+    putInPlace(files, record);
+  });
 }
 
-/** The record of a publishing that a crash cut short; undefined where there was none. */
-export function unfinishedPublishing({directory, places}: RunState): PublishRecord | undefined {
+/** The record of a publishing to `output` that a crash cut short; undefined where there was none. Throws StateError. */
+export function unfinishedPublishing({directory}: RunFiles, output: string): PublishRecord | undefined {
   const path = join(directory, RECORD);
   if (!existsSync(path)) return undefined;
   let record: PublishRecord;
@@ -74,7 +76,7 @@ export function unfinishedPublishing({directory, places}: RunState): PublishReco
       {cause: error},
     );
   }
-  if (record.output_path === places.output) return record;
+  if (record.output_path === output) return record;
   throw new StateError(
     'settings_changed',
     `The unfinished run in ${directory} was putting ${record.output_path} in place. Run the command for that, or give this one another --state.`,
@@ -87,52 +89,56 @@ export function unfinishedPublishing({directory, places}: RunState): PublishReco
  * @throws {StateError} when a file is neither where it was nor where it goes; {@link OutputError} when it can't be put
  * in place.
  */
-export async function completePublishing(state: RunState, record: PublishRecord): Promise<void> {
-  for (const name of order) {
-    const wanted = record[name];
-    const to = state.places[name];
-    if (wanted === null || to === undefined || existsSync(partialPath(state, name))) continue;
-    if (await hasDigest(to, wanted)) continue;
+export async function completePublishing(
+  files: RunFiles,
+  output: string,
+): Promise<PublishRecord | undefined> {
+  const record = unfinishedPublishing(files, output);
+  if (record === undefined) return undefined;
+  for (const {name, to, digest} of placed(files, output, record)) {
+    if (existsSync(partialPath(files, name, to)) || (await hasDigest(to, digest))) continue;
     throw new StateError(
       'publish_lost',
       `${to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
     );
   }
+  orFailed(() => putInPlace(files, record));
+  return record;
+}
+
+function orFailed(work: () => void): void {
   try {
-    putInPlace(state, record);
+    work();
   } catch (error) {
-    throw failed(error);
+    throw new OutputError(
+      'publish_failed',
+      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
+      {cause: error},
+    );
   }
 }
 
-function failed(error: unknown): OutputError {
-  return new OutputError(
-    'publish_failed',
-    `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
-    {cause: error},
-  );
-}
-
 /** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */
-export function forgetPublishing({directory}: RunState): void {
+export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>): void {
   rmSync(join(directory, RECORD), {force: true});
 }
 
 /** May be done again from its start, wherever it was cut short. */
-function putInPlace(state: RunState, record: PublishRecord): void {
-  const {places} = state;
-  const {output, rejects, summary} = places;
-  if (record.obsolete && rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects))
-    rmSync(rejects);
+function putInPlace(files: RunFiles, record: PublishRecord): void {
+  const {rejects, summary} = files.places;
+  if (record.obsolete) removeObsolete(files.places);
   if (summary !== undefined && record.summary !== null)
     replaceFile(summary, record.summary, besideOf(summary, record.token));
-  for (const name of order) {
-    const to = places[name];
-    if (to === undefined || record[name] === null) continue;
+  for (const {name, to} of placed(files, record.output_path, record)) {
     // Whoever sees the output must find what belongs to it, after a power cut too.
     if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
-    const from = partialPath(state, name);
+    const from = partialPath(files, name, to);
     if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
   }
-  if (output !== undefined) syncPath(dirname(output));
+  syncPath(dirname(record.output_path));
+}
+
+/** Removes the rejects of the run before. */
+export function removeObsolete({rejects}: Places): void {
+  if (rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects)) rmSync(rejects);
 }

@@ -1,0 +1,49 @@
+import {existsSync} from 'node:fs';
+import {basename, dirname} from 'node:path';
+import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import {OutputError, UsageError} from '../../errors.ts';
+import {missingFile} from '../../input/bytes/raw.ts';
+import {summarizedOutput} from '../../job/file-names.ts';
+import type {Job, OutputOf} from '../../job/job.ts';
+import {FileSink} from '../../output/sink.ts';
+import type {Destination} from './destination.ts';
+import {partialPath, writablePath} from './partial.ts';
+import {completePublishing, publish} from './publish.ts';
+
+/** A file: written beside its place as far as a checkpoint says, and renamed into it once it is whole. */
+export function fileDestination({name: path}: OutputOf<'file'>, job: Job): Destination {
+  const target = writablePath(path);
+  return {
+    writes: [path],
+    own: [`${target}.run`],
+    check() {
+      refuseOthersSummary(job);
+      refuseNowhere(job);
+    },
+    exists: () => existsSync(path),
+    holds: digest => hasDigest(path, digest),
+    open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
+    digest: files => digestFiles([partialPath(files, 'output', target)]),
+    publish: (files, facts) => publish(files, target, facts),
+    complete: files => completePublishing(files, target),
+  };
+}
+
+function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
+  if (summary === undefined || settings.summary !== undefined) return;
+  const owner = summarizedOutput(summary);
+  if (owner !== undefined && owner !== basename(output.name))
+    throw new UsageError(
+      'summary_exists',
+      `${summary} is the summary of ${owner}: it would be lost. Name another with --summary, and with --rejects.`,
+    );
+}
+
+function refuseNowhere({inputs, output}: Job): void {
+  const directory = dirname(output.name);
+  if (existsSync(directory)) return;
+  // The output goes beside the input by default: then it is the input's name that is wrong.
+  const input = inputs.find(path => dirname(path) === directory);
+  if (input !== undefined) throw missingFile(input);
+  throw new OutputError('no_directory', `${directory}, where the output would go, does not exist.`);
+}

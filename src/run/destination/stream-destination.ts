@@ -1,0 +1,30 @@
+import {createWriteStream} from 'node:fs';
+import {moveAtomically, writeAtomically} from '../../disk/replace.ts';
+import type {OutputOf} from '../../job/job.ts';
+import {StreamSink} from '../../output/sink.ts';
+import type {Destination} from './destination.ts';
+import {partialPath} from './partial.ts';
+import {removeObsolete, unfinishedPublishing} from './publish.ts';
+
+/** A pipe, a device or stdout: what is written is gone, so only what goes beside it is published. */
+export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
+  return {
+    writes: [],
+    own: [],
+    check() {},
+    exists: () => false,
+    holds: async () => false,
+    open: async (_, __, stdout) =>
+      to === '-' ? new StreamSink(stdout, false) : new StreamSink(createWriteStream(to), true),
+    digest: async () => null,
+    publish(files, {rejects, obsolete, summary}) {
+      const {places} = files;
+      if (obsolete) removeObsolete(places);
+      if (rejects !== null && places.rejects !== undefined)
+        moveAtomically(partialPath(files, 'rejects', places.rejects), places.rejects);
+      if (summary !== null && places.summary !== undefined) writeAtomically(places.summary, summary);
+    },
+    // A record in the state's directory is another job's.
+    complete: async files => unfinishedPublishing(files, name),
+  };
+}

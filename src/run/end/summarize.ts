@@ -1,0 +1,90 @@
+import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import type {Job} from '../../job/job.ts';
+import {nothingEarlier} from '../../ledger/given-up.ts';
+import {Ledger} from '../../ledger/ledger.ts';
+import {emptyTally} from '../../ledger/tally.ts';
+import type {Summary} from '../../report/summary.ts';
+import {type Books, buildSummary, type Published, type SummaryFacts} from '../books/build-summary.ts';
+import {savedCounters} from '../books/counters.ts';
+import type {RunIdentity} from '../identity.ts';
+import type {RunIo} from '../io.ts';
+import {operationsOf} from '../layout/layout.ts';
+import {type Checkpoint, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
+import type {Session} from '../session.ts';
+import type {Stop} from '../stop.ts';
+
+/** The summary of a session that is ending. */
+export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
+  const {job, io, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
+  const {tally, earlier} = ledger;
+  return buildSummary({
+    job,
+    end,
+    // A clock that was set back makes no run end before it began.
+    finishedAt: Math.max(io.now(), Math.round(session.clock())),
+    books: {
+      runId: identity.runId,
+      startedAt: identity.startedAt,
+      resumed: {times: identity.sessions - 1, from_row: checkpoint ? checkpoint.record + 1 : null},
+      input: source.position,
+      counters: writer.counters,
+      tally,
+      earlier,
+      timeline: session.timeline.state,
+    },
+    session: {
+      published,
+      baseUrl: connection.client.baseUrl,
+      blankLines: source.blankLines,
+      pace: executor.pace(),
+      store: session.store.trouble,
+      daily: ledger.day,
+      operations: operationsOf(layout.mapping.targets),
+      rules: layout.rules,
+    },
+  });
+}
+
+/** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
+export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefined, end: Stop): Summary {
+  return buildSummary({
+    job,
+    end,
+    finishedAt: io.now(),
+    books: booksSoFar(job, io, state),
+    session: undefined,
+  });
+}
+
+/** SHA-256 of nothing. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** The books as the last session left them; those of a run that never was, where there are none. */
+function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books {
+  const {identity, checkpoint, ...spent} = ledgerSoFar(job, now, state);
+  return {
+    ...spent,
+    runId: identity?.runId ?? randomUUID(),
+    startedAt: identity?.startedAt ?? now(),
+    resumed: {times: identity?.sessions ?? 0, from_row: null},
+    input: {bytes: checkpoint?.bytes ?? 0, sha256: checkpoint?.sha256 ?? EMPTY_SHA256},
+    counters: savedCounters(checkpoint?.counters),
+    timeline: checkpoint?.timeline ?? {everyMs: 0, points: []},
+  };
+}
+
+function ledgerSoFar({settings: {resend}}: Job, now: RunIo['now'], state: RunState | undefined) {
+  const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
+  if (state === undefined || !existsSync(ledgerPath(state)))
+    return {...nothing, earlier: nothingEarlier(false)};
+  try {
+    const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
+    const identity = ledger.getMeta<RunIdentity>('run');
+    const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
+    ledger.close();
+    return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
+  } catch {
+    return {...nothing, earlier: nothingEarlier(true)};
+  }
+}
