@@ -266,13 +266,11 @@ describe.each(describeSettings())('$name changed on a half-done run', ({name, sh
     expect(writtenBy(await stage.run(bases[base]), bases[base])).toEqual(wholes.get(base));
   });
 
-  test.runIf(!['summary', 'nothing'].includes(shapes) && !whoAnswers.includes(name))(
-    'one of these changes would be seen in the bytes',
-    async () => {
+  if (!['summary', 'nothing'].includes(shapes) && !whoAnswers.includes(name))
+    test('one of these changes would be seen in the bytes', async () => {
       const seen = [];
       for (const [base, to] of changes[name])
         seen.push((await uninterrupted(changed(base, to))).bytes !== wholes.get(base)?.bytes);
       expect(seen).toContain(true);
-    },
-  );
+    });
 });
