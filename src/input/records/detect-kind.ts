@@ -1,9 +1,10 @@
+import type {SettingsFor} from '../../job/settings.ts';
 import {InputError} from '../input-error.ts';
 
 export type InputKind = 'csv' | 'ndjson';
 
 /** The format that a setting or a file's name asks for. */
-export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
+export type NamedFormat = NonNullable<SettingsFor<'reading'>['inputFormat']>;
 
 /** The format by the file's name, compression endings aside; undefined where the name says nothing. */
 export function formatByName(path: string): NamedFormat | undefined {
