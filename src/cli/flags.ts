@@ -24,6 +24,8 @@ export function addSettings(command: Command, use: Use): Command {
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;
     command.addOption(optionOf(setting));
+    // A default of true would stand over a job file's false.
+    if (setting.negated === true) command.setOptionValue(setting.name, undefined);
     if (setting.name === 'cache')
       command.addOption(
         new Option('--no-cache', 'Keep no answers, and use none.').helpGroup(`${setting.group}:`),

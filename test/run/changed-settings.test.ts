@@ -10,7 +10,7 @@ import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {type Ended, interrupt, openStage, type Stage} from '../support/stage.ts';
 
-const ROWS = 40;
+const ROWS = 20;
 const numbers = Array.from({length: ROWS}, (_, i) => i);
 const pad = 'x'.repeat(1_100);
 
@@ -245,6 +245,15 @@ const isRefusal = ({code, summary}: Ended) =>
 /** With these somebody else is asked, who may well answer the same. */
 const whoAnswers: readonly SettingName[] = ['endpoint', 'account'];
 
+test.each(Object.keys(bases) as BaseName[])(
+  '%s: a refusal leaves the half-done run as it was',
+  async base => {
+    restore(base);
+    expect((await stage.run({...bases[base], limit: 1})).code).toBe(10);
+    expect(writtenBy(await stage.run(bases[base]), bases[base])).toEqual(wholes.get(base));
+  },
+);
+
 describe.each(describeSettings())('$name changed on a half-done run', ({name, shapes}) => {
   const changed = (base: BaseName, to: Value): RawSettings => ({
     ...bases[base],
@@ -263,14 +272,13 @@ describe.each(describeSettings())('$name changed on a half-done run', ({name, sh
     }
     if (['summary', 'nothing'].includes(shapes)) expect(ended.code).toBe(2);
     expect(stage.api.ledger.calls).toBe(calls);
-    expect(writtenBy(await stage.run(bases[base]), bases[base])).toEqual(wholes.get(base));
   });
 
   if (!['summary', 'nothing'].includes(shapes) && !whoAnswers.includes(name))
     test('one of these changes would be seen in the bytes', async () => {
-      const seen = [];
+      let seen = false;
       for (const [base, to] of changes[name])
-        seen.push((await uninterrupted(changed(base, to))).bytes !== wholes.get(base)?.bytes);
-      expect(seen).toContain(true);
+        seen ||= (await uninterrupted(changed(base, to))).bytes !== wholes.get(base)?.bytes;
+      expect(seen).toBe(true);
     });
 });

@@ -33,11 +33,7 @@ export function jobFrom(
   return {job, console: createConsole(rest)};
 }
 
-/** Commander gives every `--no-…` a default of true; those must not stand over a job file's. */
+/** The flags that were given. */
 export function cleaned(flags: RawSettings): RawSettings {
-  return Object.fromEntries(
-    Object.entries(flags).filter(
-      ([name, value]) => value !== undefined && !(value === true && (name === 'header' || name === 'cache')),
-    ),
-  );
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }

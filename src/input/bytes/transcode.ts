@@ -1,7 +1,8 @@
 import iconv from 'iconv-lite';
+import type {SettingsFor} from '../../job/settings.ts';
 
 /** How an input's bytes are to be read; `auto` is UTF-8 unless a byte order mark says UTF-16. */
-export type InputEncoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+export type InputEncoding = SettingsFor<'reading'>['encoding'];
 
 /** An encoding, and the length of the byte order mark before the text. */
 export interface Encoding {
