@@ -1,9 +1,10 @@
 import type {InputFormat} from '../input/row.ts';
 import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
-import {type Condition, compile} from './condition.ts';
+import {type Condition, compile, type Decision} from './condition.ts';
 import {conditionChecker, type Reference} from './expression.ts';
 import type {Background} from './given.ts';
+import {isBlind, levelOf} from './level.ts';
 import type {Facts} from './read-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
@@ -55,71 +56,32 @@ export function createScorer(
   const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
   const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
-  const relevant = [
-    ...new Set(
-      conditions.flatMap(condition =>
-        [...subjectsRead(condition, subjects)].flatMap(name => subjects.get(name)?.targets ?? []),
-      ),
-    ),
-  ];
-  const judge = (view: RowView, missing: Set<string> | undefined) => {
-    const facts = readFacts(view);
-    const held: number[] = [];
-    const undecided: number[] = [];
-    let wrong = NONE;
-    let sum = 0;
-    for (const rule of ready) {
-      const outcome = outcomeOf(rule, facts, view, missing, signal);
-      if (outcome === 'undecided') undecided.push(rule.place);
-      else if (outcome === 'wrong') wrong = [...wrong, rule.place];
-      if (outcome !== 'held') continue;
-      held.push(rule.place);
-      sum += rule.add;
-    }
+  const relevant = lookupsRead(conditions, subjects);
+  const nameSignal = signalNames(targets, subjects);
+  const verdict = (held: readonly ReadyRule[], view: RowView) => {
+    const sum = held.reduce((all, {add}) => all + add, 0);
     const score = Math.min(100, Math.max(0, sum));
-    return {
-      score,
-      outcomes: {held, undecided, wrong},
-      level: levelOf(score, levels, isBlind(view, relevant)),
-    };
-  };
-  const keys = targets.map((_, index) => keyOf(targets, index));
-  const signal: NameSignal = ({path, name}, {results}, combination) => {
-    const [root = '', inner = ''] = path;
-    const subject = root === 'status' || root === 'error' ? inner : root;
-    const index = combination.get(subject) ?? subjects.get(subject)?.targets[0];
-    const key = index === undefined ? undefined : keys[index];
-    if (index === undefined || key === undefined) return name;
-    if (subject !== root || results[index]?.status !== 'ok') return key;
-    return key === root ? name : key + name.slice(root.length);
+    return {score, level: levelOf(score, levels, isBlind(view, relevant))};
   };
   return {
     score(view) {
-      const missing = new Set<string>();
-      const {score: known, level, outcomes} = judge(view, missing);
-      const points = pointsOf(rules, outcomes.held);
-      const score = level === 'unknown' ? null : known;
+      const {held, undecided, wrong, missing} = judge(ready, readFacts(view), view, nameSignal);
+      const {score, level} = verdict(held, view);
+      const points = pointsOf(held);
+      const reasons = Object.keys(points);
       return {
-        risk: {score, level, reasons: Object.keys(points), points, missing: [...missing]},
-        outcomes,
+        risk: {score: level === 'unknown' ? null : score, level, reasons, points, missing},
+        outcomes: {held: held.map(({place}) => place), undecided, wrong},
       };
     },
-    soFar: view => judge(view, undefined),
+    soFar(view) {
+      const facts = readFacts(view);
+      return verdict(
+        ready.filter(rule => decide(rule, facts, view) === true),
+        view,
+      );
+    },
   };
-}
-
-const NONE: readonly number[] = [];
-
-/** By reason, which rules may share; a reason may be called `constructor`. */
-function pointsOf(rules: readonly PlacedRule[], held: readonly number[]): Record<string, number> {
-  const points: Record<string, number> = {};
-  for (const place of held) {
-    const rule = rules[place];
-    if (rule === undefined) continue;
-    const before = points[rule.reason];
-    points[rule.reason] = typeof before === 'number' ? before + rule.add : rule.add;
-  }
-  return points;
 }
 
 function compileRules(
@@ -137,51 +99,89 @@ function compileRules(
   });
 }
 
-/** Whether a rule holds for any of the lookups it speaks of; where nobody can tell, `missing` learns what it lacks. */
-function outcomeOf(
-  {condition, combinations}: ReadyRule,
+/** The lookups that conditions depend on. */
+function lookupsRead(conditions: readonly Condition[], subjects: Subjects): readonly number[] {
+  const names = conditions.flatMap(condition => [...subjectsRead(condition, subjects)]);
+  return [...new Set(names.flatMap(name => subjects.get(name)?.targets ?? []))];
+}
+
+function signalNames(targets: readonly Target[], subjects: Subjects): NameSignal {
+  const keys = targets.map((_, index) => keyOf(targets, index));
+  return ({path, name}, {results}, combination) => {
+    const [root = '', inner = ''] = path;
+    const subject = root === 'status' || root === 'error' ? inner : root;
+    const index = combination.get(subject) ?? subjects.get(subject)?.targets[0];
+    const key = index === undefined ? undefined : keys[index];
+    if (index === undefined || key === undefined) return name;
+    if (subject !== root || results[index]?.status !== 'ok') return key;
+    return key === root ? name : key + name.slice(root.length);
+  };
+}
+
+interface Judged {
+  readonly held: readonly ReadyRule[];
+  readonly undecided: readonly number[];
+  readonly wrong: readonly number[];
+  readonly missing: readonly string[];
+}
+
+/** What becomes of each rule, and what was missing where nobody can tell. */
+function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSignal: NameSignal): Judged {
+  const held: ReadyRule[] = [];
+  const undecided: number[] = [];
+  const wrong: number[] = [];
+  const missing = new Set<string>();
+  for (const rule of rules) {
+    const decision = decide(rule, facts, view);
+    if (decision === true) held.push(rule);
+    else if (decision === undefined) {
+      const hadAll = addLacking(rule, facts, view, nameSignal, missing);
+      (hadAll ? wrong : undecided).push(rule.place);
+    }
+  }
+  return {held, undecided, wrong, missing: [...missing]};
+}
+
+/** Whether a rule holds for any of the lookups that it speaks of; undefined where nobody can tell. */
+function decide(rule: ReadyRule, facts: Facts, view: RowView): Decision {
+  let any: Decision = false;
+  for (const combination of rule.combinations) {
+    const decision = rule.condition.decide(factsFor(rule, combination, facts, view));
+    if (decision === true) return true;
+    if (decision === undefined) any = undefined;
+  }
+  return any;
+}
+
+/** Adds what an undecided rule lacked. True where it had all and could not work with it. */
+function addLacking(
+  rule: ReadyRule,
   facts: Facts,
   view: RowView,
-  missing: Set<string> | undefined,
-  signal: NameSignal,
-): 'not' | keyof RuleOutcomes {
-  const several = combinations.length > 1;
-  let undecided: [Facts, Combination][] | undefined;
-  for (const combination of combinations) {
-    const these = several ? chosen(facts, view, combination) : facts;
-    const decision = condition.decide(these);
-    if (decision === true) return 'held';
-    if (decision !== undefined) continue;
-    undecided ??= [];
-    undecided.push([these, combination]);
-  }
-  if (missing === undefined || undecided === undefined) return 'not';
-  let wrong = false;
-  for (const [these, combination] of undecided) {
+  nameSignal: NameSignal,
+  missing: Set<string>,
+): boolean {
+  let hadAll = false;
+  for (const combination of rule.combinations) {
     const lacked = new Set<Reference>();
-    wrong = condition.missing(these, lacked) || wrong;
-    for (const reference of lacked) missing.add(signal(reference, view, combination));
+    // Of a combination that decides it, nothing is missing.
+    hadAll = rule.condition.missing(factsFor(rule, combination, facts, view), lacked) || hadAll;
+    for (const reference of lacked) missing.add(nameSignal(reference, view, combination));
   }
-  return wrong ? 'wrong' : 'undecided';
+  return hadAll;
 }
 
-/** Harmless as far as is known is no low risk where something is not known that should be. */
-function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolean): RiskLevel {
-  if (score >= high) return 'high';
-  if (score >= medium) return 'medium';
-  return blind ? 'unknown' : 'low';
+/** A row's facts as they stand have the first lookup of each subject, which is the only one where there are not several. */
+function factsFor({combinations}: ReadyRule, combination: Combination, facts: Facts, view: RowView): Facts {
+  return combinations.length > 1 ? chosen(facts, view, combination) : facts;
 }
 
-/** Whether a lookup that the rules read went wrong, or none of them has said anything at all. */
-function isBlind({results}: RowView, relevant: readonly number[]): boolean {
-  let heard = relevant.length === 0;
-  for (const index of relevant) {
-    const result = results[index];
-    if (result === undefined || result.status === 'empty') continue;
-    if (result.status === 'failed' || result.status === 'unknown') return true;
-    if (result.status === 'skipped') {
-      if (result.error !== 'condition') return true;
-    } else heard = true;
+/** By reason, which rules may share; a reason may be called `constructor`. */
+function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
+  const points: Record<string, number> = {};
+  for (const {reason, add} of held) {
+    const before = points[reason];
+    points[reason] = typeof before === 'number' ? before + add : add;
   }
-  return !heard;
+  return points;
 }
