@@ -71,6 +71,7 @@ export class Engine {
     return withMixedNumbers(new Environment())
       .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
       .registerFunction(`${ENGINE_NAMES.over}(dyn): dyn`, this.#work.over, sync)
+      .registerFunction(`${ENGINE_NAMES.within}(): bool`, this.#work.within, sync)
       .registerFunction(`${ENGINE_NAMES.read}(dyn): dyn`, this.#work.read, sync)
       .registerFunction(`${ENGINE_NAMES.searched}(dyn, dyn): dyn`, this.#work.searched, sync);
   }

@@ -24,15 +24,16 @@ export class Work {
   /** A list or a map that is gone over. */
   readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
 
-  /** What is read anew for each element: a list may be searched for it. */
+  /** True; throws once too much was done. */
+  readonly within = (): boolean => this.#spend(true, 0);
+
+  /** What is read anew for each element: a list may be searched for it, and the library goes over a row's objects. */
   readonly read = (value: unknown): unknown => {
-    if (Array.isArray(value)) return this.#spend(value, value.length);
-    return typeof value === 'string'
-      ? this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP))
-      : value;
+    if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
+    return value instanceof Map ? value : this.#spend(value, elementsOf(value));
   };
 
-  #spend(value: unknown, steps: number): unknown {
+  #spend<T>(value: T, steps: number): T {
     this.#left -= steps;
     if (this.#left < 0) throw TOO_MUCH;
     return value;

@@ -6,6 +6,7 @@ export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
   over: 'over_',
+  within: 'within_',
   read: 'read_',
   searched: 'searched_',
 } as const;
@@ -77,8 +78,17 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Sco
   if (variable === undefined) return rcall(name, of, []);
   const bound = variable.op === 'id' ? new Set([...scope.bound, variable.args]) : scope.bound;
   const body = rest.map(child => shaped(child, {...scope, inLoop: true, bound}));
-  return rcall(name, scope.bounded ? call(ENGINE_NAMES.over, of) : of, [variable as Shape, ...body]);
+  if (!scope.bounded) return rcall(name, of, [variable as Shape, ...body]);
+  const guarded = PAST_ERRORS.has(name) ? body.map(whileWithin) : body;
+  return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
+
+/** These go on after an element that fails; the others end there. */
+const PAST_ERRORS = new Set(['all', 'exists']);
+
+/** What is read for an element takes time before it is counted, so none of it is where too much was done already. */
+const whileWithin = (body: Shape) =>
+  ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
 /** The library rounds fractions when it writes them, and does not read back characters beyond 16 bits. */
 function literal(value: unknown): Shape | undefined {

@@ -55,6 +55,8 @@ describe('what one row can make a condition do is bounded', () => {
     ],
     ['verify.rules.map(a, verify.rules.filter(b, b.action == a.action)).size() == 5000', 5_000, undefined],
     ['row.country.split(",").exists(c, c in ["DE"])', 1, true],
+    ['verify.rules.exists(r, r.action == "a1" ? true : false) || false', 2, true],
+    ['verify.rules.all(r, has(r.action) && (r.action == "a0" || !(r.action == "a0")))', 2, true],
     ['row["country"].split(",").map(list, list + "x") == ["USx", "DEx"]', 1, true],
   ])('%s of %i', (text, length, expected) => {
     expect(condition(text).decide(facts(length))).toBe(expected);
@@ -68,7 +70,35 @@ describe('what one row can make a condition do is bounded', () => {
     const map = Object.fromEntries(many.slice(0, 200).map(({action}) => [action, 1]));
     expect(decide('row.map.all(a, row.map.exists(b, a == b))', {map})).toBeUndefined();
     expect(decide('list.known.all(a, list.known.exists(b, a == b))', {})).toBeUndefined();
+    expect(decide('row.flags.all(f, f)', {flags: [true, true]})).toBe(true);
     expect(decide('row.tags.exists(t, t in list.known)', {tags: [...Array(500).fill('b'), 'a7']})).toBe(true);
+  });
+
+  test.each([
+    'row.tags.exists(t, t in row.large)',
+    'row.tags.all(t, size(row.large) == 1)',
+    'row.tags.exists_one(t, t in row.large)',
+    'size(row.tags.map(t, row.large)) == 0',
+  ])('%s: an object of the row counts as what it holds', text => {
+    const large = Object.fromEntries(Array.from({length: 10_001}, (_, n) => [`n${n}`, 1]));
+    const compiled = compile(conditionChecker({row: {kind: 'dyn'}})(text, 'here'));
+    expect(compiled.decide(row({tags: ['a', 'b'], large}))).toBeUndefined();
+    expect(compiled.decide(row({tags: ['a', 'b'], large: {a: 1}}))).toBeTypeOf('boolean');
+  });
+
+  test('once too much was done, the elements that are left read nothing', () => {
+    let read = 0;
+    const keys = Array.from({length: 10_001}, (_, n) => `n${n}`);
+    const large = new Proxy(Object.fromEntries(keys.map(key => [key, 1])), {
+      ownKeys: () => {
+        read += 1;
+        return keys;
+      },
+    });
+    const text = 'row.tags.exists(t, size(row.large) == 1)';
+    const compiled = compile(conditionChecker({row: {kind: 'dyn'}})(text, 'here'));
+    expect(compiled.decide(row({tags: Array(1_000).fill('a'), large}))).toBeUndefined();
+    expect(read).toBeLessThan(10);
   });
 
   test('a text is not looked for in another where both are long', () => {
