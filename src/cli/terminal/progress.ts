@@ -1,6 +1,6 @@
 import {inCredits} from '../../job/money.ts';
 import {totalOf} from '../../ledger/tally.ts';
-import type {Pause} from '../../lookup/pace/traffic.ts';
+import type {Pause} from '../../lookup/pace/pause.ts';
 import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';

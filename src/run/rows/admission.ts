@@ -1,11 +1,11 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
-import type {Answers, Question} from '../../lookup/answers.ts';
-import type {Planned} from '../../lookup/plan-row.ts';
+import type {Answers, Waiter} from '../../lookup/answers.ts';
+import type {PlannedCell} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {Stopper} from '../stop.ts';
 import {stopFor} from '../stop.ts';
 import {answerOf} from './enriched-row.ts';
-import type {Entry, InOrder} from './in-order.ts';
+import type {InOrder, PendingRecord} from './in-order.ts';
 
 interface Stages {
   readonly layout: Layout;
@@ -14,16 +14,16 @@ interface Stages {
   readonly stopper: Stopper;
 }
 
-type Ask = Extract<Planned, {status: 'ask'}>;
+type ToAsk = Extract<PlannedCell, {status: 'ask'}>;
 
 /**
- * plan → answers: rows enter the window in input order, and their questions go to the chain. Lookups that have a
+ * plan → answers: rows enter the window in input order, and their lookups go to the chain. Lookups that have a
  * condition wait until the row's others are answered; whether they are asked depends on that row alone.
  */
 export class Admission {
   readonly #stages: Stages;
-  /** Questions whose condition holds, until they are asked together. */
-  #second: Question[] = [];
+  /** Cells whose condition holds, until their lookups are asked together. */
+  #second: Waiter[] = [];
   #turn: NodeJS.Immediate | undefined;
 
   constructor(stages: Stages) {
@@ -34,17 +34,24 @@ export class Admission {
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
-    const questions: Question[] = [];
-    for (const record of records) this.#admitRecord(record, position, questions);
-    await answers.ask(questions);
+    const waiters: Waiter[] = [];
+    for (const record of records) this.#admitRecord(record, position, waiters);
+    await answers.ask(waiters);
     await this.#askSecond();
   }
 
-  #admitRecord(record: InputRecord, position: Entry['position'], questions: Question[]): void {
+  #admitRecord(record: InputRecord, position: PendingRecord['position'], waiters: Waiter[]): void {
     const {layout, window} = this.#stages;
-    const planned: readonly Planned[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
+    const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
     const bytes = sizeOf(record, planned);
-    const entry: Entry = {record, results: [], missing: planned.length, bytes, position, queued: false};
+    const entry: PendingRecord = {
+      record,
+      results: [],
+      missing: planned.length,
+      bytes,
+      position,
+      queued: false,
+    };
     const later = layout.mapping.targets.flatMap(({when}, index) => {
       const plan = planned[index];
       return when !== undefined && plan?.status === 'ask' ? [{index, plan}] : [];
@@ -58,10 +65,10 @@ export class Admission {
     for (const [index, plan] of planned.entries()) {
       if (isLater(index)) continue;
       if (plan.status === 'ask') {
-        questions.push({
+        waiters.push({
           lookup: plan.lookup,
-          answer: settled => {
-            window.complete(entry, index, settled);
+          tell: outcome => {
+            window.complete(entry, index, outcome);
             answered();
           },
         });
@@ -75,7 +82,7 @@ export class Admission {
   }
 
   /** All that a row's conditions depend on is known. */
-  #decide(entry: Entry, later: readonly {readonly index: number; readonly plan: Ask}[]): void {
+  #decide(entry: PendingRecord, later: readonly {readonly index: number; readonly plan: ToAsk}[]): void {
     const {layout, window} = this.#stages;
     const {record, results} = entry;
     if (record.type === 'reject' || layout.askWhich === undefined) return;
@@ -86,8 +93,7 @@ export class Admission {
     const asks = layout.askWhich({row: record, results: first, answers: entry.answers});
     for (const {index, plan} of later) {
       if (!asks(index)) window.complete(entry, index, {status: 'skipped', error: 'condition'});
-      else
-        this.#second.push({lookup: plan.lookup, answer: settled => window.complete(entry, index, settled)});
+      else this.#second.push({lookup: plan.lookup, tell: outcome => window.complete(entry, index, outcome)});
     }
     if (this.#second.length > 0) this.#turn ??= setImmediate(() => void this.#askSecond());
   }
@@ -97,11 +103,11 @@ export class Admission {
     const {answers, stopper} = this.#stages;
     clearImmediate(this.#turn);
     this.#turn = undefined;
-    const questions = this.#second;
+    const waiters = this.#second;
     this.#second = [];
-    if (questions.length === 0 || stopper.reason !== undefined) return;
+    if (waiters.length === 0 || stopper.reason !== undefined) return;
     try {
-      await answers.ask(questions);
+      await answers.ask(waiters);
     } catch (error) {
       stopper.stop(stopFor(error));
     }
@@ -114,7 +120,7 @@ export class Admission {
  */
 const BESIDE = {row: 400, field: 48, question: 450} as const;
 
-function sizeOf(record: InputRecord, planned: readonly Planned[]): number {
+function sizeOf(record: InputRecord, planned: readonly PlannedCell[]): number {
   const fields = record.type === 'csv' ? record.fields : [record.raw];
   const questions = planned.reduce((sum, {status}) => sum + (status === 'ask' ? BESIDE.question : 0), 0);
   return fields.reduce((sum, {length}) => sum + length + BESIDE.field, BESIDE.row + questions);

@@ -8,7 +8,7 @@ import {type Counters, countReject, countRow, savedCounters} from '../books/coun
 import type {Layout} from '../layout/layout.ts';
 import {type Checkpoint, partialPath, type RunState} from '../open/run-state.ts';
 import {enrichedRow} from './enriched-row.ts';
-import type {ReadyEntry} from './in-order.ts';
+import type {ReadyRecord} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
 export class RowWriter {
@@ -20,7 +20,7 @@ export class RowWriter {
   readonly #layout: Layout;
   readonly #output: Sink;
   #rejects: Sink | undefined;
-  #last: ReadyEntry | undefined;
+  #last: ReadyRecord | undefined;
 
   private constructor(layout: Layout, output: Sink, partial: RowWriter['partial'], counters: Counters) {
     this.#layout = layout;
@@ -55,7 +55,7 @@ export class RowWriter {
     return writer;
   }
 
-  async write(entries: readonly ReadyEntry[]): Promise<void> {
+  async write(entries: readonly ReadyRecord[]): Promise<void> {
     const rows: EnrichedRow[] = [];
     const rejects: Reject[] = [];
     for (const entry of entries) {
