@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {nestsTooDeep} from '../job/nesting.ts';
-import {errorBody, INVALID_TOKEN} from '../operations/operation.ts';
+import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
@@ -35,8 +35,9 @@ export function classifyResponse(
   }
   if (status === 402)
     return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};
-  if (status === 429) return {...heard, kind: 'throttled', code: 'http_429'};
-  if (status === 503 && pace.retryAfter !== undefined) return {...heard, kind: 'throttled', code: 'http_503'};
+  const throttles = throttlingStatuses[status];
+  if (throttles === 'always' || (throttles !== undefined && pace.retryAfter !== undefined))
+    return {...heard, kind: 'throttled', code: `http_${status}`};
   if (status === 408 || status === 425 || status >= 500) {
     return {...heard, kind: 'ambiguous', code: `http_${status}`};
   }

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {throttledBy} from '../operations/operation.ts';
 import {defaultAges, defaultCosts, operationNames, operations, perIntelligence} from '../operations/table.ts';
 import {type Beside, besideToken} from '../operations/verify.ts';
 import {
@@ -236,7 +237,7 @@ const shape = {
   throttledCharge: setting(charge.default('free'), {
     group: CALLS,
     value: 'HOW',
-    description: 'What a throttled call (429) costs: free, maybe or spent.',
+    description: `What a throttled call (${throttledBy}) costs: free, maybe or spent.`,
   }),
   rejectedCharge: setting(charge.default('maybe'), {
     group: CALLS,

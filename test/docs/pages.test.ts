@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {throttledBy} from '../../src/operations/operation.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -33,6 +34,13 @@ test.each(all)('every link of %s leads somewhere', page => {
     expect(headings, link).toContain(anchor);
   }
 });
+
+test.each(['README.md', 'docs/cost-privacy-security.md', 'docs/fleet.md'])(
+  '%s says which statuses throttle',
+  page => {
+    expect(textOf(page)).toContain(`(${throttledBy})`);
+  },
+);
 
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
