@@ -10,7 +10,7 @@ import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';
 import {CHUNK_VALUES, type Chunk} from './protocol.ts';
 import {closing, connectRedis, disconnect, type FleetPackages, loadPackages, publicUrl} from './redis.ts';
-import {identityClaims, join, type Member, type Membership, rateClaim} from './roster.ts';
+import {enterRoster, identityClaims, type Member, type Membership, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
 
@@ -45,7 +45,7 @@ export interface RunReport {
 export type RunMember = Member &
   RunReport & {readonly runId: string; readonly out: number; readonly rate: string};
 
-/** What the run wants to hear of its fleet. */
+/** What the fleet tells the run. */
 export interface FleetEvents {
   /** So many values may be out from now on. */
   readonly slots: (count: number) => void;
@@ -88,7 +88,7 @@ export class Fleet implements Outlet {
     const redis = await connectRedis(options.redisUrl, packages);
     const fleet = new Fleet(options, redis, packages);
     try {
-      fleet.#membership = await fleet.#join();
+      fleet.#membership = await fleet.#enterRoster();
       await fleet.#queue.ready();
       return fleet;
     } catch (error) {
@@ -173,9 +173,9 @@ export class Fleet implements Outlet {
     await disconnect(this.#redis);
   }
 
-  #join(): Promise<Membership> {
+  #enterRoster(): Promise<Membership> {
     const {scope, secret, rate, runId, report} = this.#options;
-    return join(
+    return enterRoster(
       this.#redis,
       'run',
       [...identityClaims(scope, sealWith(secret)), rateClaim(rate)],

@@ -6,7 +6,7 @@ import type {Client} from '../client/client.ts';
 import {Gate} from './gate.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {clockAheadMs, closing, connectRedis, disconnect, type FleetPackages, loadPackages} from './redis.ts';
-import {identityClaims, join, type Member, type Membership} from './roster.ts';
+import {enterRoster, identityClaims, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
 import {Snapshot} from './snapshot.ts';
@@ -96,7 +96,7 @@ export class FleetWorker {
     const worker = new FleetWorker(options, redis, packages);
     try {
       worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
-      worker.#membership = await join(
+      worker.#membership = await enterRoster(
         redis,
         'worker',
         identityClaims(options.scope, worker.#seal),

@@ -1,3 +1,4 @@
+import {formatByName, type NamedFormat} from '../job/named-format.ts';
 import {decompress} from './bytes/decompress.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
@@ -6,7 +7,7 @@ import {detectEncoding, type InputEncoding, transcode} from './bytes/transcode.t
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, formatByName, type NamedFormat, refuseBinary} from './records/detect-kind.ts';
+import {detectKind, refuseBinary} from './records/detect-kind.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader, Tally} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';

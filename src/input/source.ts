@@ -1,10 +1,10 @@
+import type {NamedFormat} from '../job/named-format.ts';
 import {Meter} from './bytes/meter.ts';
 import {fileSize} from './bytes/raw.ts';
 import type {InputEncoding} from './bytes/transcode.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import type {NamedFormat} from './records/detect-kind.ts';
 import type {Tally} from './records/record-reader.ts';
 import {demandAgreement, type NamedFormatOf} from './records/same-format.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';

@@ -4,6 +4,7 @@ import {identityOf, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
+import {formatByName} from './named-format.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
@@ -150,21 +151,6 @@ function withOutputFormat(source: JobSource): JobSource {
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};
-}
-
-function formatByName(path: string): 'csv' | 'tsv' | 'ndjson' | undefined {
-  const extension = /\.(csv|tsv|tab|ndjson|jsonl)(?:\.(?:gz|zst|zstd))?$/i.exec(path)?.[1]?.toLowerCase();
-  switch (extension) {
-    case undefined:
-      return undefined;
-    case 'csv':
-      return 'csv';
-    case 'tsv':
-    case 'tab':
-      return 'tsv';
-    default:
-      return 'ndjson';
-  }
 }
 
 function resolvePaths(output: string, settings: Settings): JobPaths {

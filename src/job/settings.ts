@@ -78,7 +78,7 @@ const shape = {
     {
       group: SERVICE,
       value: 'NAME|URL',
-      description: 'Whom to ask: embedded, live (from the environment), or a base URL.',
+      description: 'The service to ask: embedded, live (from the environment), or a base URL.',
       defaultText: 'from the environment',
     },
   ),

@@ -23,7 +23,7 @@ export class Budget {
     this.#spent = spent;
   }
 
-  /** What is spent, maybe spent, and reserved for calls in flight. */
+  /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
   get committed(): number {
     return this.#spent() + this.#reserved;
   }

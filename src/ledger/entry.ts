@@ -9,7 +9,7 @@ export interface LedgerEntry {
   readonly outcome: LastingOutcome | undefined;
   /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
-  /** The dispatch whose session ended before it was heard of; undefined where the last one's outcome is known. */
+  /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
 }
 

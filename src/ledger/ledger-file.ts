@@ -35,7 +35,7 @@ export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 
-/** The error of a value whose session ended before it was heard of: it may have been carried out. */
+/** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
 
 /** So many keys are looked up with one statement; fewer are padded with nulls. */

@@ -1,6 +1,5 @@
 import {isStored, type Operation} from '../operations/table.ts';
 import {Budget, type Limits} from './budget.ts';
-import type {DailyBudget} from './daily-budget.ts';
 import {
   type Answer,
   answerOf,
@@ -47,12 +46,12 @@ const ADOPT_AT_ONCE = 20_000;
  */
 export class Ledger {
   readonly tally: Tally;
+  readonly budget: Budget;
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
-  readonly #budget: Budget;
   #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
   #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
@@ -70,7 +69,7 @@ export class Ledger {
       const {resend, lostState = false} = options;
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
-      this.#budget = new Budget(options, () => {
+      this.budget = new Budget(options, () => {
         const {spent, maybeSpent} = spendingOf(this.tally);
         return spent + maybeSpent;
       });
@@ -98,7 +97,7 @@ export class Ledger {
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    const refused = batch.findIndex(({key, cost}) => !this.#budget.take(key, cost));
+    const refused = batch.findIndex(({key, cost}) => !this.budget.take(key, cost));
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
     this.#inFlight += granted.length;
@@ -106,29 +105,9 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Whether the budgets have room for `cost` more. */
-  affords(cost: number): boolean {
-    return this.#budget.affords(cost);
-  }
-
-  /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
-  get committed(): number {
-    return this.#budget.committed;
-  }
-
   /** What attempts that were given up have cost. */
   get earlier(): Earlier {
     return this.#givenUp.earlier;
-  }
-
-  /** The day's budget, where it is what the last reservation was refused for. */
-  get exhaustedDay(): DailyBudget | undefined {
-    return this.#budget.exhaustedDay;
-  }
-
-  /** What the job's budget of the day came to, where it has one. */
-  get day(): Budget['day'] {
-    return this.#budget.day;
   }
 
   /** Books what became of an attempt; resolves once that is in the file. */
@@ -136,7 +115,7 @@ export class Ledger {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
     this.#attempts.push(booked);
     this.#inFlight -= 1;
-    this.#budget.release(booked.key, booked.cost, booked.charge);
+    this.budget.release(booked.key, booked.cost, booked.charge);
     bookAttempt(this.tally, booked);
     return this.#soon();
   }
@@ -145,7 +124,7 @@ export class Ledger {
   found(booked: BookedAttempt): Promise<void> {
     bookLost(this.tally, booked.operation, -1, -booked.cost);
     this.#inFlight += 1;
-    this.#budget.hold(booked.cost);
+    this.budget.hold(booked.cost);
     return this.record(booked);
   }
 
@@ -194,7 +173,7 @@ export class Ledger {
         this.#writeTally();
       }),
     );
-    this.#budget.clear();
+    this.budget.clear();
   }
 
   getMeta<T>(name: string): T | undefined {
@@ -217,7 +196,7 @@ export class Ledger {
     if (this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
-    this.#budget.close();
+    this.budget.close();
     this.#state = 'closed';
     this.#db.close();
   }
@@ -225,7 +204,7 @@ export class Ledger {
   /** Closes without writing: after an error that makes writing pointless. */
   abandon(): void {
     this.#state = 'closed';
-    for (const close of [() => this.#budget.abandon(), () => this.#db.close()]) {
+    for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
       try {
         close();
       } catch {
@@ -291,7 +270,7 @@ export class Ledger {
       this.#sql.lose.run(never ? stateOf.unknown : WAITING);
       this.#writeTally();
     });
-    this.#budget.clear();
+    this.budget.clear();
     return counts.reduce((sum, count) => sum + count);
   }
 }

@@ -103,7 +103,7 @@ export class Answers {
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for in vain, or
+   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an answer, or
    * too long ago.
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): Set<string> {

@@ -12,7 +12,7 @@ export interface Task {
   readonly ambiguous: boolean;
 }
 
-/** What the run wants to hear from its executor. */
+/** What the executor tells the run. */
 export interface ExecutorEvents {
   /** The outcome for good; the ledger has it. */
   settled(task: Task, outcome: Outcome): void;

@@ -13,7 +13,7 @@ import {concluded, reserve, type TaskState, taskState} from './task-state.ts';
 
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;
-  readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'affords'>;
+  readonly ledger: Pick<Ledger, 'reserve' | 'record'> & {readonly budget: Pick<Ledger['budget'], 'affords'>};
   readonly lanes: readonly LaneSettings[];
   /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
   readonly concurrency?: number | undefined;
@@ -154,7 +154,7 @@ export class QueueExecutor implements Executor {
   /** Whether this task can't be afforded, and no call is under way that may turn out free and give credits back. */
   #isOverBudget(task: Task): boolean {
     const {onBudget, ledger} = this.#options;
-    return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.affords(task.cost);
+    return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */

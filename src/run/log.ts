@@ -73,7 +73,7 @@ export function logTrouble({io, layout}: Session, entries: readonly ReadyRecord[
   for (const {record, results} of entries) {
     const row = record.record;
     if (record.type === 'reject')
-      io.log.debug({row, line: record.line, reason: record.reason}, 'row set aside');
+      io.log.debug({row, line: record.line, reason: record.reason}, 'row rejected');
     for (const [index, result] of results.entries()) {
       if (result?.status !== 'failed' && result?.status !== 'unknown') continue;
       const column = layout.mapping.targets[index]?.column;

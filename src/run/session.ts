@@ -21,7 +21,7 @@ import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import type {Stopper} from './stop.ts';
 
-/** A run's stages, opened and joined; closing them is the caller's. */
+/** A run's stages, opened; closing them is the caller's. */
 export interface Session {
   readonly job: Job;
   readonly io: RunIo;
@@ -70,7 +70,7 @@ export async function openSession(
     ledger = openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn);
     const input = await openInput(job, io, ledger, beginning);
     try {
-      return await join(job, io, state, stopper, connection, ledger, input);
+      return await openStages(job, io, state, stopper, connection, ledger, input);
     } catch (error) {
       await input.source.close();
       throw error;
@@ -123,7 +123,7 @@ export function sourceSettings(
   };
 }
 
-async function join(
+async function openStages(
   job: Job,
   io: RunIo,
   state: RunState,

@@ -37,9 +37,9 @@ test('reserves in order what the limit allows, and credits of free calls again',
   expect(ledger.reserve([call('d')])).toBe(0);
   const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
   await ledger.record({...call('a'), attempt, charge: 'free', retry: false});
-  expect(ledger.affords(1)).toBe(true);
+  expect(ledger.budget.affords(1)).toBe(true);
   expect(ledger.reserve([call('d')])).toBe(1);
-  expect(ledger.committed).toBe(3);
+  expect(ledger.budget.committed).toBe(3);
   ledger.close();
 });
 
@@ -111,23 +111,23 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
     expect(next.carried('nobody', 0)).toBeUndefined();
     expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 2, spent: 1, maybeSpent: 3});
     expect(next.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
-    expect(next.committed).toBe(4);
+    expect(next.budget.committed).toBe(4);
     next.close();
   }
   const other = open();
   other.restart('there');
   expect(other.carried('a', 0)).toBeUndefined();
-  expect([other.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
+  expect([other.budget.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
   other.reserve([call('a')]);
   other.close();
   const back = open();
-  expect(back.committed).toBe(1);
+  expect(back.budget.committed).toBe(1);
   back.restart('here');
   expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
-  expect(back.committed).toBe(4);
+  expect(back.budget.committed).toBe(4);
   back.restart('here', true);
   expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
-  expect(back.committed).toBe(0);
+  expect(back.budget.committed).toBe(0);
   expect(back.earlier).toEqual({
     counted: {calls: 0, spent: 0, maybeSpent: 0},
     notCounted: {calls: 2, spent: 1, maybeSpent: 4},

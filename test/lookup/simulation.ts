@@ -128,7 +128,7 @@ function start(options: SimulationOptions) {
         return granted;
       },
       record: async () => {},
-      affords: cost => cost <= credits,
+      budget: {affords: cost => cost <= credits},
     },
     policy: {
       maxAttempts: 6,

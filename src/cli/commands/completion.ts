@@ -20,9 +20,9 @@ interface Completed {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly Flag[];
-  /** Its first argument, where that is no subcommand. */
-  readonly first: Words;
   readonly subcommands: Words;
+  /** What its first argument can be, a subcommand or another word. */
+  readonly first: Words;
 }
 
 const scripts = new Map([
@@ -52,21 +52,24 @@ export async function completionCommand(program: Command, shell: string): Promis
 
 /** The commands below this one, each followed by its own. */
 function completed(above: Command, parent?: string): Completed[] {
-  return above.commands.flatMap(command => [
-    {
-      parent,
-      name: command.name(),
-      description: quoted(command.description()),
-      flags: command.options.flatMap(({long, description}) =>
-        typeof long === 'string'
-          ? [{name: long, description: quoted(description), values: choices.get(long) ?? ''}]
-          : [],
-      ),
-      first: firstArguments[command.name()] ?? '',
-      subcommands: command.commands.map(below => below.name()).join(' '),
-    },
-    ...completed(command, command.name()),
-  ]);
+  return above.commands.flatMap(command => {
+    const subcommands = command.commands.map(below => below.name()).join(' ');
+    return [
+      {
+        parent,
+        name: command.name(),
+        description: quoted(command.description()),
+        flags: command.options.flatMap(({long, description}) =>
+          typeof long === 'string'
+            ? [{name: long, description: quoted(description), values: choices.get(long) ?? ''}]
+            : [],
+        ),
+        subcommands,
+        first: firstArguments[command.name()] ?? subcommands,
+      },
+      ...completed(command, command.name()),
+    ];
+  });
 }
 
 /** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
@@ -86,7 +89,7 @@ _bulk_enrich() {
     return
   fi
   [ "$COMP_CWORD" -eq 2 ] && case "$command" in
-${lines(top, each => first(each) !== '' && `    ${each.name}) ${reply(first(each))}; return ;;`)}
+${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; return ;;`)}
   esac
   case "$command" in ${top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
@@ -106,9 +109,9 @@ function zsh(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
   const option = ({name, description, values}: Flag) =>
     `'${name}[${description.replace(/[[\]]/g, '')}]${values === '' ? '' : `:value:(${values})`}'`;
-  const specs = (each: Completed) => [
-    ...each.flags.map(option),
-    ...(first(each) === '' ? [] : [`'1:first:(${first(each)})'`]),
+  const specs = ({flags, first}: Completed) => [
+    ...flags.map(option),
+    ...(first === '' ? [] : [`'1:first:(${first})'`]),
     "'*:file:_files'",
   ];
   return `#compdef bulk-enrich
@@ -135,21 +138,17 @@ function fish(commands: readonly Completed[]): string {
   const after = (name: string) => `__fish_seen_subcommand_from ${name}`;
   const complete = (condition: string, what: string) => `complete -c bulk-enrich -n '${condition}' ${what}`;
   const words = (values: Words) => (values === '' ? '' : ` -x -a '${values}'`);
-  const all = commands.flatMap(({parent, name, description, flags, first: argument}) => [
+  const all = commands.flatMap(({parent, name, description, flags, subcommands, first}) => [
     complete(
       parent === undefined ? '__fish_use_subcommand' : after(parent),
       `-a '${name}' -d '${description}'`,
     ),
-    ...(argument === '' ? [] : [complete(after(name), words(argument).trim())]),
+    ...(first === subcommands ? [] : [complete(after(name), words(first).trim())]),
     ...flags.map(flag =>
       complete(after(name), `-l '${flag.name.slice(2)}'${words(flag.values)} -d '${flag.description}'`),
     ),
   ]);
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;
-}
-
-function first({first: argument, subcommands}: Completed): Words {
-  return argument === '' ? subcommands : argument;
 }
 
 /** One line for each that has one. */

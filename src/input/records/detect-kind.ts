@@ -1,18 +1,7 @@
+import type {NamedFormat} from '../../job/named-format.ts';
 import {InputError} from '../input-error.ts';
 
 export type InputKind = 'csv' | 'ndjson';
-
-/** The format that a setting or a file's name asks for. */
-export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
-
-/** The format by the file's name, compression endings aside; undefined where the name says nothing. */
-export function formatByName(path: string): NamedFormat | undefined {
-  const extension = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(path)?.[1]?.toLowerCase();
-  if (extension === 'csv') return 'csv';
-  if (extension === 'tsv' || extension === 'tab') return 'tsv';
-  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
-  return undefined;
-}
 
 /** Says by the beginning of the text what a file holds. Throws `input_json` for JSON that is not one object a line. */
 export function detectKind(sample: string, name: string, format: NamedFormat | undefined): InputKind {

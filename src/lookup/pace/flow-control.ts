@@ -3,26 +3,23 @@ import type {Lookup} from '../../ledger/lookup.ts';
 import type {Operation} from '../../operations/table.ts';
 import {askedMs, type Counting, policyNumbers as numbers} from '../policy.ts';
 import {Canary} from './canary.ts';
-import {type Forgive, OutageWatch} from './outage.ts';
+import {type Forgive, type OutageOptions, OutageWatch} from './outage.ts';
 import {type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
-export interface FlowControlOptions {
-  readonly maxOutageMs: number;
+export interface FlowControlOptions extends OutageOptions {
   /** Calls in flight at most, of all operations together. */
   readonly slots: () => number;
-  /** Tasks that are not settled yet; infinity while more of them wait outside. */
-  readonly pending: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
   readonly now: () => number;
-  readonly random: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
 }
 
 type Sent = Pick<Lookup, 'operation' | 'key'>;
+type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
  * Decides how much may be sent at this moment, for everybody at once: the gate that one throttled call closes, the
@@ -88,7 +85,10 @@ export class FlowControl {
         this.#outages.succeeded();
         this.#gate.succeeded();
         this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
-        if (refusedBy !== undefined) this.#refuse(operation, attempt, refusedBy);
+        if (refusedBy !== undefined) {
+          const credentials = attempt.status === 403 || refusedBy === 'invalid_token';
+          this.#giveUp({kind: 'refused', operation, code: refusedBy, credentials});
+        }
         break;
       case 'throttled':
         this.#outages.inconclusive(key);
@@ -159,40 +159,23 @@ export class FlowControl {
     return canary;
   }
 
-  #refuse(operation: Operation, attempt: Extract<Attempt, {status: number}>, code: string): void {
-    const credentials = attempt.status === 403 || code === 'invalid_token';
-    this.#giveUp({kind: 'refused', operation, code, credentials});
-  }
-
   /** A call that was lost with a fleet's worker says nothing of the service, and nothing of the value. */
-  #ambiguous(
-    key: string,
-    attempt: Extract<Attempt, {kind: 'ambiguous'}>,
-    now: number,
-    forgive: Forgive,
-  ): Counting {
+  #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number, forgive: Forgive): Counting {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now, forgive);
     this.#outages.inconclusive(key);
     return 'forgiven';
   }
 
   /** A worker that gave the value back is held by the fleet's gate, or is about to go: that is no failure. */
-  #notSent(
-    key: string,
-    {code, heldMs}: Extract<Attempt, {kind: 'not_sent'}>,
-    now: number,
-    forgive: Forgive,
-  ): void {
-    if (heldMs === undefined) {
-      this.#outages.notSent(key, code, now, forgive);
-      return;
+  #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number, forgive: Forgive): void {
+    if (heldMs === undefined) this.#outages.notSent(key, code, now, forgive);
+    else {
+      this.#outages.inconclusive(key);
+      if (heldMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + heldMs});
     }
-    this.#outages.inconclusive(key);
-    const untilMs = now + heldMs;
-    if (untilMs > this.#options.now()) this.#gate.close({reason: 'throttled', detail: code, untilMs});
   }
 
-  #throttled(attempt: Extract<Attempt, {kind: 'throttled'}>, now: number): void {
+  #throttled(attempt: AttemptThatIs<'throttled'>, now: number): void {
     this.#gate.throttledSince ??= this.#outages.current?.since ?? now;
     const sinceMs = this.#gate.throttledSince;
     const asked = askedMs(attempt, now);

@@ -267,7 +267,7 @@ function summarize(
     store: session.store.trouble,
     timeline: session.timeline.state,
     resumed: {times: identity.sessions - 1, fromRow: checkpoint === undefined ? null : checkpoint.record + 1},
-    daily: ledger.day,
+    daily: ledger.budget.day,
     costOf: priceOf(job),
     operations: operationsOf(layout.mapping.targets),
   });

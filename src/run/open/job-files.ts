@@ -17,7 +17,7 @@ export interface Places {
 }
 
 export const LEDGER = 'ledger.db';
-/** What its name ends with once a ledger that can't be read was set aside. */
+/** What its name ends with once a ledger that can't be read was renamed. */
 export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER + suffix);
 

@@ -2,8 +2,7 @@ import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
 import type {PlannedCell} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {Stopper} from '../stop.ts';
-import {stopFor} from '../stop.ts';
+import {type Stopper, stopFor} from '../stop.ts';
 import {answerOf} from './enriched-row.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
 
@@ -44,14 +43,8 @@ export class Admission {
     const {layout, window} = this.#stages;
     const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
     const bytes = sizeOf(record, planned);
-    const entry: PendingRecord = {
-      record,
-      results: [],
-      missing: planned.length,
-      bytes,
-      position,
-      queued: false,
-    };
+    const missing = planned.length;
+    const entry: PendingRecord = {record, results: [], missing, bytes, position, queued: false};
     const later = layout.mapping.targets.flatMap(({when}, index) => {
       const plan = planned[index];
       return when !== undefined && plan?.status === 'ask' ? [{index, plan}] : [];
