@@ -7,14 +7,14 @@ export interface PaceHeaders {
   readonly limits: Readonly<Record<string, string>>;
 }
 
-interface Heard {
+interface Responded {
   readonly status: number;
   readonly latencyMs: number;
   readonly pace: PaceHeaders;
 }
 
 /** An answer: the response's data as checked against the interface. */
-export interface Answered extends Heard {
+export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields of the right type, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export interface Answered extends Heard {
  * - `ambiguous`: it may have been carried out and charged, but no answer came.
  * - `unreadable`: carried out, but the answer breaks the interface.
  * - `rejected`: refused for this value.
- * - `fatal`: no call can succeed until somebody mends something.
+ * - `fatal`: no call can succeed until somebody fixes something.
  */
 export type Attempt =
   | Answered
@@ -45,7 +45,7 @@ export type Attempt =
       /** A fleet's worker gave the value back; nothing is sent for so many milliseconds yet. */
       readonly heldMs?: number;
     }
-  | (Heard & {readonly kind: 'throttled'; readonly code: string})
+  | (Responded & {readonly kind: 'throttled'; readonly code: string})
   | {
       readonly kind: 'ambiguous';
       readonly code: string;
@@ -55,8 +55,8 @@ export type Attempt =
       /** Lost with a fleet's worker, which says nothing of the service. */
       readonly lost?: true;
     }
-  | (Heard & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
-  | (Heard & {readonly kind: 'rejected'; readonly code: string})
+  | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
+  | (Responded & {readonly kind: 'rejected'; readonly code: string})
   | {
       readonly kind: 'fatal';
       readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate';

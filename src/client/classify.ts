@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {nestsTooDeep} from '../job/nesting.ts';
-import {errorBody, INVALID_TOKEN} from '../operations/operation.ts';
+import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
@@ -23,27 +23,29 @@ export function classifyResponse(
   redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  const heard = {status, latencyMs, pace};
+  const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const json = parseJson(response.body, redact);
   const message = errorMessage(json);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
-  if (message === INVALID_TOKEN && operation === 'verify') return {...heard, kind: 'rejected', code: message};
+  if (message === INVALID_TOKEN && operation === 'verify')
+    return {...responded, kind: 'rejected', code: message};
   if (status === 401 || message === INVALID_TOKEN) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
   }
   if (status === 402)
     return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};
-  if (status === 429) return {...heard, kind: 'throttled', code: 'http_429'};
-  if (status === 503 && pace.retryAfter !== undefined) return {...heard, kind: 'throttled', code: 'http_503'};
+  const throttles = throttlingStatuses[status];
+  if (throttles === 'always' || (throttles !== undefined && pace.retryAfter !== undefined))
+    return {...responded, kind: 'throttled', code: `http_${status}`};
   if (status === 408 || status === 425 || status >= 500) {
-    return {...heard, kind: 'ambiguous', code: `http_${status}`};
+    return {...responded, kind: 'ambiguous', code: `http_${status}`};
   }
-  if (status >= 400) return {...heard, kind: 'rejected', code: message ?? `http_${status}`};
+  if (status >= 400) return {...responded, kind: 'rejected', code: message ?? `http_${status}`};
   if (status < 200 || status > 299)
-    return {...heard, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
-  if (message !== undefined) return {...heard, kind: 'rejected', code: message};
+    return {...responded, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
+  if (message !== undefined) return {...responded, kind: 'rejected', code: message};
   return readAnswer(operation, json, response, sent);
 }
 
@@ -54,9 +56,9 @@ function readAnswer(
   sent: Readonly<Record<string, string>>,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  const heard = {status, latencyMs, pace};
+  const responded = {status, latencyMs, pace};
   const unreadable = (detail: string): Attempt => ({
-    ...heard,
+    ...responded,
     kind: 'unreadable',
     code: 'bad_response',
     detail,
@@ -71,7 +73,7 @@ function readAnswer(
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
   }
-  return {...heard, kind: 'answered', ...answer};
+  return {...responded, kind: 'answered', ...answer};
 }
 
 /** What is kept of an answer. */

@@ -60,9 +60,9 @@ export function transport(options: TransportOptions): Transport {
           resolve(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
       };
       const failed = (code: string) => resolve(withoutResponse(code, connected, elapsed()));
-      const hear = (heard: IncomingMessage) => {
-        response = heard;
-        if (heard.statusCode !== 101) return;
+      const onResponse = (head: IncomingMessage) => {
+        response = head;
+        if (head.statusCode !== 101) return;
         complete();
         stream.destroy();
       };
@@ -84,10 +84,10 @@ export function transport(options: TransportOptions): Transport {
         // Without a listener for it, a call that is answered with another protocol (101) would never end.
         request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
           socket.destroy();
-          hear(head);
+          onResponse(head);
         });
       });
-      stream.on('response', hear);
+      stream.on('response', onResponse);
       stream.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size <= options.maxBodyBytes) chunks.push(chunk);

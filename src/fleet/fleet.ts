@@ -2,8 +2,8 @@ import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
+import type {Pause, StopReason} from '../lookup/pace/pause.ts';
 import type {RateController} from '../lookup/pace/rate-controller.ts';
-import type {Pause, StopReason} from '../lookup/pace/traffic.ts';
 import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
@@ -18,7 +18,7 @@ import {
   publicUrl,
   refusedEntry,
 } from './redis.ts';
-import {identityClaims, join, type Member, type Membership, rateClaim} from './roster.ts';
+import {enterRoster, identityClaims, type Member, type Membership, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
 
@@ -53,7 +53,7 @@ export interface RunReport {
 export type RunMember = Member &
   RunReport & {readonly runId: string; readonly out: number; readonly rate: string};
 
-/** What the run wants to hear of its fleet. */
+/** What the fleet tells the run. */
 export interface FleetEvents {
   /** So many values may be out from now on. */
   readonly slots: (count: number) => void;
@@ -96,7 +96,7 @@ export class Fleet implements Outlet {
     const redis = await connectRedis(options.redisUrl, packages);
     const fleet = new Fleet(options, redis, packages);
     try {
-      fleet.#membership = await fleet.#join();
+      fleet.#membership = await fleet.#enterRoster();
       await fleet.#queue.ready();
       return fleet;
     } catch (error) {
@@ -181,9 +181,9 @@ export class Fleet implements Outlet {
     await disconnect(this.#redis);
   }
 
-  #join(): Promise<Membership> {
+  #enterRoster(): Promise<Membership> {
     const {scope, secret, rate, runId, report} = this.#options;
-    return join(
+    return enterRoster(
       this.#redis,
       'run',
       [...identityClaims(scope, sealWith(secret)), rateClaim(rate)],

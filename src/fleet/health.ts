@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {Pause, StopReason} from '../lookup/pace/traffic.ts';
+import type {Pause, StopReason} from '../lookup/pace/pause.ts';
 import {members} from './roster.ts';
 import type {WorkerMember} from './worker.ts';
 

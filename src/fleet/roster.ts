@@ -31,7 +31,7 @@ export interface Membership {
  * Enters a member into the roster and keeps it there. `report` says how it stands; `onRefused` hears that the fleet
  * has become another one meanwhile.
  */
-export async function join(
+export async function enterRoster(
   redis: Redis,
   kind: MemberKind,
   claims: readonly Claim[],

@@ -15,7 +15,7 @@ import {
   loadPackages,
   refusedEntry,
 } from './redis.ts';
-import {identityClaims, join, type Member, type Membership} from './roster.ts';
+import {enterRoster, identityClaims, type Member, type Membership} from './roster.ts';
 import {type Seal, sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
 import {Snapshot} from './snapshot.ts';
@@ -107,7 +107,7 @@ export class FleetWorker {
     const worker = new FleetWorker(options, redis, packages);
     try {
       worker.#clockAheadMs = await clockAheadMs(redis, Date.now);
-      worker.#membership = await join(
+      worker.#membership = await enterRoster(
         redis,
         'worker',
         identityClaims(options.scope, worker.#seal),

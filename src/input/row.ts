@@ -54,7 +54,7 @@ export type RejectReason =
   | 'invalid_json'
   | 'not_an_object';
 
-/** A record that can't be read: set aside with its place, its reason and its text. */
+/** A record that can't be read: rejected with its place, its reason and its text. */
 export interface Reject extends Place {
   readonly type: 'reject';
   readonly file: string;

@@ -4,7 +4,7 @@ import type {Settings} from './settings.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Whom to ask. The key is in no other place. */
+/** The service to ask. The key is in no other place. */
 export type Endpoint =
   | {
       readonly kind: 'embedded';
@@ -24,7 +24,7 @@ const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds out whom to ask, from the settings and the environment. With nothing configured a person at a terminal gets
+ * Finds out which service to ask, from the settings and the environment. With nothing configured a person at a terminal gets
  * the embedded service; anybody else has to say so, as a missing secret must not change what a nightly job does.
  *
  * @throws {UsageError} when the configuration is incomplete or contradicts itself.

@@ -132,7 +132,7 @@ export class DailyBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The day's credits (max_credits_per_day) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: mend or remove the file, or take the limit out of the job.`,
+        `The day's credits (max_credits_per_day) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: fix or remove the file, or take the limit out of the job.`,
         {cause: error},
       );
     }

@@ -1,18 +1,15 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import type {Charge, Settled} from './lookup.ts';
+import type {Charge, LastingOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
-/** A value's outcome for good, as the ledger keeps it. */
-export type Known = Exclude<Settled, {status: 'skipped'}>;
-
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
-export interface Entry {
-  readonly settled: Known | undefined;
+export interface LedgerEntry {
+  readonly outcome: LastingOutcome | undefined;
   /** Whether any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
-  /** The dispatch whose session ended before it was heard of; undefined where the last one's outcome is known. */
+  /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
 }
 
@@ -31,13 +28,13 @@ interface Booking {
   readonly cost: number;
 }
 
-/** What became of one attempt; `settled` where it was the value's last. */
-export interface Outcome extends Booking {
+/** What became of one attempt; `outcome` where it was the value's last. */
+export interface BookedAttempt extends Booking {
   readonly attempt: Attempt;
   readonly charge: Charge;
   /** Whether the value had been asked before. */
   readonly retry: boolean;
-  readonly settled?: Known | undefined;
+  readonly outcome?: LastingOutcome | undefined;
 }
 
 /** An answer that was paid for in this run. */
@@ -55,14 +52,14 @@ export function answerOf({operation, key, data, at}: SqlRow): Answer {
 }
 
 /** A row of the table as what is known of its value. */
-export function entryOf(row: SqlRow): Entry {
+export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
   const ambiguous = interrupted !== undefined || Boolean(row.ambiguous);
-  return {ambiguous, interrupted, settled: settledOf(row)};
+  return {ambiguous, interrupted, outcome: outcomeOf(row)};
 }
 
 /** A row's outcome for good; undefined where it has none yet. */
-export function settledOf(row: SqlRow): Known | undefined {
+export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
   const data = row.data === null ? {} : {data: String(row.data)};
   const error = String(row.error);
   switch (row.state) {
@@ -78,7 +75,15 @@ export function settledOf(row: SqlRow): Known | undefined {
 }
 
 /** The other way: a value's state, error and data as the table has them. */
-export function columnsOf(settled: Known | undefined): [number, string | null, string | null] {
-  if (settled === undefined) return [WAITING, null, null];
-  return [stateOf[settled.status], 'error' in settled ? settled.error : null, settled.data ?? null];
+export function columnsOf(outcome: LastingOutcome | undefined): [number, string | null, string | null] {
+  if (outcome === undefined) return [WAITING, null, null];
+  return [stateOf[outcome.status], 'error' in outcome ? outcome.error : null, outcome.data ?? null];
+}
+
+/** What an attempt leaves in its value's row. */
+export function attemptColumns({key, outcome, attempt}: BookedAttempt, now: number) {
+  const [state, error, data] = columnsOf(outcome);
+  // One that can't be read was carried out too.
+  const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
+  return [state, ambiguous, error, data, attempt.kind === 'answered' ? now : null, key] as const;
 }

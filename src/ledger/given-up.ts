@@ -1,4 +1,4 @@
-import {type Entry, settledOf} from './entry.ts';
+import {type LedgerEntry, outcomeOf} from './entry.ts';
 import {INTERRUPTED, WAITING} from './ledger-file.ts';
 import type {Sqlite} from './sqlite.ts';
 import {beginningWith, emptyTally, type Spending, spendingOf, sumOf, type Tally} from './tally.ts';
@@ -66,14 +66,14 @@ export class GivenUp {
    * What is known of a value from an attempt before; an answer from before `notBefore` (milliseconds since the epoch)
    * only says that it was asked for. Undefined where it was not.
    */
-  find(key: string, notBefore: number): Entry | undefined {
+  find(key: string, notBefore: number): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
     const asked = {ambiguous: true, interrupted: undefined};
-    if (row === undefined) return this.#options.lostState ? {...asked, settled: undefined} : undefined;
+    if (row === undefined) return this.#options.lostState ? {...asked, outcome: undefined} : undefined;
     if (row.state !== WAITING)
-      return {...asked, settled: Number(row.at) < notBefore ? undefined : settledOf(row)};
+      return {...asked, outcome: Number(row.at) < notBefore ? undefined : outcomeOf(row)};
     const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
-    return {...asked, settled: this.#options.resend === 'never' ? unknown : undefined};
+    return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
   }
 
   #count(): Earlier {

@@ -1,5 +1,5 @@
 import {OutputError, StateError} from '../errors.ts';
-import {isDamage, Sqlite, sqliteCode} from './sqlite.ts';
+import {isDamage, Sqlite, type SqlRow, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 5;
@@ -35,11 +35,11 @@ export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
 
-/** The error of a value whose session ended before it was heard of: it may have been carried out. */
+/** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
 
 /** So many keys are looked up with one statement; fewer are padded with nulls. */
-export const FIND_AT_ONCE = 64;
+const FIND_AT_ONCE = 64;
 /** So many answers are read at once when they are copied out of the ledger. */
 export const COPY_AT_ONCE = 500;
 
@@ -107,6 +107,18 @@ export function ledgerStatements(db: Sqlite) {
       `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
+}
+
+/** The rows of those keys that are in the table. */
+export function findRows(sql: ReturnType<typeof ledgerStatements>, keys: readonly string[]): SqlRow[] {
+  const [first] = keys;
+  if (keys.length === 1 && first !== undefined) return sql.find.all(first);
+  const rows: SqlRow[] = [];
+  for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
+    const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
+    rows.push(...sql.findMany.all(...some, ...Array<null>(FIND_AT_ONCE - some.length).fill(null)));
+  }
+  return rows;
 }
 
 /** Runs `work`; what SQLite says of the file becomes an error that says what to do. */

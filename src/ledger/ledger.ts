@@ -1,35 +1,31 @@
 import {isStored, type Operation} from '../operations/table.ts';
-import type {DailyBudget} from './daily-budget.ts';
+import {Budget, type Limits} from './budget.ts';
 import {
   type Answer,
   answerOf,
+  attemptColumns,
+  type BookedAttempt,
   columnsOf,
-  type Entry,
   entryOf,
-  type Known,
-  type Outcome,
+  type LedgerEntry,
   type Reservation,
 } from './entry.ts';
 import {type Earlier, GivenUp} from './given-up.ts';
 import {
   COPY_AT_ONCE,
   damaged,
-  FIND_AT_ONCE,
+  findRows,
   guarded,
-  INTERRUPTED,
   ledgerStatements,
   openLedgerFile,
   stateOf,
   WAITING,
 } from './ledger-file.ts';
-import type {Sqlite, SqlRow} from './sqlite.ts';
-import {countAttempt, countUp, emptyTally, overEmpty, spendingOf, type Tally} from './tally.ts';
+import type {LastingOutcome} from './lookup.ts';
+import type {Sqlite} from './sqlite.ts';
+import {bookAttempt, bookLost, emptyTally, overEmpty, spendingOf, type Tally} from './tally.ts';
 
-export interface LedgerOptions {
-  /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
-  readonly maxCredits?: number | undefined;
-  /** The job's budget of the day, where it has one. */
-  readonly daily?: DailyBudget | undefined;
+export interface LedgerOptions extends Limits {
   /** What becomes of values that were sent without an outcome when the last session ended. */
   readonly resend: 'always' | 'never';
   /** Whether there was state before this that could not be read. */
@@ -50,19 +46,17 @@ const ADOPT_AT_ONCE = 20_000;
  */
 export class Ledger {
   readonly tally: Tally;
+  readonly budget: Budget;
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
-  #outcomes: Outcome[] = [];
+  #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
-  #adopted = new Map<string, {operation: Operation; settled: Known}>();
+  #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
   #flush: Promise<void> | undefined;
-  #reserved = 0;
   #inFlight = 0;
-  #dayUsed = 0;
-  #limit: 'run' | 'day' | undefined;
   #state: 'open' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -75,6 +69,10 @@ export class Ledger {
       const {resend, lostState = false} = options;
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
+      this.budget = new Budget(options, () => {
+        const {spent, maybeSpent} = spendingOf(this.tally);
+        return spent + maybeSpent;
+      });
       this.interrupted = guarded(() => this.#giveUpSent());
     } catch (error) {
       db.close();
@@ -83,17 +81,14 @@ export class Ledger {
   }
 
   /** What is known of these values; those that are new are not in the map. */
-  find(keys: readonly string[]): Map<string, Entry> {
-    const found = new Map<string, Entry>();
+  find(keys: readonly string[]): Map<string, LedgerEntry> {
+    const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
-      const settled = this.#adopted.get(key)?.settled;
-      if (settled !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, settled});
+      const outcome = this.#adopted.get(key)?.outcome;
+      if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
-    for (let from = 0; from < others.length; from += FIND_AT_ONCE) {
-      const some = others.slice(from, from + FIND_AT_ONCE);
-      for (const row of guarded(() => this.#rows(some))) found.set(row.key as string, entryOf(row));
-    }
+    for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
     return found;
   }
 
@@ -102,30 +97,12 @@ export class Ledger {
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    let allowed = 0;
-    for (const item of batch) {
-      if (!this.#take(item)) break;
-      allowed += 1;
-    }
-    const granted = batch.slice(0, allowed);
+    const refused = batch.findIndex(({key, cost}) => !this.budget.take(key, cost));
+    const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
-    this.#inFlight += allowed;
-    if (allowed > 0) this.#write(granted);
-    return allowed;
-  }
-
-  /** Whether the budgets have room for `cost` more. */
-  affords(cost: number): boolean {
-    const {maxCredits, daily} = this.#options;
-    return (
-      (maxCredits === undefined || this.committed + cost <= maxCredits) && daily?.affords(cost) !== false
-    );
-  }
-
-  /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
-  get committed(): number {
-    const {spent, maybeSpent} = spendingOf(this.tally);
-    return spent + maybeSpent + this.#reserved;
+    this.#inFlight += granted.length;
+    if (granted.length > 0) this.#write(granted);
+    return granted.length;
   }
 
   /** What attempts that were given up have cost. */
@@ -133,46 +110,29 @@ export class Ledger {
     return this.#givenUp.earlier;
   }
 
-  /** The day's budget, where it is what the last reservation was refused for. */
-  get exhaustedDay(): DailyBudget | undefined {
-    return this.#limit === 'day' ? this.#options.daily : undefined;
-  }
-
-  /** What the job's budget of the day came to, where it has one. */
-  get day(): {readonly limit: number; readonly used: number} | undefined {
-    const {daily} = this.#options;
-    if (daily === undefined) return undefined;
-    if (this.#state === 'open') this.#dayUsed = daily.used;
-    return {limit: daily.maxCredits, used: this.#dayUsed};
-  }
-
   /** Books what became of an attempt; resolves once that is in the file. */
-  record(outcome: Outcome): Promise<void> {
+  record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#outcomes.push(outcome);
+    this.#attempts.push(booked);
     this.#inFlight -= 1;
-    this.#reserved -= outcome.cost;
-    this.#options.daily?.settle(outcome.key, outcome.cost, outcome.charge === 'free');
-    this.#book(outcome);
+    this.budget.release(booked.key, booked.cost, booked.charge);
+    bookAttempt(this.tally, booked);
     return this.#soon();
   }
 
   /** Books what became of a call after all that was given up for lost when its session ended. */
-  found(outcome: Outcome): Promise<void> {
-    const books = this.tally.operations[outcome.operation];
-    books.maybeSpent -= outcome.cost;
-    this.tally.unconfirmed -= 1;
-    countUp(this.tally.byError, INTERRUPTED, -1);
+  found(booked: BookedAttempt): Promise<void> {
+    bookLost(this.tally, booked.operation, -1, -booked.cost);
     this.#inFlight += 1;
-    this.#reserved += outcome.cost;
-    return this.record(outcome);
+    this.budget.hold(booked.cost);
+    return this.record(booked);
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, settled: Known, known = false): void {
-    this.#adopted.set(key, {operation, settled});
+  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
+    this.#adopted.set(key, {operation, outcome});
     if (!known) this.tally.operations[operation].distinct += 1;
-    if (settled.status === 'ok') this.tally.operations[operation].fromCache += 1;
+    if (outcome.status === 'ok') this.tally.operations[operation].fromCache += 1;
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
@@ -188,7 +148,7 @@ export class Ledger {
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: number): Entry | undefined {
+  carried(key: string, notBefore: number): LedgerEntry | undefined {
     return guarded(() => this.#givenUp.find(key, notBefore));
   }
 
@@ -213,7 +173,7 @@ export class Ledger {
         this.#writeTally();
       }),
     );
-    this.#reserved = 0;
+    this.budget.clear();
   }
 
   getMeta<T>(name: string): T | undefined {
@@ -236,8 +196,7 @@ export class Ledger {
     if (this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
-    this.#dayUsed = this.#options.daily?.used ?? 0;
-    this.#options.daily?.close();
+    this.budget.close();
     this.#state = 'closed';
     this.#db.close();
   }
@@ -245,33 +204,13 @@ export class Ledger {
   /** Closes without writing: after an error that makes writing pointless. */
   abandon(): void {
     this.#state = 'closed';
-    for (const close of [() => this.#options.daily?.close(), () => this.#db.close()]) {
+    for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
       try {
         close();
       } catch {
         // The error that led here is the one to report.
       }
     }
-  }
-
-  #take({key, cost}: Reservation): boolean {
-    const {maxCredits, daily} = this.#options;
-    this.#limit = undefined;
-    if (maxCredits !== undefined && this.committed + cost > maxCredits) this.#limit = 'run';
-    else if (daily?.take(key, cost) === false) this.#limit = 'day';
-    else this.#reserved += cost;
-    return this.#limit === undefined;
-  }
-
-  #rows(keys: readonly string[]): SqlRow[] {
-    const [first] = keys;
-    if (keys.length === 1 && first !== undefined) {
-      const row = this.#sql.find.get(first);
-      return row === undefined ? [] : [row];
-    }
-    const padded =
-      keys.length === FIND_AT_ONCE ? keys : [...keys, ...Array<null>(FIND_AT_ONCE - keys.length).fill(null)];
-    return this.#sql.findMany.all(...padded);
   }
 
   #soon(): Promise<void> {
@@ -290,25 +229,25 @@ export class Ledger {
   }
 
   #drain(): void {
-    if (this.#outcomes.length > 0 || this.#adopted.size > 0) this.#write([]);
+    if (this.#attempts.length > 0 || this.#adopted.size > 0) this.#write([]);
   }
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const outcomes = this.#outcomes;
+    const attempts = this.#attempts;
     const adopted = this.#adopted;
-    this.#outcomes = [];
+    this.#attempts = [];
     this.#adopted = new Map();
     const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const [key, {operation, settled}] of adopted)
-          this.#sql.adopt.run(key, operation, ...columnsOf(settled));
-        for (const outcome of outcomes) this.#writeOutcome(outcome, now);
+        for (const [key, {operation, outcome}] of adopted)
+          this.#sql.adopt.run(key, operation, ...columnsOf(outcome));
+        for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);
-        if (outcomes.length + adopted.size + reservations.length > 0) this.#writeTally();
+        if (attempts.length + adopted.size + reservations.length > 0) this.#writeTally();
         more?.();
       }),
     );
@@ -319,43 +258,19 @@ export class Ledger {
     this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
   }
 
-  #writeOutcome({key, settled, attempt}: Outcome, now: number): void {
-    const [state, error, data] = columnsOf(settled);
-    // One that can't be read was carried out too.
-    const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
-    const at = attempt.kind === 'answered' ? now : null;
-    this.#sql.settle.run(state, ambiguous, error, data, at, key);
-  }
-
-  #book({operation, attempt, charge, cost, retry}: Outcome): void {
-    const books = this.tally.operations[operation];
-    if (countAttempt(this.tally, attempt)) {
-      books.calls += 1;
-      if (retry) books.retries += 1;
-    }
-    if (attempt.kind === 'answered') books.answered += 1;
-    if (charge === 'spent') books.spent += cost;
-    if (charge === 'maybe') books.maybeSpent += cost;
-  }
-
   /** Values that were sent and have no outcome: nobody knows, so they may have been charged. Returns how many. */
   #giveUpSent(): number {
     const lost = this.#sql.sent.all();
-    let count = 0;
-    for (const row of lost) {
-      const books = this.tally.operations[row.operation as Operation];
-      books.maybeSpent += Number(row.cost);
-      count += Number(row.n);
-    }
-    if (count === 0) return 0;
-    this.tally.unconfirmed += count;
-    countUp(this.tally.byError, INTERRUPTED, count);
+    if (lost.length === 0) return 0;
+    const counts = lost.map(({operation, n, cost}) =>
+      bookLost(this.tally, operation as Operation, Number(n), Number(cost)),
+    );
     const never = this.#options.resend === 'never';
     this.#db.transaction(() => {
       this.#sql.lose.run(never ? stateOf.unknown : WAITING);
       this.#writeTally();
     });
-    this.#reserved = 0;
-    return count;
+    this.budget.clear();
+    return counts.reduce((sum, count) => sum + count);
   }
 }

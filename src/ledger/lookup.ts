@@ -13,10 +13,13 @@ export interface Lookup {
 export type SkipCode = 'condition' | 'filter' | 'budget';
 
 /** What became of a lookup for good; `data` is the answer as JSON text. */
-export type Settled =
+export type Outcome =
   | {readonly status: 'ok'; readonly data: string}
   | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string}
   | {readonly status: 'skipped'; readonly error: SkipCode};
+
+/** An outcome that holds for the run and its resumes: the ledger keeps it. */
+export type LastingOutcome = Exclude<Outcome, {status: 'skipped'}>;
 
 /** What a call cost: nothing, its credits for sure, or perhaps. */
 export type Charge = 'free' | 'maybe' | 'spent';

@@ -1,5 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import {type Operation, perOperation} from '../operations/table.ts';
+import type {BookedAttempt} from './entry.ts';
+import {INTERRUPTED} from './ledger-file.ts';
 
 /** What one operation's lookups came to so far, over all sessions of the run. */
 export interface OperationTally {
@@ -139,10 +141,27 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/**
- * Books one attempt: how it ended and how long it took. Money and calls are the ledger's to add. Returns whether it was a
- * call: something that was sent for sure.
- */
+/** Books one attempt: how it ended, how long it took, and what it cost. */
+export function bookAttempt(tally: Tally, {operation, attempt, charge, cost, retry}: BookedAttempt): void {
+  const books = tally.operations[operation];
+  if (countAttempt(tally, attempt)) {
+    books.calls += 1;
+    if (retry) books.retries += 1;
+  }
+  if (attempt.kind === 'answered') books.answered += 1;
+  if (charge === 'spent') books.spent += cost;
+  if (charge === 'maybe') books.maybeSpent += cost;
+}
+
+/** Books calls that were under way when their session ended: they may have been charged. Negative to take that back. */
+export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): number {
+  tally.operations[operation].maybeSpent += cost;
+  tally.unconfirmed += count;
+  countUp(tally.byError, INTERRUPTED, count);
+  return count;
+}
+
+/** Returns whether it was a call: something that was sent for sure. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);

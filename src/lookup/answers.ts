@@ -1,14 +1,14 @@
-import type {Entry} from '../ledger/entry.ts';
+import type {LedgerEntry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {Lookup, Settled} from '../ledger/lookup.ts';
+import type {Lookup, Outcome} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
-import type {Ask, Executor} from './executor.ts';
+import type {Executor, Task} from './executor.ts';
 
-/** One cell's question, and whom to tell the answer. */
-export interface Question {
+/** A planned cell that waits for its lookup's outcome. */
+export interface Waiter {
   readonly lookup: Lookup;
-  readonly answer: (settled: Settled) => void;
+  readonly tell: (outcome: Outcome) => void;
 }
 
 export interface AnswersOptions {
@@ -21,64 +21,60 @@ export interface AnswersOptions {
   readonly notBefore: Readonly<Record<Operation, number>>;
 }
 
-/** A value that is being asked about: everybody who wants to know waits for the one call. */
+/** A lookup under way: all cells that need its outcome wait for the one call. */
 interface Pending {
-  readonly ask: Ask;
-  readonly waiting: Question[];
+  readonly waiters: Waiter[];
   /** The store's version when it was last looked for there. */
   version: number;
 }
 
-/** The chain that a value passes: in flight already? in the ledger? in the store? Only then is it asked about. */
+/** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
-  readonly #tokens = new Map<string, Ask[]>();
+  readonly #tokens = new Map<string, Task[]>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
-  async ask(questions: readonly Question[]): Promise<void> {
-    // Before anything else: from here to the last value's being pending, nobody else may ask.
+  async ask(waiters: readonly Waiter[]): Promise<void> {
+    // Before anything else: from here to the last value's being pending, no other call of this may run.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
-    const fresh = new Map<string, Question[]>();
-    for (const question of questions) {
-      const {key} = question.lookup;
-      const waiting = this.#pending.get(key)?.waiting ?? fresh.get(key);
-      if (waiting === undefined) fresh.set(key, [question]);
-      else waiting.push(question);
+    const fresh = new Map<string, Waiter[]>();
+    for (const waiter of waiters) {
+      const {key} = waiter.lookup;
+      const others = this.#pending.get(key)?.waiters ?? fresh.get(key);
+      if (others === undefined) fresh.set(key, [waiter]);
+      else others.push(waiter);
     }
     const known = this.#options.ledger.find([...fresh.keys()]);
-    for (const [key, entry] of known) if (entry.settled !== undefined) deliver(fresh, key, entry.settled);
+    for (const [key, {outcome}] of known) if (outcome !== undefined) deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const doubtful = this.#takeOver(fresh, known);
     for (const [key, {ambiguous}] of known) if (ambiguous) doubtful.add(key);
-    for (const ask of this.#open(fresh, known, doubtful, version)) await this.#submit(ask);
+    for (const task of this.#open(fresh, known, doubtful, version)) await this.#submit(task);
   }
 
   /** The executor has the outcome for good. */
-  settled(ask: Ask, settled: Settled): void {
-    const {key, operation} = ask.lookup;
-    const pending = this.#pending.get(key);
-    this.#pending.delete(key);
-    if (settled.status === 'ok' && isStored(operation)) this.#options.store.put(ask.lookup, settled.data);
-    for (const question of pending?.waiting ?? []) question.answer(settled);
-    if (operation === 'verify') this.#nextOfToken(ask);
+  settled({lookup}: Task, outcome: Outcome): void {
+    if (outcome.status === 'ok' && isStored(lookup.operation)) this.#options.store.put(lookup, outcome.data);
+    this.#tell(lookup.key, outcome);
+    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
   }
 
   /**
-   * Values among these that another run has been answered since they were queued; whoever wanted to know them has been
-   * told, and they need no call any more.
+   * The keys of those that another run has been answered since they were queued; the cells that waited for them have
+   * been told, and they need no call any more.
    */
-  answeredMeanwhile(asks: readonly Ask[]): ReadonlySet<string> {
+  answeredMeanwhile(tasks: readonly Task[]): ReadonlySet<string> {
     const {store, ledger} = this.#options;
     const answered = new Set<string>();
     const version = store.version();
-    const unseen = asks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
+    const unseen = tasks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
     for (const operation of new Set(unseen.map(({lookup}) => lookup.operation))) {
       if (!isStored(operation)) continue;
       const some = unseen.filter(({lookup}) => lookup.operation === operation);
@@ -92,26 +88,25 @@ export class Answers {
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
         if (data === undefined) continue;
-        const settled = {status: 'ok', data} as const;
-        ledger.adopt(operation, lookup.key, settled, known);
+        const outcome = {status: 'ok', data} as const;
+        ledger.adopt(operation, lookup.key, outcome, known);
         answered.add(lookup.key);
-        this.#pending.delete(lookup.key);
-        for (const question of pending?.waiting ?? []) question.answer(settled);
+        this.#tell(lookup.key, outcome);
       }
     }
     return answered;
   }
 
-  /** Values that nobody knows the answer of yet. */
+  /** Lookups that have no outcome yet. */
   get pending(): number {
     return this.#pending.size;
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the values which that one asked for in vain, or
+   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an answer, or
    * too long ago.
    */
-  #takeOver(fresh: Map<string, Question[]>, known: ReadonlyMap<string, Entry>): Set<string> {
+  #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): Set<string> {
     const doubtful = new Set<string>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
@@ -129,10 +124,10 @@ export class Answers {
         // Asked for again, a verdict would only tell of our own call.
         const since = isKept ? notBefore[operation] : 0;
         const carried = data === undefined ? ledger.carried(key, since) : undefined;
-        const settled = data === undefined ? carried?.settled : ({status: 'ok', data} as const);
-        if (settled !== undefined) {
-          ledger.adopt(operation, key, settled, known.has(key));
-          deliver(fresh, key, settled);
+        const outcome = data === undefined ? carried?.outcome : ({status: 'ok', data} as const);
+        if (outcome !== undefined) {
+          ledger.adopt(operation, key, outcome, known.has(key));
+          deliver(fresh, key, outcome);
           continue;
         }
         if (stored === undefined) ledger.notLookedUp(operation);
@@ -144,45 +139,50 @@ export class Answers {
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
-    fresh: ReadonlyMap<string, Question[]>,
-    known: ReadonlyMap<string, Entry>,
+    fresh: ReadonlyMap<string, Waiter[]>,
+    known: ReadonlyMap<string, LedgerEntry>,
     doubtful: ReadonlySet<string>,
     version: number,
-  ): Ask[] {
-    const asks: Ask[] = [];
-    for (const [key, waiting] of fresh) {
-      const lookup = waiting[0]?.lookup;
+  ): Task[] {
+    const tasks: Task[] = [];
+    for (const [key, waiters] of fresh) {
+      const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      const ask: Ask = {lookup, cost, known: known.has(key), ambiguous: doubtful.has(key)};
-      this.#pending.set(key, {ask, waiting, version});
-      asks.push(ask);
+      this.#pending.set(key, {waiters, version});
+      tasks.push({lookup, cost, known: known.has(key), ambiguous: doubtful.has(key)});
     }
-    return asks;
+    return tasks;
   }
 
-  async #submit(ask: Ask): Promise<void> {
-    const token = ask.lookup.params.token;
-    if (ask.lookup.operation === 'verify' && token !== undefined) {
+  async #submit(task: Task): Promise<void> {
+    const {token} = task.lookup.params;
+    if (task.lookup.operation === 'verify' && token !== undefined) {
       const queue = this.#tokens.get(token);
       if (queue !== undefined) {
-        queue.push(ask);
+        queue.push(task);
         return;
       }
       this.#tokens.set(token, []);
     }
-    await this.#options.executor.submit(ask);
+    await this.#options.executor.submit(task);
   }
 
-  #nextOfToken(ask: Ask): void {
-    const token = ask.lookup.params.token ?? '';
+  #tell(key: string, outcome: Outcome): void {
+    const pending = this.#pending.get(key);
+    this.#pending.delete(key);
+    for (const waiter of pending?.waiters ?? []) waiter.tell(outcome);
+  }
+
+  #nextOfToken({params}: Lookup): void {
+    const token = params.token ?? '';
     const next = this.#tokens.get(token)?.shift();
     if (next === undefined) this.#tokens.delete(token);
     else void this.#options.executor.submit(next);
   }
 }
 
-function deliver(fresh: Map<string, Question[]>, key: string, settled: Settled): void {
-  for (const question of fresh.get(key) ?? []) question.answer(settled);
+function deliver(fresh: Map<string, Waiter[]>, key: string, outcome: Outcome): void {
+  for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
   fresh.delete(key);
 }

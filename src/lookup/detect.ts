@@ -1,6 +1,6 @@
 import type {Row} from '../input/row.ts';
 import {type Intelligence, intelligenceNames, operations, perIntelligence} from '../operations/table.ts';
-import {type Cell, cellReader} from './targets.ts';
+import {type CellReader, cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
 export interface Guess {
@@ -43,7 +43,7 @@ const CONTENT_CONFIRMS = 0.5;
 
 interface Column {
   readonly name: string;
-  readonly cell: Cell;
+  readonly cell: CellReader;
 }
 
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */

@@ -1,8 +1,8 @@
-import type {Lookup, Settled} from '../ledger/lookup.ts';
-import type {Pause, StopReason} from './pace/traffic.ts';
+import type {Lookup, Outcome} from '../ledger/lookup.ts';
+import type {Pause, StopReason} from './pace/pause.ts';
 
-/** A value that has to be asked about, and what it has been through in this run. */
-export interface Ask {
+/** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
+export interface Task {
   readonly lookup: Lookup;
   /** What one call costs, in thousandths of a credit. */
   readonly cost: number;
@@ -12,10 +12,10 @@ export interface Ask {
   readonly ambiguous: boolean;
 }
 
-/** What the run wants to hear from its executor. */
+/** What the executor tells the run. */
 export interface ExecutorEvents {
   /** The outcome for good; the ledger has it. */
-  settled(ask: Ask, settled: Settled): void;
+  settled(task: Task, outcome: Outcome): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
 }
@@ -39,8 +39,8 @@ export interface PaceReport {
 
 /** `queue → pace → send`, on this machine or on a fleet: the only part of a run that differs between them. */
 export interface Executor {
-  /** Takes a value; resolves when it may take another. */
-  submit(ask: Ask): Promise<void>;
+  /** Takes a task; resolves when it may take another. */
+  submit(task: Task): Promise<void>;
   /** Sends nothing new. */
   stop(): void;
   /** Resolves once nothing is in flight, or after `graceMs`. */

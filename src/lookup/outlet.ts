@@ -2,8 +2,8 @@ import type {Attempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
+import type {Pause} from './pace/pause.ts';
 import type {RateController} from './pace/rate-controller.ts';
-import type {Pause} from './pace/traffic.ts';
 
 /** Operations that share one rate. */
 export interface LaneSettings {

@@ -1,5 +1,5 @@
 import type {Answered, Attempt} from '../client/attempt.ts';
-import type {Charge, Settled} from '../ledger/lookup.ts';
+import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
@@ -7,8 +7,14 @@ import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 export const policyNumbers = {
   /** First backoff; Google's and AWS's clients begin between 0.1 s and 1 s. */
   backoffBaseMs: 500,
-  /** Longest backoff: beyond it waiting longer no longer eases the load (AWS caps at 20 s, gRPC at 120 s). */
-  backoffCapMs: 30_000,
+  /** Longest wait of one value for its retry: beyond it waiting eases the load no further (AWS caps at 20 s, gRPC at 120 s). */
+  retryCapMs: 30_000,
+  /** Longest wait of all after throttling that names no time: half of the minute that most quotas are counted by. */
+  gateCapMs: 30_000,
+  /** Longest wait for the next probe: at most 240 calls an hour (half of it is jitter), and half a minute lost at the end. */
+  probeCapMs: 30_000,
+  /** A run that gives up comes back after this at least: where an outage may last no time, a probe's wait passes first. */
+  comeBackAfterMs: 30_000,
   /** Retry budget: tokens at the start and at most; AWS's standard mode has 500 at 5 a retry. */
   budgetTokens: 100,
   /** What one success gives back; gRPC's retry throttling suggests a tenth. */
@@ -51,13 +57,13 @@ export interface History {
 export type Counting = 'counts' | 'forgiven' | 'final';
 
 export type Step =
-  | {readonly next: 'settle'; readonly settled: Settled}
+  | {readonly next: 'settle'; readonly outcome: LastingOutcome}
   | {readonly next: 'retry'; readonly counts: boolean}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
 /** Full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the exponential bound. `random` is in [0, 1). */
-export function backoffMs(retry: number, random: number): number {
-  const bound = Math.min(policyNumbers.backoffCapMs, policyNumbers.backoffBaseMs * 2 ** retry);
+export function backoffMs(retry: number, capMs: number, random: number): number {
+  const bound = Math.min(capMs, policyNumbers.backoffBaseMs * 2 ** retry);
   return Math.round(random * bound);
 }
 
@@ -95,10 +101,10 @@ export function nextStep(
 ): Step {
   switch (attempt.kind) {
     case 'answered':
-      return {next: 'settle', settled: answered(operation, attempt, history)};
+      return {next: 'settle', outcome: answered(operation, attempt, history)};
     case 'unreadable':
     case 'rejected':
-      return {next: 'settle', settled: {status: 'failed', error: attempt.code}};
+      return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
     case 'not_sent':
     case 'throttled':
       return {next: 'retry', counts: false};
@@ -112,10 +118,10 @@ export function nextStep(
 }
 
 function afterAmbiguous(code: string, history: History, settings: PolicySettings, counting: Counting): Step {
-  if (settings.resend === 'never') return {next: 'settle', settled: {status: 'unknown', error: code}};
+  if (settings.resend === 'never') return {next: 'settle', outcome: {status: 'unknown', error: code}};
   if (counting === 'forgiven') return {next: 'retry', counts: false};
   if (counting === 'final' || history.attempts + 1 > resends(settings)) {
-    return {next: 'settle', settled: {status: 'failed', error: code}};
+    return {next: 'settle', outcome: {status: 'failed', error: code}};
   }
   return {next: 'retry', counts: true};
 }
@@ -126,13 +132,18 @@ function resends({maxResends, maxAttempts}: PolicySettings): number {
 }
 
 /**
- * How long a value waits for its next attempt, after `attempts` that count. Before the last one, where `alone` (every
+ * How long a value waits for its next attempt, after `attempts` that count. Before the last one, where `onlyFailingLeft` (every
  * value that is left has failed, so that none can tell an outage from a value's own fault), a minute: an outage that
  * begins with the last rows of a list must not fail them.
  */
-export function retryMs(attempts: number, alone: boolean, settings: PolicySettings, random: number): number {
-  if (alone && attempts > 0 && attempts === resends(settings)) return policyNumbers.patienceMs;
-  return backoffMs(Math.max(0, attempts - 1), random);
+export function retryMs(
+  attempts: number,
+  onlyFailingLeft: boolean,
+  settings: PolicySettings,
+  random: number,
+): number {
+  if (onlyFailingLeft && attempts > 0 && attempts === resends(settings)) return policyNumbers.patienceMs;
+  return backoffMs(Math.max(0, attempts - 1), policyNumbers.retryCapMs, random);
 }
 
 /**
@@ -147,7 +158,7 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
  * An answer is an answer, but for a verdict after an attempt that may have been carried out: that attempt may be the
  * reason why the token now counts as redeemed, so the row says that nobody can tell.
  */
-function answered(operation: Operation, {data, exact}: Answered, history: History): Settled {
+function answered(operation: Operation, {data, exact}: Answered, history: History): LastingOutcome {
   const text = exact ?? JSON.stringify(data);
   const verdict = data.verdict as {redeemed?: boolean} | undefined;
   if (operation === 'verify' && history.ambiguous && verdict?.redeemed === true) {
@@ -169,7 +180,7 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
  * say. `streak` is how often that has happened with nothing answered in between: what is asked for may be too little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
-  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, random));
+  const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
   if (asked === undefined) return backoff;
   // A little beyond what was asked, so that the clocks' difference does not earn the next refusal.
   return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);

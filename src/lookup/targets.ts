@@ -6,7 +6,7 @@ import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
 /** Reads one column's cell as text; undefined where the row has none. */
-export type Cell = (row: Row) => string | undefined;
+export type CellReader = (row: Row) => string | undefined;
 
 /** A column to look values up in. */
 export interface Target {
@@ -15,11 +15,11 @@ export interface Target {
   /** What its output columns begin with, and its key in NDJSON output. */
   readonly prefix: string;
   readonly when?: string | undefined;
-  readonly cell: Cell;
+  readonly cell: CellReader;
 }
 
 /** Reads column `name`: by position in CSV; by key, or by dotted path, in NDJSON. */
-export function cellReader(name: string, columns: readonly string[]): Cell {
+export function cellReader(name: string, columns: readonly string[]): CellReader {
   const index = columns.indexOf(name);
   const path = name.split('.');
   return row => {

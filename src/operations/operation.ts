@@ -106,5 +106,16 @@ export const errorBody = z.object({
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });
 
+/** The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come back. */
+export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
+  429: 'always',
+  503: 'with Retry-After',
+};
+
+/** The same in words, as docs and settings have them: `429, or 503 with Retry-After`. */
+export const throttledBy = Object.entries(throttlingStatuses)
+  .map(([status, when]) => (when === 'always' ? status : `${status} ${when}`))
+  .join(', or ');
+
 /** The one error code that the interface names: an invalid credential. */
 export const INVALID_TOKEN = 'invalid_token';

@@ -52,7 +52,7 @@ function leadOf(summary: Summary): string {
   const written = `${many(rows.written, 'row')} written`;
   const when = `Started ${moment(started_at)}, ran for ${duration(summary.duration_ms)}.`;
   if (status === 'completed' || status === 'partial') {
-    const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} set aside as unreadable`;
+    const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} rejected as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
     const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
     return `${written}${rejected}.${why}${limits} ${when}`;

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Summary} from '../report/summary.ts';
-import type {ReadyEntry} from './rows/in-order.ts';
+import type {ReadyRecord} from './rows/in-order.ts';
 import type {Session} from './session.ts';
 
 /** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
@@ -68,12 +68,12 @@ export function pauseLog({io, executor, clock}: Pick<Session, 'io' | 'executor' 
 }
 
 /** The rows among these of which a lookup has no answer. */
-export function logTrouble({io, layout}: Session, entries: readonly ReadyEntry[]): void {
+export function logTrouble({io, layout}: Session, entries: readonly ReadyRecord[]): void {
   if (!io.log.isLevelEnabled('debug')) return;
   for (const {record, results} of entries) {
     const row = record.record;
     if (record.type === 'reject')
-      io.log.debug({row, line: record.line, reason: record.reason}, 'row set aside');
+      io.log.debug({row, line: record.line, reason: record.reason}, 'row rejected');
     for (const [index, result] of results.entries()) {
       if (result?.status !== 'failed' && result?.status !== 'unknown') continue;
       const column = layout.mapping.targets[index]?.column;

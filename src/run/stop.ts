@@ -69,8 +69,10 @@ export class Stopper {
   }
 }
 
+type LedgerAtEnd = Pick<Ledger, 'budget' | 'earlier'>;
+
 /** What it means for the run that its executor stopped. */
-export function stopOf(reason: ExecutorStop, ledger: Pick<Ledger, 'exhaustedDay' | 'earlier'>): Stop {
+export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
   switch (reason.kind) {
     case 'fatal':
       return {
@@ -95,7 +97,7 @@ export function stopOf(reason: ExecutorStop, ledger: Pick<Ledger, 'exhaustedDay'
         reason: 'budget',
         exitCode: exitCodes.credits,
         message: budgetMessage(ledger),
-        comeBackMs: ledger.exhaustedDay?.renewsAt,
+        comeBackMs: ledger.budget.exhaustedDay?.renewsAt,
       };
     case 'error':
       return stopFor(reason.error);
@@ -104,7 +106,7 @@ export function stopOf(reason: ExecutorStop, ledger: Pick<Ledger, 'exhaustedDay'
   }
 }
 
-function budgetMessage({exhaustedDay, earlier}: Pick<Ledger, 'exhaustedDay' | 'earlier'>): string {
+function budgetMessage({budget: {exhaustedDay}, earlier}: LedgerAtEnd): string {
   if (exhaustedDay !== undefined)
     return `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(exhaustedDay.renewsAt).toISOString()}.`;
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';

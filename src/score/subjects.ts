@@ -7,7 +7,7 @@ import type {Background} from './given.ts';
 import type {Facts} from './read-facts.ts';
 
 /**
- * Whom an expression can speak of, and which lookups that is: `ip` is any of the columns that are looked up as IP
+ * What an expression can name, and which lookups that is: `ip` is any of the columns that are looked up as IP
  * addresses; where there are several, each goes by its own name too, such as `signup_ip`.
  */
 export interface Subject {

@@ -41,13 +41,16 @@ async function interviewed(
 }
 
 describe('a person is asked only what the list does not tell', () => {
-  test('whom to ask and how much to spend', async () => {
+  test('which service to ask and how much to spend', async () => {
     const {asked, answers} = await interviewed({ip: '192.0.2.1'}, ['LIVE', '500']);
-    expect(asked).toEqual([expect.stringContaining('Whom to ask'), expect.stringContaining('credits')]);
+    expect(asked).toEqual([
+      expect.stringContaining('Which service to ask'),
+      expect.stringContaining('credits'),
+    ]);
     expect(answers).toMatchObject({endpoint: 'live', maxCredits: 500});
   });
 
-  test('not whom, where a live service is configured', async () => {
+  test('not which service, where a live service is configured', async () => {
     const {asked, answers} = await interviewed({ip: '192.0.2.1'}, [], {live: true});
     expect(asked).toHaveLength(1);
     expect(answers.endpoint).toBe('live');

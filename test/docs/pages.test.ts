@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {throttledBy} from '../../src/operations/operation.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -32,6 +33,20 @@ test.each(all)('every link of %s leads somewhere', page => {
     const headings = [...textOf(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
     expect(headings, link).toContain(anchor);
   }
+});
+
+test.each(['README.md', 'docs/cost-privacy-security.md', 'docs/fleet.md'])(
+  '%s says which statuses throttle',
+  page => {
+    expect(textOf(page)).toContain(`(${throttledBy})`);
+  },
+);
+
+test('the nouns of a value’s way are types of the files that the table names', () => {
+  const rows = [...textOf('docs/architecture.md').matchAll(/\| `(\w+)` \| `(src\/[^`]+)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(15);
+  for (const [, type, file = ''] of rows)
+    expect(textOf(file), file).toMatch(new RegExp(`^export (interface|type) ${type}\\b`, 'm'));
 });
 
 test('every flag that the pages name is one', async () => {

@@ -183,7 +183,7 @@ test('verdicts: what goes with the token is sent with it, and the test actions a
   expect(sandbox.summary('list.enriched.summary.json').credits).toMatchObject({spent: 0, maybe_spent: 0});
 });
 
-test('rows that can not be read are set aside, the others go on; exit 3', async () => {
+test('rows that can not be read are rejected, the others go on; exit 3', async () => {
   sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,3\n');
   const outcome = await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
   expect(outcome.code).toBe(3);

@@ -53,7 +53,7 @@ export const networkCases: readonly FaultCase[] = [
   },
   {
     fault: 'TLS handshake fails',
-    expected: 'exit 5: nothing was sent, and it may be mended at the other end',
+    expected: 'exit 5: nothing was sent, and it may be fixed at the other end',
     async see() {
       await using world = await World.open();
       return unreachable(world.server.url.replace('http:', 'https:'));

@@ -3,10 +3,10 @@ import {reply} from '../support/api-server-reply.ts';
 import {type FaultCase, withVictim} from './case.ts';
 import {describeMoney, describeRun, OTHER_KEY, World} from './world.ts';
 
-/** All calls from the sixth on meet this; then it is mended, and the same command is given again. */
+/** All calls from the sixth on meet this; then it is fixed, and the same command is given again. */
 async function midRun(
   spoil: (world: World) => void,
-  mend: (world: World) => void,
+  fix: (world: World) => void,
   key?: string,
 ): Promise<string> {
   // A key that is wrong and then right is what one meets at the command line.
@@ -18,7 +18,7 @@ async function midRun(
   });
   const first = await world.run({flags: ['--concurrency', '2'], command});
   world.expectSound(first);
-  mend(world);
+  fix(world);
   const second = await world.run({command, ...(key === undefined ? {} : {key})});
   world.expectSound(second);
   // Whatever was answered before is not asked for again: those that were refused are, and nobody else.

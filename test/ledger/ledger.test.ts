@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import type {Outcome} from '../../src/ledger/entry.ts';
+import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import {Ledger, type LedgerOptions} from '../../src/ledger/ledger.ts';
 
 let directory: string;
@@ -16,7 +16,7 @@ const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
   new Ledger(join(directory, name), {resend: 'always', now: () => 1_000, ...options});
 
 const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false, dispatch: 7});
-const answered = (key: string): Outcome => ({
+const answered = (key: string): BookedAttempt => ({
   ...call(key),
   attempt: {
     kind: 'answered',
@@ -28,7 +28,7 @@ const answered = (key: string): Outcome => ({
   } as never,
   charge: 'spent',
   retry: false,
-  settled: {status: 'ok', data: `{"of":"${key}"}`},
+  outcome: {status: 'ok', data: `{"of":"${key}"}`},
 });
 
 test('reserves in order what the limit allows, and credits of free calls again', async () => {
@@ -37,9 +37,9 @@ test('reserves in order what the limit allows, and credits of free calls again',
   expect(ledger.reserve([call('d')])).toBe(0);
   const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
   await ledger.record({...call('a'), attempt, charge: 'free', retry: false});
-  expect(ledger.affords(1)).toBe(true);
+  expect(ledger.budget.affords(1)).toBe(true);
   expect(ledger.reserve([call('d')])).toBe(1);
-  expect(ledger.committed).toBe(3);
+  expect(ledger.budget.committed).toBe(3);
   ledger.close();
 });
 
@@ -55,8 +55,8 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
-      ['a', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"of":"a"}'}}],
-      ['b', {ambiguous: true, interrupted: 7, settled: undefined}],
+      ['a', {ambiguous: false, interrupted: undefined, outcome: {status: 'ok', data: '{"of":"a"}'}}],
+      ['b', {ambiguous: true, interrupted: 7, outcome: undefined}],
     ]),
   );
   next.close();
@@ -67,7 +67,7 @@ test('with --resend never, what was in flight is unknown for good', () => {
   ledger.reserve([call('a')]);
   ledger.close();
   const next = open({resend: 'never'});
-  expect(next.find(['a']).get('a')?.settled).toEqual({status: 'unknown', error: 'interrupted'});
+  expect(next.find(['a']).get('a')?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
   next.close();
 });
 
@@ -79,8 +79,8 @@ test('answers taken over are found at once, and once they are in the file; value
   next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}'});
   next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}'}, true);
   const wanted = [
-    ['new', {ambiguous: false, interrupted: undefined, settled: {status: 'ok', data: '{"n":1}'}}],
-    ['sent', expect.objectContaining({settled: {status: 'ok', data: '{"n":2}'}})],
+    ['new', {ambiguous: false, interrupted: undefined, outcome: {status: 'ok', data: '{"n":1}'}}],
+    ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}'}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
   expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
@@ -105,29 +105,29 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
     next.restart('here');
     expect(next.find(['a', 'b', 'c']).size).toBe(0);
     expect(next.getMeta('checkpoint')).toBeUndefined();
-    expect(next.carried('a', 1_000)).toEqual({...asked, settled: {status: 'ok', data: '{"of":"a"}'}});
+    expect(next.carried('a', 1_000)).toEqual({...asked, outcome: {status: 'ok', data: '{"of":"a"}'}});
     for (const [key, notBefore] of [['a', 1_001] as const, ['b', 0] as const, ['c', 0] as const])
-      expect(next.carried(key, notBefore)).toEqual({...asked, settled: undefined});
+      expect(next.carried(key, notBefore)).toEqual({...asked, outcome: undefined});
     expect(next.carried('nobody', 0)).toBeUndefined();
     expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 2, spent: 1, maybeSpent: 3});
     expect(next.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
-    expect(next.committed).toBe(4);
+    expect(next.budget.committed).toBe(4);
     next.close();
   }
   const other = open();
   other.restart('there');
   expect(other.carried('a', 0)).toBeUndefined();
-  expect([other.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
+  expect([other.budget.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
   other.reserve([call('a')]);
   other.close();
   const back = open();
-  expect(back.committed).toBe(1);
+  expect(back.budget.committed).toBe(1);
   back.restart('here');
-  expect(back.carried('a', 0)?.settled).toMatchObject({data: '{"of":"a"}'});
-  expect(back.committed).toBe(4);
+  expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.budget.committed).toBe(4);
   back.restart('here', true);
-  expect(back.carried('a', 0)?.settled).toMatchObject({data: '{"of":"a"}'});
-  expect(back.committed).toBe(0);
+  expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.budget.committed).toBe(0);
   expect(back.earlier).toEqual({
     counted: {calls: 0, spent: 0, maybeSpent: 0},
     notCounted: {calls: 2, spent: 1, maybeSpent: 4},
@@ -141,19 +141,19 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   ledger.reserve([call('b'), call('c')]);
   await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', retry: false});
   const attempt = {kind: 'unreadable', code: 'bad_response', status: 200, latencyMs: 5} as never;
-  const settled = {status: 'failed', error: 'bad_response'} as const;
-  await ledger.record({...call('c'), attempt, charge: 'spent', retry: false, settled});
+  const outcome = {status: 'failed', error: 'bad_response'} as const;
+  await ledger.record({...call('c'), attempt, charge: 'spent', retry: false, outcome});
   ledger.restart('');
-  expect(ledger.carried('b', 0)?.settled).toEqual({status: 'unknown', error: 'interrupted'});
-  expect(ledger.carried('nobody', 0)).toEqual({...asked, settled: undefined});
+  expect(ledger.carried('b', 0)?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
+  expect(ledger.carried('nobody', 0)).toEqual({...asked, outcome: undefined});
   expect(ledger.earlier.unknown).toBe(true);
   ledger.close();
   const next = open({lostState: false});
-  expect(next.carried('c', 0)).toEqual({...asked, settled: undefined});
+  expect(next.carried('c', 0)).toEqual({...asked, outcome: undefined});
   next.reserve([call('b')]);
   await next.record(answered('b'));
   next.restart('');
-  expect(next.carried('b', 0)?.settled).toMatchObject({status: 'ok'});
+  expect(next.carried('b', 0)?.outcome).toMatchObject({status: 'ok'});
   next.close();
 });
 

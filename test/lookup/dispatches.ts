@@ -41,7 +41,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       },
       now,
     ),
-    ledger: {reserve: batch => batch.length, record: async () => {}, affords: () => true},
+    ledger: {reserve: batch => batch.length, record: async () => {}, budget: {affords: () => true}},
     policy: {
       maxAttempts: 6,
       maxResends: 2,

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {createPlan, type Planned, type VerdictCells} from '../../src/lookup/plan-row.ts';
+import {createPlan, type PlannedCell, type VerdictCells} from '../../src/lookup/plan-row.ts';
 import {cellReader, requireColumn, targetsOf} from '../../src/lookup/targets.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 
@@ -9,7 +9,7 @@ if (row === undefined) throw new Error('there is one row');
 
 const target = (operation: 'ip' | 'phone' | 'email' | 'verify', column: string) =>
   targetsOf(operation, [{column}], columns);
-const params = (planned: Planned | undefined) =>
+const params = (planned: PlannedCell | undefined) =>
   planned?.status === 'ask' ? planned.lookup.params : planned;
 
 test('each target is planned from its own cell', () => {

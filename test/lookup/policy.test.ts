@@ -71,11 +71,11 @@ describe('what follows', () => {
     readonly attempts?: number;
     readonly counting?: Counting;
   }
-  const failed = (error: string) => ({next: 'settle', settled: {status: 'failed', error}});
+  const failed = (error: string) => ({next: 'settle', outcome: {status: 'failed', error}});
   const again = (counts: boolean) => ({next: 'retry', counts});
 
   test.each([
-    ['an answer', kinds.answered, {}, {next: 'settle', settled: {status: 'ok', data: '{"city":"X"}'}}],
+    ['an answer', kinds.answered, {}, {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}'}}],
     ['a rejection', kinds.rejected, {}, failed('not_found')],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
@@ -97,7 +97,7 @@ describe('what follows', () => {
       'ambiguous, never resent',
       kinds.reset,
       {resend: 'never', counting: 'forgiven'},
-      {next: 'settle', settled: {status: 'unknown', error: 'econnreset'}},
+      {next: 'settle', outcome: {status: 'unknown', error: 'econnreset'}},
     ],
     ['fatal', kinds.credentials, {}, {next: 'stop', attempt: kinds.credentials}],
   ] as const)('%s', (_, attempt, given, expected) => {
@@ -110,12 +110,12 @@ describe('what follows', () => {
     ['after a lost attempt, not redeemed', true, false, 'ok'],
   ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
     const attempt: Attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
-    const {settled} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts') as {
-      settled: {status: string; error?: string; data: string};
+    const {outcome} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts') as {
+      outcome: {status: string; error?: string; data: string};
     };
-    expect(settled.status).toBe(status);
-    expect(settled.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
-    expect(JSON.parse(settled.data)).toEqual(attempt.data);
+    expect(outcome.status).toBe(status);
+    expect(outcome.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
+    expect(JSON.parse(outcome.data)).toEqual(attempt.data);
   });
 });
 
@@ -136,11 +136,11 @@ test.each([
 
 describe('waits', () => {
   test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
-    expect([0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 1 - 1e-9))).toEqual([
+    expect([0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 30_000, 1 - 1e-9))).toEqual([
       500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000, 30_000,
     ]);
-    expect(backoffMs(4, 0)).toBe(0);
-    expect(backoffMs(4, 0.5)).toBe(4_000);
+    expect(backoffMs(4, 30_000, 0)).toBe(0);
+    expect(backoffMs(4, 30_000, 0.5)).toBe(4_000);
   });
 
   test('a retry backs off from its first attempt that counts', () => {
@@ -176,7 +176,7 @@ describe('waits', () => {
         (asked, streak, random) => {
           const wait = throttleMs(asked, streak, random);
           expect(wait).toBeGreaterThanOrEqual(asked ?? 50);
-          expect(wait).toBeLessThanOrEqual(Math.max((asked ?? 0) + 100, policyNumbers.backoffCapMs));
+          expect(wait).toBeLessThanOrEqual(Math.max((asked ?? 0) + 100, policyNumbers.gateCapMs));
         },
       ),
       {seed: 4},

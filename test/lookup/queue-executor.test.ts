@@ -182,8 +182,10 @@ describe('an outage', () => {
   test('the probe is a value that was not tried yet, where there is one', () => {
     const watch = new OutageWatch({maxOutageMs: 1e9, pending: () => 99, random: () => 0});
     for (const key of valuesUpTo(policyNumbers.outageValues)) watch.failed(key, status(503), 0, () => {});
-    expect(watch.pick([{key: 'v1'}, {key: 'v9'}, {key: 'v2'}])).toEqual([{key: 'v9'}]);
-    expect(watch.pick([{key: 'v1'}, {key: 'v2'}])).toEqual([{key: 'v1'}, {key: 'v2'}]);
+    const candidates = (...keys: string[]) =>
+      watch.candidates(keys.map(key => ({lookup: {key}}))).map(({lookup}) => lookup.key);
+    expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
+    expect(candidates('v1', 'v2')).toEqual(['v1', 'v2']);
   });
 
   test('calls that must never be resent are unknown at once', async () => {

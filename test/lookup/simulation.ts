@@ -1,7 +1,7 @@
 import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import type {Settled} from '../../src/ledger/lookup.ts';
-import type {Ask, ExecutorStop} from '../../src/lookup/executor.ts';
+import type {Outcome} from '../../src/ledger/lookup.ts';
+import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
 import type {Operation} from '../../src/operations/table.ts';
@@ -33,7 +33,7 @@ export interface SimulationOptions
 
 export interface Simulated {
   readonly calls: readonly SimulatedCall[];
-  readonly settled: ReadonlyMap<string, Settled>;
+  readonly settled: ReadonlyMap<string, Outcome>;
   readonly settledAt: ReadonlyMap<string, number>;
   readonly stop: ExecutorStop | undefined;
   readonly executor: QueueExecutor;
@@ -88,7 +88,7 @@ function start(options: SimulationOptions) {
   const started = Date.now();
   const calls: SimulatedCall[] = [];
   const attempts = new Map<string, number>();
-  const settled = new Map<string, Settled>();
+  const settled = new Map<string, Outcome>();
   const settledAt = new Map<string, number>();
   let stop: ExecutorStop | undefined;
   let inFlight = 0;
@@ -128,7 +128,7 @@ function start(options: SimulationOptions) {
         return granted;
       },
       record: async () => {},
-      affords: cost => cost <= credits,
+      budget: {affords: cost => cost <= credits},
     },
     policy: {
       maxAttempts: 6,
@@ -138,9 +138,9 @@ function start(options: SimulationOptions) {
       rejectedCharge: 'maybe',
     },
     events: {
-      settled(ask, outcome) {
-        settled.set(ask.lookup.key, outcome);
-        settledAt.set(ask.lookup.key, Date.now() - started);
+      settled(task, outcome) {
+        settled.set(task.lookup.key, outcome);
+        settledAt.set(task.lookup.key, Date.now() - started);
         ended = Date.now();
       },
       stopped(reason) {
@@ -172,8 +172,8 @@ async function submitAll(
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[operation === 'verify' ? 'token' : operation]: key};
-    const ask: Ask = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
-    await executor.submit(ask);
+    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
+    await executor.submit(task);
   }
 }
 

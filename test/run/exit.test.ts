@@ -35,7 +35,7 @@ describe('a run that wrote all its rows', () => {
     ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
     ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
     ['skipped for the budget', c => (c.skipped.ip.budget = 1), 3, 'budget'],
-    ['a row set aside', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
+    ['a row rejected', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
   ])('%s', (_, change, exitCode, reason) => {
     expect(after(change)).toEqual({exitCode, reason});
   });

@@ -60,7 +60,7 @@ test('debug: rows by their numbers, calls that failed, never a value', async () 
     expect.objectContaining({msg: 'lookup without an answer', row: 2, column: 'ip', code: 'odd_value'}),
   );
   expect(log).toContainEqual(
-    expect.objectContaining({msg: 'row set aside', row: 3, line: 4, reason: 'column_count'}),
+    expect.objectContaining({msg: 'row rejected', row: 3, line: 4, reason: 'column_count'}),
   );
 });
 

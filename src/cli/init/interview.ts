@@ -61,7 +61,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     columns,
     leftOut,
     defaultCountry: country.toLowerCase() === NONE ? undefined : country.toUpperCase(),
-    endpoint: seen.live ? 'live' : await whomToAsk(ask),
+    endpoint: seen.live ? 'live' : await serviceToAsk(ask),
     maxCredits: Number(await ask('Most credits for one run, or 0 for no limit:', '0', wholeNumber)),
   };
 }
@@ -123,9 +123,9 @@ const isCountry = (answer: string) =>
     ? undefined
     : 'Please give a two-letter code such as US, or none.';
 
-async function whomToAsk(ask: Ask): Promise<Answers['endpoint']> {
+async function serviceToAsk(ask: Ask): Promise<Answers['endpoint']> {
   const answer = await ask(
-    'Whom to ask: embedded (answers from open data, free), or live (from BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY)?',
+    'Which service to ask: embedded (answers from open data, free), or live (from BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY)?',
     'embedded',
     oneOf(['embedded', 'live'], 'embedded or live'),
   );

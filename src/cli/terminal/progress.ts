@@ -1,6 +1,6 @@
 import {inCredits} from '../../job/money.ts';
 import {totalOf} from '../../ledger/tally.ts';
-import type {Pause} from '../../lookup/pace/traffic.ts';
+import type {Pause} from '../../lookup/pace/pause.ts';
 import {operationNames} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
@@ -64,8 +64,8 @@ function opening({job, layout, executor, checkpoint, ledger}: Session): string[]
   });
   const {limit} = executor.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls/s`;
-  const whom = job.endpoint.kind === 'embedded' ? 'the embedded service' : 'the service';
-  const asking = `Asking ${whom} about ${columns.join(', ')}, ${pace}.`;
+  const service = job.endpoint.kind === 'embedded' ? 'the embedded service' : 'the service';
+  const asking = `Asking ${service} about ${columns.join(', ')}, ${pace}.`;
   if (checkpoint === undefined) return [asking];
   const lost =
     ledger.interrupted === 0
@@ -103,7 +103,7 @@ export class Speedometer {
 /** What the status line says. */
 export interface Status {
   readonly now: number;
-  /** Rows that are written or set aside, those of earlier sessions included. */
+  /** Rows that are written or rejected, those of earlier sessions included. */
   readonly rows: number;
   /** How many there will be; estimated while the input is being read, undefined where its size is not known. */
   readonly total: number | undefined;
@@ -136,7 +136,7 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
     total,
     callsPerSecond,
     leftMs: total === undefined || done === 0 ? undefined : ((now - startedAt) / done) * (total - rows),
-    credits: inCredits(ledger.committed),
+    credits: inCredits(ledger.budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,

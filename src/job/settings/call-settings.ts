@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
 import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
@@ -57,7 +58,7 @@ export const callSettings = {
   }),
   throttledCharge: callSetting(charge.default('free'), {
     value: 'HOW',
-    description: 'What a throttled call (429) costs: free, maybe or spent.',
+    description: `What a throttled call (${throttledBy}) costs: free, maybe or spent.`,
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -16,7 +16,7 @@ const besideSettings = Object.fromEntries(
   Object.values(besideToken).map(({setting, what}) => [setting, besideColumn(what)]),
 ) as Record<(typeof besideToken)[Beside]['setting'], ReturnType<typeof besideColumn>>;
 
-/** Whom to ask, and about what. */
+/** The service to ask, and about what. */
 export const lookupSettings = {
   endpoint: serviceSetting(
     z
@@ -31,7 +31,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'NAME|URL',
-      description: 'Whom to ask: embedded, live (from the environment), or a base URL.',
+      description: 'The service to ask: embedded, live (from the environment), or a base URL.',
       defaultText: 'from the environment',
       uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
       shapes: 'endpoint',

@@ -31,7 +31,7 @@ export class Canary {
   }
 
   /** The code that every value so far was refused with, once that is enough to stop. */
-  heard(attempt: Attempt): string | undefined {
+  ended(attempt: Attempt): string | undefined {
     this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#answered = true;
     if (this.#answered || (attempt.kind !== 'rejected' && attempt.kind !== 'unreadable')) return undefined;

@@ -3,7 +3,7 @@ import {backoffMs, blamesValue, type Counting, policyNumbers as numbers} from '.
 
 export interface OutageOptions {
   readonly maxOutageMs: number;
-  /** Values that are not settled yet; infinity while more of them wait outside. */
+  /** Tasks that are not settled yet; infinity while more of them wait outside. */
   readonly pending: () => number;
   readonly random: () => number;
 }
@@ -25,7 +25,7 @@ interface Outage {
   readonly since: number;
   readonly cause: string;
   probes: number;
-  /** The value that is out to see whether the service is back. */
+  /** The value that is in flight to find out whether the service is back. */
   probe: string | undefined;
   nextProbe: number;
   /** Every value that is left was tried for long enough: each gets one last attempt. */
@@ -47,7 +47,7 @@ export class OutageWatch {
   readonly #options: OutageOptions;
   readonly #failing = new Map<string, Failing>();
   #tokens: number = numbers.budgetTokens;
-  #unsent = 0;
+  #notSentStreak = 0;
   #outage: Outage | undefined;
   #ramp = Number.POSITIVE_INFINITY;
 
@@ -60,12 +60,12 @@ export class OutageWatch {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
 
-  /** Whether nothing is left but values that failed since anything succeeded, so that nobody else can be asked. */
-  get alone(): boolean {
-    return this.#options.pending() <= this.#left.length;
+  /** Whether nothing is left but values that failed since anything succeeded, so that no other value can be asked. */
+  get onlyFailingLeft(): boolean {
+    return this.#options.pending() <= this.#failingLeft.length;
   }
 
-  get #left(): readonly Failing[] {
+  get #failingLeft(): readonly Failing[] {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
@@ -76,10 +76,10 @@ export class OutageWatch {
     return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
   }
 
-  /** The best probe among these: a value that was not tried yet says more than one that was. */
-  pick<T extends {readonly key: string}>(waiting: readonly T[]): readonly T[] {
+  /** What may be sent of these; in an outage the best probe: a value that was not tried yet says more than one that was. */
+  candidates<T extends {readonly lookup: {readonly key: string}}>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
-    const fresh = waiting.find(({key}) => !this.#failing.has(key));
+    const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
     return fresh === undefined ? waiting : [fresh];
   }
 
@@ -94,14 +94,14 @@ export class OutageWatch {
   }
 
   /** A call ended in a way that says nothing of the service's health. */
-  neither(key: string): void {
+  inconclusive(key: string): void {
     if (this.#outage?.probe === key) this.#outage.probe = undefined;
   }
 
   /** The service is there. */
   succeeded(): void {
     this.#failing.clear();
-    this.#unsent = 0;
+    this.#notSentStreak = 0;
     this.#tokens = Math.min(numbers.budgetTokens, this.#tokens + numbers.budgetPerSuccess);
     if (this.#outage !== undefined) {
       this.#outage = undefined;
@@ -119,13 +119,13 @@ export class OutageWatch {
     now: number,
     forgive: Forgive,
   ): Counting {
-    this.#unsent = 0;
+    this.#notSentStreak = 0;
     const known = this.#failing.has(key);
-    const failing = this.#note(key, blamesValue(attempt), forgive);
+    const failing = this.#failingOf(key, blamesValue(attempt), forgive);
     if (this.#outage !== undefined) return this.#failedInOutage(this.#outage, key, known, now);
     this.#tokens -= 1;
     if (this.#failing.size >= numbers.outageValues || this.#tokens <= 0) {
-      this.#begin(attempt.code, now);
+      this.#beginOutage(attempt.code, now);
       return 'forgiven';
     }
     failing.counted += 1;
@@ -133,15 +133,15 @@ export class OutageWatch {
   }
 
   /** A call could not be sent. */
-  unsent(key: string, code: string, now: number, forgive: Forgive): void {
-    this.#unsent += 1;
+  notSent(key: string, code: string, now: number, forgive: Forgive): void {
+    this.#notSentStreak += 1;
     if (this.#outage === undefined) {
-      if (this.#unsent >= numbers.unsentStreak) this.#begin(code, now);
+      if (this.#notSentStreak >= numbers.unsentStreak) this.#beginOutage(code, now);
       return;
     }
-    this.#note(key, false, forgive);
+    this.#failingOf(key, false, forgive);
     this.#outage.lastCall = false;
-    this.#probed(this.#outage, key, now);
+    this.#probeFailed(this.#outage, key, now);
   }
 
   /** The outage, once it has lasted too long. */
@@ -150,47 +150,47 @@ export class OutageWatch {
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
   }
 
-  #note(key: string, ofValue: boolean, forgive: Forgive): Failing {
+  #failingOf(key: string, ofValue: boolean, forgive: Forgive): Failing {
     const failing = this.#failing.get(key) ?? {counted: 0, ofValue, settled: false, forgive};
     failing.ofValue = ofValue;
     this.#failing.set(key, failing);
     return failing;
   }
 
-  #begin(cause: string, now: number): void {
+  #beginOutage(cause: string, now: number): void {
     for (const failing of this.#failing.values()) {
       failing.forgive(failing.counted);
       failing.counted = 0;
     }
     this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
-    this.#plan(this.#outage, now);
+    this.#scheduleProbe(this.#outage, now);
   }
 
   #failedInOutage(outage: Outage, key: string, known: boolean, now: number): Counting {
-    const ofValues = this.#left.every(failing => failing.ofValue);
+    const ofValues = this.#failingLeft.every(failing => failing.ofValue);
     if (outage.lastCall) {
       if (known && ofValues) return 'final';
       outage.lastCall = false;
     }
-    this.#probed(outage, key, now);
-    if (!ofValues || !this.alone || now - outage.since < numbers.patienceMs) return 'forgiven';
+    this.#probeFailed(outage, key, now);
+    if (!ofValues || !this.onlyFailingLeft || now - outage.since < numbers.patienceMs) return 'forgiven';
     outage.lastCall = true;
     this.#ramp = FIRST_RAMP;
     return 'final';
   }
 
   /** Calls that were under way when the outage began say nothing new; a probe's failure makes the wait longer. */
-  #probed(outage: Outage, key: string, now: number): void {
+  #probeFailed(outage: Outage, key: string, now: number): void {
     if (outage.probe !== key) return;
     outage.probe = undefined;
     outage.probes += 1;
-    this.#plan(outage, now);
+    this.#scheduleProbe(outage, now);
   }
 
   /** The last probe is at the very end of the time that an outage may last. */
-  #plan(outage: Outage, now: number): void {
+  #scheduleProbe(outage: Outage, now: number): void {
     // Half the bound at least, so that a probe's luck does not become a storm.
-    const wait = backoffMs(outage.probes, 0.5 + this.#options.random() / 2);
+    const wait = backoffMs(outage.probes, numbers.probeCapMs, 0.5 + this.#options.random() / 2);
     const end = outage.since + this.#options.maxOutageMs;
     outage.nextProbe = now < end ? Math.min(now + wait, end) : now + wait;
   }

@@ -73,7 +73,7 @@ export class Timeline {
     this.#points = [];
     for (let index = 0; index < pairs.length; index += 2) {
       const [a, b] = [pairs[index] as TimelinePoint, pairs[index + 1]];
-      this.#points.push(b === undefined ? a : join(a, b));
+      this.#points.push(b === undefined ? a : merged(a, b));
     }
     this.#everyMs *= 2;
   }
@@ -88,7 +88,7 @@ function difference(now: Record<string, number>, before: Record<string, number>)
   return Object.fromEntries(grown.filter(([, count]) => count > 0));
 }
 
-function join(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
+function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
   return {
     ms: a.ms + b.ms,
     calls: a.calls + b.calls,

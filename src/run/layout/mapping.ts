@@ -11,6 +11,7 @@ import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
 import {
   anyOf,
+  type Intelligence,
   intelligenceNames,
   type Operation,
   operationNames,
@@ -49,24 +50,25 @@ export function resolveMapping(
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
   const detect = !job.fromFile && named.choices.size === 0;
-  const guesses = detect
-    ? detectColumns(format.columns, rows, {column: settings.country, fallback: settings.defaultCountry})
-    : [];
-  if (detect && rows.length > 0) demandSure(guesses, settings.only, format.columns);
-  const choices = detect ? guessedChoices(guesses) : named.choices;
-  const only = settings.only === undefined ? undefined : new Set<Operation>(settings.only);
-  const targets = [...choices]
-    .filter(([operation]) => only?.has(operation) !== false)
-    .flatMap(([operation, some]) => targetsOf(operation, some, format.columns));
-  const country =
-    settings.country ??
-    guesses.find(guess => guess.operation === 'country' && guess.confidence === 'sure')?.column;
+  const guesses = detect ? guessColumns(job, format, rows) : [];
+  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
+  const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
   const planAll = createPlan(targets, planCells(job, format, country));
   refuseMostlyInvalid(targets, rows, planAll);
   const doubts = named.mentioned
     .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
     .filter(doubt => doubt !== undefined);
   return {targets, guesses, country, planRow: filtered(planAll, job, format, background), doubts};
+}
+
+function targetsFrom(
+  choices: Named['choices'],
+  only: readonly Operation[] | undefined,
+  {columns}: InputFormat,
+): Target[] {
+  return [...choices]
+    .filter(([operation]) => only?.includes(operation) !== false)
+    .flatMap(([operation, some]) => targetsOf(operation, some, columns));
 }
 
 /** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
@@ -85,7 +87,7 @@ function filtered(
 }
 
 interface Named {
-  readonly choices: Map<Operation, readonly ColumnChoice[]>;
+  readonly choices: ReadonlyMap<Operation, readonly ColumnChoice[]>;
   /** Every column that a setting names, with that setting. */
   readonly mentioned: readonly (readonly [string, string])[];
 }
@@ -136,47 +138,51 @@ function planCells({settings, endpoint}: Job, format: InputFormat, country: stri
   };
 }
 
-function guessedChoices(guesses: readonly Guess[]): Map<Operation, readonly ColumnChoice[]> {
-  const choices = new Map<Operation, ColumnChoice[]>();
-  for (const operation of intelligenceNames) {
-    const columns = guesses.filter(guess => guess.operation === operation && guess.confidence === 'sure');
-    if (columns.length > 0)
-      choices.set(
-        operation,
-        columns.map(({column}) => ({column})),
-      );
-  }
-  return choices;
+function guessColumns({settings}: Job, {columns}: InputFormat, rows: readonly Row[]): Guess[] {
+  const guesses = detectColumns(columns, rows, {column: settings.country, fallback: settings.defaultCountry});
+  if (rows.length > 0) demandSure(guesses.filter(isLookup(settings.only)), columns);
+  return guesses;
 }
 
-function demandSure(
-  guesses: readonly Guess[],
-  only: readonly Operation[] | undefined,
-  columns: readonly string[],
-): void {
-  const relevant = guesses.flatMap(({operation, ...guess}) =>
-    operation === 'country' || only?.includes(operation) === false ? [] : [{operation, ...guess}],
+type LookupGuess = Guess & {readonly operation: Intelligence};
+
+function isLookup(only: readonly Operation[] | undefined) {
+  return (guess: Guess): guess is LookupGuess =>
+    guess.operation !== 'country' && only?.includes(guess.operation) !== false;
+}
+
+function isSureOf(operation: Guess['operation']) {
+  return (guess: Guess) => guess.operation === operation && guess.confidence === 'sure';
+}
+
+function sureChoices(guesses: readonly Guess[]): Named['choices'] {
+  const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
+  return new Map(
+    choices
+      .filter(([, some]) => some.length > 0)
+      .map(([name, some]) => [name, some.map(({column}) => ({column}))]),
   );
-  const unsure = relevant.find(guess => guess.confidence === 'unsure');
-  if (unsure !== undefined && lacksCountry(unsure)) {
-    throw new UsageError(
-      'column_unsure',
-      `Column "${unsure.column}" holds phone numbers in national form (${Math.round(unsure.national * 100)}% of its values). Say where they belong, --country COLUMN or --default-country US, or leave them out with --only.`,
-    );
-  }
-  if (unsure !== undefined) {
-    const share = unsure.share === undefined ? 'no' : `${Math.round(unsure.share * 100)}%`;
-    throw new UsageError(
-      'column_unsure',
-      `Column "${unsure.column}" may hold ${operations[unsure.operation].plural} (${share} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${unsure.operation} "${unsure.column}", or leave it out with --only.`,
-    );
-  }
-  if (relevant.length === 0) {
+}
+
+/** Credits are spent only on columns that are surely what they look like. */
+function demandSure(guesses: readonly LookupGuess[], columns: readonly string[]): void {
+  const unsure = guesses.find(({confidence}) => confidence === 'unsure');
+  if (unsure !== undefined)
+    throw new UsageError('column_unsure', lacksCountry(unsure) ? nationalForm(unsure) : mayHold(unsure));
+  if (guesses.length === 0)
     throw new UsageError(
       'no_columns',
       `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
     );
-  }
+}
+
+function nationalForm({column, national}: Guess): string {
+  return `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). Say where they belong, --country COLUMN or --default-country US, or leave them out with --only.`;
+}
+
+function mayHold({column, operation, share}: LookupGuess): string {
+  const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
+  return `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${operation} "${column}", or leave it out with --only.`;
 }
 
 function refuseValuesAsHeader(header: readonly string[]): void {
@@ -195,30 +201,28 @@ function refuseValuesAsHeader(header: readonly string[]): void {
 }
 
 function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], planRow: PlanRow): void {
-  const counts = targets.map(() => ({values: 0, invalid: 0, codes: new Map<string, number>()}));
-  for (const row of rows) {
-    for (const [index, planned] of planRow(row).entries()) {
-      const count = counts[index];
-      if (count === undefined || planned.status === 'empty' || planned.status === 'skipped') continue;
-      count.values += 1;
-      if (planned.status !== 'invalid') continue;
-      count.invalid += 1;
-      count.codes.set(planned.error, (count.codes.get(planned.error) ?? 0) + 1);
-    }
-  }
-  for (const [index, {values, invalid, codes}] of counts.entries()) {
-    const target = targets[index];
-    if (target === undefined || values < FEW_VALUES || invalid <= MOSTLY_INVALID * values) continue;
-    const [code] = [...codes].sort((a, b) => b[1] - a[1])[0] ?? ['invalid'];
+  const planned = rows.map(planRow);
+  for (const [index, {column, operation}] of targets.entries()) {
+    const cells = planned.map(row => row[index]);
+    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
+    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
+    if (values < FEW_VALUES || codes.length <= MOSTLY_INVALID * values) continue;
+    const code = mostFrequent(codes);
     const hint =
       code === 'country_unknown'
         ? ' Say where the numbers belong: --country COLUMN or --default-country US.'
         : '';
     throw new UsageError(
       'column_invalid',
-      `${invalid} of the first ${values} values in column "${target.column}" can't be ${operations[target.operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
+      `${codes.length} of the first ${values} values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
     );
   }
+}
+
+function mostFrequent(codes: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }
 
 /** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */

@@ -9,7 +9,7 @@ import type {Destination} from '../destination/destination.ts';
 import {type Places, writablePath} from '../destination/partial.ts';
 
 export const LEDGER = 'ledger.db';
-/** What its name ends with once a ledger that can't be read was set aside. */
+/** What its name ends with once a ledger that can't be read was renamed. */
 export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER + suffix);
 

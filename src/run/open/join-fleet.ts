@@ -81,7 +81,7 @@ export async function bookCollected(
       attempt,
       charge: chargeOf(attempt, settings),
       retry: false,
-      settled: step.next === 'settle' && step.settled.status !== 'skipped' ? step.settled : undefined,
+      outcome: step.next === 'settle' ? step.outcome : undefined,
     });
   }
 }

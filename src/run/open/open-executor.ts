@@ -75,11 +75,11 @@ function createExecutor(
     maxOutageMs: settings.maxOutage,
     onBudget: settings.onBudget,
     events: {
-      settled: (ask, settled) => answers().settled(ask, settled),
+      settled: (task, outcome) => answers().settled(task, outcome),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
-    answeredMeanwhile: asks => answers().answeredMeanwhile(asks),
+    answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
     now: clock,
     random: io.random,
   });

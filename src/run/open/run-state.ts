@@ -82,7 +82,7 @@ function busy(who: string): string {
 }
 
 /**
- * Opens the ledger; one that is damaged or of another version is set aside where the job says to restart. With it goes
+ * Opens the ledger; one that is damaged or of another version is renamed where the job says to restart. With it goes
  * the count of what was spent, so a limit has to be given up in so many words.
  */
 export function openLedger(
@@ -109,7 +109,7 @@ export function openLedger(
         {cause: error},
       );
     warn(
-      `${what}. It was set aside as ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
+      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
     renameSync(path, path + UNREADABLE);
@@ -117,7 +117,7 @@ export function openLedger(
   }
 }
 
-/** Whether a ledger was set aside, and the run that came after it is not complete. */
+/** Whether a ledger was renamed, and the run that came after it is not complete. */
 export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
 }

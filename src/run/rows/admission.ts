@@ -1,11 +1,10 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
-import type {Answers, Question} from '../../lookup/answers.ts';
-import type {Planned, Result} from '../../lookup/plan-row.ts';
+import type {Answers, Waiter} from '../../lookup/answers.ts';
+import type {PlannedCell, Result} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {Stopper} from '../stop.ts';
-import {stopFor} from '../stop.ts';
+import {type Stopper, stopFor} from '../stop.ts';
 import {answerOf} from './enriched-row.ts';
-import type {Entry, InOrder} from './in-order.ts';
+import type {InOrder, PendingRecord} from './in-order.ts';
 
 interface Stages {
   readonly layout: Layout;
@@ -14,26 +13,26 @@ interface Stages {
   readonly stopper: Stopper;
 }
 
-type Ask = Extract<Planned, {status: 'ask'}>;
+type ToAsk = Extract<PlannedCell, {status: 'ask'}>;
 
 /** A row on its way through the stages of the lookups that have a condition. */
 interface WaitingRow {
-  readonly entry: Entry;
-  readonly planned: readonly Planned[];
+  readonly entry: PendingRecord;
+  readonly planned: readonly PlannedCell[];
   /** The stage that is decided next. */
   stage: number;
-  /** Questions that are put and not answered. */
+  /** Lookups that are asked for and not answered. */
   open: number;
 }
 
 /**
- * plan → answers: rows enter the window in input order, and their questions go to the chain. Lookups that have a
+ * plan → answers: rows enter the window in input order, and their lookups go to the chain. Lookups that have a
  * condition wait until those before them are answered; whether they are asked depends on that row alone.
  */
 export class Admission {
   readonly #stages: Stages;
-  /** Questions whose condition holds, until they are asked together. */
-  #second: Question[] = [];
+  /** Cells whose condition holds, until their lookups are asked together. */
+  #second: Waiter[] = [];
   #turn: NodeJS.Immediate | undefined;
 
   constructor(stages: Stages) {
@@ -44,38 +43,45 @@ export class Admission {
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
-    const questions: Question[] = [];
-    for (const record of records) this.#admitRecord(record, position, questions);
-    await answers.ask(questions);
+    const waiters: Waiter[] = [];
+    for (const record of records) this.#admitRecord(record, position, waiters);
+    await answers.ask(waiters);
     await this.#askSecond();
   }
 
-  #admitRecord(record: InputRecord, position: Entry['position'], questions: Question[]): void {
+  #admitRecord(record: InputRecord, position: PendingRecord['position'], waiters: Waiter[]): void {
     const {layout, window} = this.#stages;
     const {targets} = layout.mapping;
-    const planned: readonly Planned[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
+    const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
     const bytes = sizeOf(record, planned);
-    const entry: Entry = {record, results: [], missing: planned.length, bytes, position, queued: false};
+    const entry: PendingRecord = {
+      record,
+      results: [],
+      missing: planned.length,
+      bytes,
+      position,
+      queued: false,
+    };
     const row: WaitingRow = {entry, planned, stage: 0, open: 0};
     let waits = false;
     for (const [index, plan] of planned.entries()) {
       if (plan.status !== 'ask') window.complete(entry, index, plan);
       else if (targets[index]?.when !== undefined) waits = true;
-      else this.#put(row, index, plan, layout.waterfall !== undefined, questions);
+      else this.#put(row, index, plan, layout.waterfall !== undefined, waiters);
     }
     if (waits && row.open === 0) this.#advance(row);
     window.push(entry);
   }
 
-  /** Puts a question of a row; where lookups wait for it, the last answer of its stage lets the next one begin. */
-  #put(row: WaitingRow, index: number, {lookup}: Ask, awaited: boolean, questions: Question[]): void {
+  /** Asks for a lookup of a row; where lookups wait for it, the last answer of its stage lets the next one begin. */
+  #put(row: WaitingRow, index: number, {lookup}: ToAsk, awaited: boolean, waiters: Waiter[]): void {
     row.open += 1;
-    const answer: Question['answer'] = settled => {
-      this.#stages.window.complete(row.entry, index, settled);
+    const tell: Waiter['tell'] = outcome => {
+      this.#stages.window.complete(row.entry, index, outcome);
       row.open -= 1;
       if (awaited && row.open === 0) this.#advance(row);
     };
-    questions.push({lookup, answer});
+    waiters.push({lookup, tell});
   }
 
   /** All that the conditions of the row's next stage depend on is known. */
@@ -103,7 +109,7 @@ export class Admission {
   }
 
   /** What a stage may depend on: not what another lookup of it, or of a later one, is known to be without a call. */
-  #knownBefore(stage: number, {results}: Entry): (Result | undefined)[] {
+  #knownBefore(stage: number, {results}: PendingRecord): (Result | undefined)[] {
     const {layout} = this.#stages;
     const later = new Set(layout.waterfall?.stages.slice(stage).flat());
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
@@ -114,11 +120,11 @@ export class Admission {
     const {answers, stopper} = this.#stages;
     clearImmediate(this.#turn);
     this.#turn = undefined;
-    const questions = this.#second;
+    const waiters = this.#second;
     this.#second = [];
-    if (questions.length === 0 || stopper.reason !== undefined) return;
+    if (waiters.length === 0 || stopper.reason !== undefined) return;
     try {
-      await answers.ask(questions);
+      await answers.ask(waiters);
     } catch (error) {
       stopper.stop(stopFor(error));
     }
@@ -131,8 +137,8 @@ export class Admission {
  */
 const BESIDE = {row: 400, field: 48, question: 450} as const;
 
-function sizeOf(record: InputRecord, planned: readonly Planned[]): number {
+function sizeOf(record: InputRecord, planned: readonly PlannedCell[]): number {
   const fields = record.type === 'csv' ? record.fields : [record.raw];
-  const questions = planned.reduce((sum, {status}) => sum + (status === 'ask' ? BESIDE.question : 0), 0);
-  return fields.reduce((sum, {length}) => sum + length + BESIDE.field, BESIDE.row + questions);
+  const waiters = planned.reduce((sum, {status}) => sum + (status === 'ask' ? BESIDE.question : 0), 0);
+  return fields.reduce((sum, {length}) => sum + length + BESIDE.field, BESIDE.row + waiters);
 }

@@ -2,13 +2,13 @@ import type {Row} from '../../input/row.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {ReadyEntry} from './in-order.ts';
+import type {ReadyRecord} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */
 export function enrichedRow(
   {scorer}: Pick<Layout, 'scorer'>,
   row: Row,
-  {results, answers: parsed}: ReadyEntry,
+  {results, answers: parsed}: ReadyRecord,
 ): EnrichedRow {
   const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
   const judged = scorer?.score({row, results, answers});

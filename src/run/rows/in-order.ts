@@ -2,7 +2,7 @@ import type {InputPosition, InputRecord} from '../../input/row.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 
 /** A record on its way to the output; `results` fills up as answers come. */
-export interface Entry {
+export interface PendingRecord {
   readonly record: InputRecord;
   readonly results: (Result | undefined)[];
   /** How many of its results are still missing. */
@@ -18,7 +18,7 @@ export interface Entry {
 }
 
 /** An entry that has all its results. */
-export type ReadyEntry = Entry & {readonly results: readonly Result[]};
+export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
 const TAKE_AT_ONCE = 1_000;
 /** Where complete rows wait only for the writer, reading on would fill the memory and gain nothing. */
@@ -30,7 +30,7 @@ const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
  */
 export class InOrder {
   readonly #maxBytes: number;
-  #entries: Entry[] = [];
+  #entries: PendingRecord[] = [];
   #head = 0;
   #bytes = 0;
   #ended = false;
@@ -42,7 +42,7 @@ export class InOrder {
     this.#maxBytes = maxBytes;
   }
 
-  push(entry: Entry): void {
+  push(entry: PendingRecord): void {
     entry.queued = true;
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
@@ -50,7 +50,7 @@ export class InOrder {
   }
 
   /** One result of `entry` has come. */
-  complete(entry: Entry, index: number, result: Result): void {
+  complete(entry: PendingRecord, index: number, result: Result): void {
     entry.results[index] = result;
     entry.missing -= 1;
     const bytes = 'data' in result ? (result.data?.length ?? 0) : 0;
@@ -92,7 +92,7 @@ export class InOrder {
   }
 
   /** The complete entries at the head, once there are any; undefined after the last. */
-  async take(): Promise<ReadyEntry[] | undefined> {
+  async take(): Promise<ReadyRecord[] | undefined> {
     for (;;) {
       const ready = this.#takeReady();
       if (ready.length > 0) return ready;
@@ -103,15 +103,15 @@ export class InOrder {
     }
   }
 
-  #takeReady(): ReadyEntry[] {
-    const ready: ReadyEntry[] = [];
+  #takeReady(): ReadyRecord[] {
+    const ready: ReadyRecord[] = [];
     while (ready.length < TAKE_AT_ONCE) {
       const entry = this.#entries[this.#head];
       if (entry === undefined || entry.missing > 0) break;
-      this.#entries[this.#head] = undefined as unknown as Entry;
+      this.#entries[this.#head] = undefined as unknown as PendingRecord;
       this.#head += 1;
       this.#bytes -= entry.bytes;
-      ready.push(entry as ReadyEntry);
+      ready.push(entry as ReadyRecord);
     }
     if (this.#head > 10_000 || this.#head === this.#entries.length) {
       this.#entries = this.#entries.slice(this.#head);

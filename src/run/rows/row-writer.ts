@@ -8,7 +8,7 @@ import {partialPath} from '../destination/partial.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {Checkpoint, RunState} from '../open/run-state.ts';
 import {enrichedRow} from './enriched-row.ts';
-import type {ReadyEntry} from './in-order.ts';
+import type {ReadyRecord} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
 export class RowWriter {
@@ -20,7 +20,7 @@ export class RowWriter {
   /** Where rejects are until they are published; undefined where none are kept. */
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
-  #last: ReadyEntry | undefined;
+  #last: ReadyRecord | undefined;
 
   private constructor(layout: Layout, output: Sink, rejectsPath: string | undefined, counters: Counters) {
     this.#layout = layout;
@@ -48,7 +48,7 @@ export class RowWriter {
     return writer;
   }
 
-  async write(entries: readonly ReadyEntry[]): Promise<void> {
+  async write(entries: readonly ReadyRecord[]): Promise<void> {
     const rows: EnrichedRow[] = [];
     const rejects: Reject[] = [];
     for (const entry of entries) {

@@ -8,7 +8,7 @@ export interface DataSet {
   name: string;
   version: string;
   licence: string;
-  /** The credit that the licence asks for, or whom to thank where it asks for none. */
+  /** The credit that the licence asks for, or who is thanked where it asks for none. */
   attribution: string;
   link: string;
   /** The day the data was made, where the data set says so (ISO 8601). */

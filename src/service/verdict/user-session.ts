@@ -69,7 +69,7 @@ export function checkSessions(body: Body): Session[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** Tokens are kept as digests: whoever reads the state can't verify with what he finds. */
+/** Tokens are kept as digests: what is in the state can't be used to verify. */
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /** The sessions that the service knows, and which tokens were verified already. */

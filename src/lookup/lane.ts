@@ -1,0 +1,85 @@
+import PQueue from 'p-queue';
+import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
+import {perSecond, RateController} from './pace/rate-controller.ts';
+import type {TaskState} from './task-state.ts';
+
+/** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
+const QUEUED_PER_SLOT = 4;
+
+/** Operations that share one rate: their slots, their permits, and the tasks that hold a slot and wait for a permit. */
+export class Lane {
+  readonly settings: LaneSettings;
+  readonly controller: RateController;
+  readonly #queue: PQueue;
+  readonly #pacer: LanePacer;
+  readonly #waiting: TaskState[] = [];
+  /** Send times of the last second, to know the rate that the service really sees. */
+  readonly #recent: number[] = [];
+
+  /** `lease` is called with the number of tasks that may be sent now. */
+  constructor(settings: LaneSettings, outlet: Outlet, lease: (lane: Lane, permits: number) => void) {
+    this.settings = settings;
+    this.controller = new RateController(perSecond(settings.rate));
+    this.#queue = new PQueue({concurrency: settings.concurrency});
+    this.#pacer = outlet.pacer(settings, this.controller, permits => lease(this, permits));
+  }
+
+  set slots(count: number) {
+    this.#queue.concurrency = count;
+  }
+
+  get waiting(): readonly TaskState[] {
+    return this.#waiting;
+  }
+
+  /** Runs `work` in a slot, once one is free. */
+  inSlot(work: () => Promise<void>): Promise<void> {
+    return this.#queue.add(work);
+  }
+
+  /** Resolves when the queue may take another task. */
+  room(): Promise<void> {
+    return this.#queue.onSizeLessThan(this.#queue.concurrency * QUEUED_PER_SLOT);
+  }
+
+  idle(): Promise<void> {
+    return this.#queue.onIdle();
+  }
+
+  /** Waits for a permit; false where the task is not to be sent. */
+  permit(task: TaskState): Promise<boolean> {
+    return new Promise(resolve => {
+      task.permit = resolve;
+      this.#waiting.push(task);
+      this.#pacer.request();
+    });
+  }
+
+  /** Ends a task's wait: it is sent now, or not at all. */
+  release(task: TaskState, granted: boolean): void {
+    this.#waiting.splice(this.#waiting.indexOf(task), 1);
+    task.permit(granted);
+  }
+
+  /** Asks for permits, where a task waits for one. */
+  wake(): void {
+    if (this.#waiting.length > 0) this.#pacer.request();
+  }
+
+  /** A task left at `now`. Noted after it has left, so that no window is too short by a fraction of a millisecond. */
+  sent(now: number): void {
+    this.#recent.push(now);
+    while (this.#recent.length > 0 && (this.#recent[0] as number) < now - 1_000) this.#recent.shift();
+    this.#pacer.sent();
+  }
+
+  /** What was sent at `sentAt` was throttled; sending resumes at `resumes`. */
+  slowDown(sentAt: number, resumes: number): void {
+    this.controller.throttled(sentAt, resumes, this.#recent.length);
+  }
+
+  stop(): void {
+    this.#pacer.stop();
+    for (const task of this.#waiting.splice(0)) task.permit(false);
+  }
+}

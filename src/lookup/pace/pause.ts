@@ -1,0 +1,51 @@
+import type {Attempt} from '../../client/attempt.ts';
+import type {Operation} from '../../operations/table.ts';
+
+/** Why the run has to stop asking. */
+export type StopReason =
+  | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
+  | {
+      readonly kind: 'refused';
+      readonly operation: Operation;
+      readonly code: string;
+      readonly credentials: boolean;
+    }
+  | {
+      readonly kind: 'outage';
+      readonly cause: string;
+      readonly sinceMs: number;
+      /** When it makes sense to try again, in milliseconds since the epoch. */
+      readonly comeBackMs: number;
+      /** Whether the service itself said so. */
+      readonly asked: boolean;
+    };
+
+/** Why nothing is sent at the moment. */
+export interface Pause {
+  readonly reason: 'throttled' | 'quota' | 'outage' | 'fleet';
+  readonly detail: string;
+  /** When it ends, or is tried again, in milliseconds since the epoch. */
+  readonly untilMs: number;
+}
+
+/** How often and how long everything stood still. */
+export class PauseLog {
+  #count = 0;
+  #ms = 0;
+  #since: number | undefined;
+
+  note(paused: boolean, now: number): void {
+    if (paused && this.#since === undefined) {
+      this.#since = now;
+      this.#count += 1;
+    } else if (!paused && this.#since !== undefined) {
+      this.#ms += now - this.#since;
+      this.#since = undefined;
+    }
+  }
+
+  total(now: number): {readonly count: number; readonly ms: number} {
+    const open = this.#since === undefined ? 0 : now - this.#since;
+    return {count: this.#count, ms: Math.round(this.#ms + open)};
+  }
+}

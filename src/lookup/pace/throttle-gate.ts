@@ -1,0 +1,55 @@
+import type {Attempt, PaceHeaders} from '../../client/attempt.ts';
+import {askedMs, policyNumbers as numbers, throttleMs} from '../policy.ts';
+import {quotaOf} from './pace-headers.ts';
+import type {Pause} from './pause.ts';
+
+/** The gate that one throttled call, or a quota that is used up, closes for everybody. */
+export class ThrottleGate {
+  readonly #random: () => number;
+  #pause: Pause | undefined;
+  /** How often it was closed with nothing answered in between. */
+  #streak = 0;
+  /** A quota is believed once it was seen to have calls left: one that always reads 0 is no quota. */
+  #quotaSeen = false;
+  /** Since when calls are throttled with nothing answered in between. */
+  throttledSince: number | undefined;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Why it is closed; it stays so until {@link reopen} finds that the time is over. */
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
+  reopen(now: number): void {
+    if (this.#pause !== undefined && now >= this.#pause.untilMs) this.#pause = undefined;
+  }
+
+  close(pause: Pause): void {
+    if (this.#pause === undefined || this.#pause.untilMs < pause.untilMs) this.#pause = pause;
+  }
+
+  succeeded(): void {
+    this.#streak = 0;
+    this.throttledSince = undefined;
+  }
+
+  throttled(attempt: Extract<Attempt, {kind: 'throttled'}>, now: number): void {
+    const untilMs = now + throttleMs(askedMs(attempt, now), this.#streak, this.#random());
+    if (this.#pause === undefined) this.#streak += 1;
+    this.close({reason: 'throttled', detail: attempt.code, untilMs});
+  }
+
+  /** An answer may say that there are no more calls left than are under way already. */
+  observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
+    const quota = quotaOf(pace, now);
+    if (quota === undefined) return;
+    const believed = this.#quotaSeen;
+    this.#quotaSeen ||= quota.remaining > 0;
+    if (!believed || quota.remaining > inFlight || quota.resetMs === 0) return;
+    const untilMs = now + Math.min(quota.resetMs, numbers.quotaPauseMs);
+    this.close({reason: 'quota', detail: 'no calls left in this window', untilMs});
+  }
+}

@@ -1,0 +1,47 @@
+import type {Attempt} from '../client/attempt.ts';
+import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
+import type {Task} from './executor.ts';
+import {type Counting, chargeOf, nextStep, type PolicySettings, type Step} from './policy.ts';
+
+/** A task under way, with what counts against it. */
+export interface TaskState extends Task {
+  known: boolean;
+  ambiguous: boolean;
+  /** Attempts that count against it. */
+  attempts: number;
+  /** Attempts that reached, or may have reached, the service. */
+  calls: number;
+  /** What its last sending is reserved under. */
+  dispatch: number;
+  /** Ends its wait for a permit. */
+  permit: (granted: boolean) => void;
+}
+
+export function taskState(task: Task): TaskState {
+  return {...task, attempts: 0, calls: 0, dispatch: 0, permit: () => {}};
+}
+
+/** Its next sending, under a number of its own. */
+export function reserve(task: TaskState, dispatch: number): Reservation {
+  task.dispatch = dispatch;
+  const {lookup, cost, known} = task;
+  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch};
+}
+
+/** Counts an attempt that ended: what follows from it, and what the ledger books. */
+export function concluded(
+  task: TaskState,
+  attempt: Attempt,
+  policy: PolicySettings,
+  counting: Counting,
+): {readonly step: Step; readonly booked: BookedAttempt} {
+  const {operation, key} = task.lookup;
+  const step = nextStep(operation, attempt, task, policy, counting);
+  const outcome = step.next === 'settle' ? step.outcome : undefined;
+  const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
+  const retry = task.calls > 0 || task.ambiguous;
+  if (step.next === 'retry' && step.counts) task.attempts += 1;
+  if (attempt.kind !== 'not_sent') task.calls += 1;
+  task.ambiguous ||= attempt.kind === 'ambiguous';
+  return {step, booked: {operation, key, cost: task.cost, attempt, charge, retry, outcome}};
+}
