@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../errors.ts';
-import type {FleetWorker, WorkerReport} from '../fleet/worker.ts';
+import type {FleetWorker, WorkerReport} from '../fleet/worker/worker.ts';
 import {by, familyText, gauge} from '../report/render/prometheus.ts';
 
 interface Address {

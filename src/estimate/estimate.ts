@@ -8,7 +8,7 @@ import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';

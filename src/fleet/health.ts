@@ -1,7 +1,7 @@
 import type {Redis} from 'ioredis';
 import type {Pause, StopReason} from '../lookup/pace/pause.ts';
 import {members} from './roster.ts';
-import type {WorkerMember} from './worker.ts';
+import type {WorkerMember} from './worker/worker.ts';
 
 const LOOK_MS = 1_000;
 /** A Redis that lets a question wait for so long, in milliseconds, is not there. */

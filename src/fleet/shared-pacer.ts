@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
 import type {Gate} from './gate.ts';
 import {type ChunkPace, PREFIX} from './protocol.ts';
-import {Punctuality} from './punctuality.ts';
+import {Punctuality} from './worker/punctuality.ts';
 
 /** A lease that may come later than this, in milliseconds, is given up: a late one would crowd into a later second. */
 const TOO_LATE_MS = 10;

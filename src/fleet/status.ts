@@ -3,7 +3,7 @@ import {Gate} from './gate.ts';
 import {PREFIX, QUEUE} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
 import {currentClaim, members} from './roster.ts';
-import type {WorkerMember} from './worker.ts';
+import type {WorkerMember} from './worker/worker.ts';
 
 /** How a fleet stands. */
 export interface FleetStatus {

@@ -1,7 +1,7 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Lookup, Outcome} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 

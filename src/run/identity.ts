@@ -6,7 +6,7 @@ import type {Job} from '../job/job.ts';
 import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, spelled} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {type StoreScope, scopeKey} from '../ledger/store-file.ts';
+import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
 import {fingerprintOf} from '../score/given.ts';
 import type {Layout} from './layout/layout.ts';
 import {endpointName} from './open/connection.ts';

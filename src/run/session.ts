@@ -1,7 +1,7 @@
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {AnswerStore} from '../ledger/store.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';

@@ -3,9 +3,10 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
-import {type Condition, compile} from './condition.ts';
-import {conditionChecker} from './expression.ts';
 import type {Background} from './given.ts';
+import {type Condition, compile} from './language/condition.ts';
+import {conditionChecker} from './language/expression.ts';
+import {answerVocabulary, riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
 import type {Scorer} from './scorer.ts';
 import {
   type Combination,
@@ -20,7 +21,6 @@ import {
   subjectsOf,
   subjectsRead,
 } from './subjects.ts';
-import {answerVocabulary, riskVocabulary, rowVocabulary} from './vocabulary.ts';
 
 type Format = Pick<InputFormat, 'kind' | 'columns'>;
 

@@ -1,6 +1,6 @@
 import type {Declare} from '../cel/engine.ts';
 import {ENGINE_NAMES} from '../cel/written.ts';
-import type {Type, Vocabulary} from './vocabulary.ts';
+import type {Type, Vocabulary} from './language/vocabulary.ts';
 
 /**
  * A vocabulary in an engine. Members of lists have types for checking only: `rules[0]` of data is refused at run time

@@ -1,11 +1,12 @@
 import type {InputFormat} from '../input/row.ts';
 import type {Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
-import {type Condition, compile, type Decision} from './condition.ts';
-import {conditionChecker, type Reference} from './expression.ts';
 import type {Background} from './given.ts';
+import {type Condition, compile, type Decision} from './language/condition.ts';
+import {conditionChecker, type Reference} from './language/expression.ts';
+import type {Facts} from './language/read-facts.ts';
+import {answerVocabulary} from './language/vocabulary.ts';
 import {isBlind, levelOf} from './level.ts';
-import type {Facts} from './read-facts.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -20,7 +21,6 @@ import {
   subjectsOf,
   subjectsRead,
 } from './subjects.ts';
-import {answerVocabulary} from './vocabulary.ts';
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {

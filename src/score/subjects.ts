@@ -2,9 +2,9 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
 import type {Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Condition} from './condition.ts';
 import type {Background} from './given.ts';
-import type {Facts} from './read-facts.ts';
+import type {Condition} from './language/condition.ts';
+import type {Facts} from './language/read-facts.ts';
 
 /**
  * What an expression can name, and which lookups that is: `ip` is any of the columns that are looked up as IP

@@ -1,8 +1,8 @@
 import type {z} from 'zod';
 import type {PlaceOf} from '../job/parse.ts';
-import {compile} from './condition.ts';
-import {conditionChecker, type Reference} from './expression.ts';
-import {typeAt, typeOf, type Vocabulary} from './vocabulary.ts';
+import {compile} from './language/condition.ts';
+import {conditionChecker, type Reference} from './language/expression.ts';
+import {typeAt, typeOf, type Vocabulary} from './language/vocabulary.ts';
 
 /** An expression over the summary that fails the run where it holds. */
 export interface Threshold {

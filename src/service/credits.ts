@@ -1,5 +1,5 @@
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {ServiceError} from './error-body.ts';
+import {ServiceError} from './http/error-body.ts';
 
 /** What one call costs, in credits. The interface does not show it, so it is a setting: 1 unless told otherwise. */
 export type Costs = Record<Operation, number>;

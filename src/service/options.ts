@@ -1,5 +1,5 @@
 import type {Operation} from '../operations/table.ts';
-import type {PracticeOptions} from './practice.ts';
+import type {PracticeOptions} from './http/practice.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /** How to run the embedded service. */

@@ -1,11 +1,11 @@
 import {cityPackage, findCityFile} from './data/city-table.ts';
-import {hostingNetworks} from './data/hosting-networks.ts';
 import {packageVersion} from './data/installed-version.ts';
-import type {ListedNetwork} from './data/listed-network.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
+import {hostingNetworks} from './data/networks/hosting-networks.ts';
+import type {ListedNetwork} from './data/networks/listed-network.ts';
+import {torNetworks} from './data/networks/tor-networks.ts';
+import {vpnNetworks} from './data/networks/vpn-networks.ts';
 import type {OpenData} from './data/open-data.ts';
-import {torNetworks} from './data/tor-networks.ts';
-import {vpnNetworks} from './data/vpn-networks.ts';
 
 /** `GET /_sources`: where the answers come from. */
 export interface Sources {

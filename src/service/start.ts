@@ -7,19 +7,19 @@ import {
   perIntelligence,
   perOperation,
 } from '../operations/table.ts';
-import {createApp, type Parts} from './app.ts';
 import {Credits, type Ledger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
+import {createApp, type Parts} from './http/app.ts';
+import {Practice} from './http/practice.ts';
+import {type Body, type Call, checkBody, KeyCheck} from './http/request.ts';
+import {closeServer, listen, makeServer} from './http/server.ts';
+import {Throttle} from './http/throttle.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
-import {Practice} from './practice.ts';
-import {type Body, type Call, checkBody, KeyCheck} from './request.ts';
 import {addSession, State} from './saved-state.ts';
-import {closeServer, listen, makeServer} from './server.ts';
 import {describeSources} from './sources.ts';
-import {Throttle} from './throttle.ts';
 import {loadRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
 import {checkSessions, readSessions, Sessions} from './verdict/user-session.ts';

@@ -10,7 +10,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {Ledger} from '../../dist/ledger/ledger.js';
 import {intelligenceLookup} from '../../dist/ledger/lookup.js';
-import {openStore} from '../../dist/ledger/store.js';
+import {openStore} from '../../dist/ledger/store/store.js';
 import {atShares, watch} from './anon-rss.mjs';
 import {startBenchServer} from './server.mjs';
 

@@ -8,7 +8,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {intelligenceLookup} from '../../dist/ledger/lookup.js';
-import {openStore} from '../../dist/ledger/store.js';
+import {openStore} from '../../dist/ledger/store/store.js';
 import {atShares, watch} from './anon-rss.mjs';
 
 const rows = Number(process.env.WARM_ROWS ?? 100_000);

@@ -4,7 +4,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import {Gate} from '../../src/fleet/gate.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
 import {Limiters} from '../../src/fleet/shared-pacer.ts';
-import {WorkerLane} from '../../src/fleet/worker-lane.ts';
+import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
 import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
 
 const answered: Attempt = {

@@ -2,7 +2,7 @@ import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} f
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
-import {STORE_FILE} from '../../src/ledger/store-file.ts';
+import {STORE_FILE} from '../../src/ledger/store/store-file.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {startService} from '../e2e/service.ts';
 import type {Call} from '../support/api-server.ts';

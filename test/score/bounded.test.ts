@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {compile} from '../../src/score/condition.ts';
-import {conditionChecker} from '../../src/score/expression.ts';
-import type {Facts} from '../../src/score/read-facts.ts';
+import {compile} from '../../src/score/language/condition.ts';
+import {conditionChecker} from '../../src/score/language/expression.ts';
+import type {Facts} from '../../src/score/language/read-facts.ts';
 import {condition} from './score-helpers.ts';
 
 /** A text on which JavaScript's own RegExp tries each way to part it in two: minutes for this, hours for a longer one. */

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import type {Reference} from '../../src/score/expression.ts';
+import type {Reference} from '../../src/score/language/expression.ts';
 import {condition} from './score-helpers.ts';
 
 const facts = {

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
-import {directComparison} from '../../src/score/direct.ts';
-import {conditionChecker} from '../../src/score/expression.ts';
-import {answerVocabulary} from '../../src/score/vocabulary.ts';
+import {directComparison} from '../../src/score/language/direct.ts';
+import {conditionChecker} from '../../src/score/language/expression.ts';
+import {answerVocabulary} from '../../src/score/language/vocabulary.ts';
 
 const vocabulary = answerVocabulary({ip: 'ip', email: 'email'}, ['country']);
 const check = conditionChecker(vocabulary);

@@ -3,13 +3,13 @@ import type {ScoreRules} from '../../src/job/values.ts';
 import type {Result} from '../../src/lookup/plan-row.ts';
 import {type Target, targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {type Condition, compile} from '../../src/score/condition.ts';
-import {conditionChecker} from '../../src/score/expression.ts';
 import {backgroundOf} from '../../src/score/given.ts';
+import {type Condition, compile} from '../../src/score/language/condition.ts';
+import {conditionChecker} from '../../src/score/language/expression.ts';
+import {answerVocabulary} from '../../src/score/language/vocabulary.ts';
 import type {Risk} from '../../src/score/risk.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
-import {answerVocabulary} from '../../src/score/vocabulary.ts';
 
 const columns = ['ip', 'ip2', 'phone', 'email', 'token', 'country', 'first name'];
 export const format: Pick<InputFormat, 'kind' | 'columns'> = {kind: 'csv', columns};

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import type {ServiceError} from '../../src/service/error-body.ts';
-import {type Fault, Practice} from '../../src/service/practice.ts';
-import {Throttle} from '../../src/service/throttle.ts';
+import type {ServiceError} from '../../src/service/http/error-body.ts';
+import {type Fault, Practice} from '../../src/service/http/practice.ts';
+import {Throttle} from '../../src/service/http/throttle.ts';
 import {askService, running} from './running.ts';
 
 const nameOf = (fault: Fault | undefined): string =>

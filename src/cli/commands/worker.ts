@@ -2,7 +2,7 @@ import {type Client, createClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
-import {FleetWorker} from '../../fleet/worker.ts';
+import {FleetWorker} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/redis-url.ts';

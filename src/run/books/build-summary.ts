@@ -2,7 +2,7 @@ import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
-import type {StoreTrouble} from '../../ledger/store.ts';
+import type {StoreTrouble} from '../../ledger/store/store.ts';
 import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';

@@ -7,8 +7,8 @@ import {
   noStore,
   openStore,
   type StoreOptions,
-} from '../../ledger/store.ts';
-import type {StoreScope} from '../../ledger/store-file.ts';
+} from '../../ledger/store/store.ts';
+import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
 
 /** Stored answers from before this are too old for a run that was first started then. */

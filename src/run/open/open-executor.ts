@@ -1,5 +1,5 @@
 import {loggedClient} from '../../client/logged-client.ts';
-import type {AnswerStore} from '../../ledger/store.ts';
+import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';

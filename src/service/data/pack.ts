@@ -3,7 +3,7 @@ import {copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFi
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
-import {buildOpenApi} from '../openapi.ts';
+import {buildOpenApi} from '../http/openapi.ts';
 import {files} from './data-dir.ts';
 import {licenceTexts, packageVersion} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';

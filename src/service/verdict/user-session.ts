@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {z} from 'zod';
-import {type Body, checkBody} from '../request.ts';
+import {type Body, checkBody} from '../http/request.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);

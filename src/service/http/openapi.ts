@@ -1,6 +1,6 @@
 import {z} from 'zod';
-import {errorBody} from '../operations/operation.ts';
-import {type Operation, operationNames, operations} from '../operations/table.ts';
+import {errorBody} from '../../operations/operation.ts';
+import {type Operation, operationNames, operations} from '../../operations/table.ts';
 
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 

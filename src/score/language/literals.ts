@@ -1,6 +1,6 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {childrenOf, LOOPS, literalText, pathOf} from '../cel/ast.ts';
-import {closest} from '../job/closest.ts';
+import {childrenOf, LOOPS, literalText, pathOf} from '../../cel/ast.ts';
+import {closest} from '../../job/closest.ts';
 import type {Codes} from './codes.ts';
 import {typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
 

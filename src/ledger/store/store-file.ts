@@ -1,10 +1,10 @@
 import {hash} from 'node:crypto';
 import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {makeDirectory} from '../disk/directory.ts';
-import type {Operation} from '../operations/table.ts';
-import type {Answer} from './entry.ts';
-import {Sqlite, type Statement} from './sqlite.ts';
+import {makeDirectory} from '../../disk/directory.ts';
+import type {Operation} from '../../operations/table.ts';
+import type {Answer} from '../entry.ts';
+import {Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 1;
 export const STORE_FILE = 'answers.db';

@@ -1,10 +1,10 @@
 import PQueue from 'p-queue';
-import type {Attempt} from '../client/attempt.ts';
-import type {Client} from '../client/client.ts';
-import {askedMs} from '../lookup/policy.ts';
-import type {Gate} from './gate.ts';
-import type {Chunk, ChunkAsk, ChunkPace} from './protocol.ts';
-import {type Limiters, SharedPacer} from './shared-pacer.ts';
+import type {Attempt} from '../../client/attempt.ts';
+import type {Client} from '../../client/client.ts';
+import {askedMs} from '../../lookup/policy.ts';
+import type {Gate} from '../gate.ts';
+import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
+import {type Limiters, SharedPacer} from '../shared-pacer.ts';
 
 /** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
 const HOLD_MS = 500;

@@ -1,5 +1,5 @@
+import type {AutonomousSystem} from '../ip-tables.ts';
 import {hostingNetworks} from './hosting-networks.ts';
-import type {AutonomousSystem} from './ip-tables.ts';
 import type {ListedNetwork} from './listed-network.ts';
 import {torNetworks} from './tor-networks.ts';
 import {vpnNetworks} from './vpn-networks.ts';

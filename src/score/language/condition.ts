@@ -1,5 +1,5 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {hasPath, pathOf} from '../cel/ast.ts';
+import {hasPath, pathOf} from '../../cel/ast.ts';
 import {directComparison} from './direct.ts';
 import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader} from './read-facts.ts';

@@ -1,6 +1,6 @@
-import type {Result} from '../lookup/plan-row.ts';
-import {INVALID_TOKEN} from '../operations/operation.ts';
-import {type Operation, operations} from '../operations/table.ts';
+import type {Result} from '../../lookup/plan-row.ts';
+import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {type Operation, operations} from '../../operations/table.ts';
 
 /** The texts that something can be: what it is never compared with in vain. */
 export interface Codes {

@@ -1,8 +1,8 @@
 import {z} from 'zod';
-import {closest} from '../job/closest.ts';
-import {type Operation, operations} from '../operations/table.ts';
+import {closest} from '../../job/closest.ts';
+import {type Operation, operations} from '../../operations/table.ts';
+import type {RiskLevel} from '../risk.ts';
 import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
-import type {RiskLevel} from './risk.ts';
 
 /** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
 export type Type =

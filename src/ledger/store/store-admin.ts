@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import type {Operation} from '../operations/table.ts';
-import {isBusy, type Sqlite} from './sqlite.ts';
+import type {Operation} from '../../operations/table.ts';
+import {isBusy, type Sqlite} from '../sqlite.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */

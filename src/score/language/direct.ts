@@ -1,5 +1,5 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {pathOf} from '../cel/ast.ts';
+import {pathOf} from '../../cel/ast.ts';
 import {type Facts, reader} from './read-facts.ts';
 import {typeAt, type Vocabulary} from './vocabulary.ts';
 

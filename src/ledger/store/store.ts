@@ -1,11 +1,11 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {systemReason} from '../errors.ts';
-import type {Operation} from '../operations/table.ts';
-import type {Answer} from './entry.ts';
-import type {Lookup} from './lookup.ts';
-import {isBusy, isDamage, sqliteCode} from './sqlite.ts';
+import {systemReason} from '../../errors.ts';
+import type {Operation} from '../../operations/table.ts';
+import type {Answer} from '../entry.ts';
+import type {Lookup} from '../lookup.ts';
+import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
+import {userDirectory} from '../user-directory.ts';
 import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
-import {userDirectory} from './user-directory.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */

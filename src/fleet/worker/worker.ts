@@ -2,10 +2,10 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Job} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
-import type {Attempt} from '../client/attempt.ts';
-import type {Client} from '../client/client.ts';
-import {Gate} from './gate.ts';
-import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
+import type {Attempt} from '../../client/attempt.ts';
+import type {Client} from '../../client/client.ts';
+import {Gate} from '../gate.ts';
+import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
 import {
   clockAheadMs,
   closing,
@@ -14,10 +14,10 @@ import {
   type FleetPackages,
   loadPackages,
   refusedEntry,
-} from './redis.ts';
-import {enterRoster, identityClaims, type Member, type Membership} from './roster.ts';
-import {type Seal, sealWith} from './seal.ts';
-import {Limiters} from './shared-pacer.ts';
+} from '../redis.ts';
+import {enterRoster, identityClaims, type Member, type Membership} from '../roster.ts';
+import {type Seal, sealWith} from '../seal.ts';
+import {Limiters} from '../shared-pacer.ts';
 import {Snapshot} from './snapshot.ts';
 import {WorkerLane} from './worker-lane.ts';
 

@@ -1,10 +1,10 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {childrenOf, hasPath, LOOPS, pathOf} from '../cel/ast.ts';
-import {Engine, type Run} from '../cel/engine.ts';
-import {explained, shown} from '../cel/explained.ts';
-import {parsed} from '../cel/written.ts';
-import {UsageError} from '../errors.ts';
-import {declaredIn} from './declared.ts';
+import {childrenOf, hasPath, LOOPS, pathOf} from '../../cel/ast.ts';
+import {Engine, type Run} from '../../cel/engine.ts';
+import {explained, shown} from '../../cel/explained.ts';
+import {parsed} from '../../cel/written.ts';
+import {UsageError} from '../../errors.ts';
+import {declaredIn} from '../declared.ts';
 import {checkLiterals} from './literals.ts';
 import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
 

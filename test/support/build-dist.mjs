@@ -1,0 +1,36 @@
+// npm run build: compiles src and packs the embedded service's data elsewhere, then puts that in dist's place at once,
+// so that a command that runs beside it, or another build, never meets half of one.
+import {execFileSync} from 'node:child_process';
+import {renameSync, rmSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
+const made = `.dist-${process.pid}`;
+const before = `${made}-before`;
+const run = (...args) => execFileSync(process.execPath, args, {stdio: 'inherit'});
+
+try {
+  run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', made);
+  run(`${made}/service/data/pack.js`, 'dist/service/data');
+  for (let tries = 0; ; tries++) {
+    moveAway();
+    try {
+      renameSync(made, 'dist');
+      break;
+    } catch (error) {
+      // Another build was put in place in between.
+      if (tries === 10) throw error;
+    }
+  }
+} finally {
+  for (const directory of [made, before]) rmSync(directory, {recursive: true, force: true});
+}
+
+function moveAway() {
+  rmSync(before, {recursive: true, force: true});
+  try {
+    renameSync('dist', before);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
