@@ -9,7 +9,7 @@ import type {LaneSettings, Outlet} from './outlet.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {perSecond} from './pace/rate-controller.ts';
 import {type PolicySettings, retryMs} from './policy.ts';
-import {concluded, reserve, type TaskState, taskState} from './task-state.ts';
+import {concluded, reservationOf, type TaskState, taskState} from './task-state.ts';
 
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;
@@ -161,7 +161,7 @@ export class QueueExecutor implements Executor {
   #lease(lane: Lane, permits: number): void {
     try {
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const reservations = chosen.map(task => reserve(task, ++this.#dispatched));
+      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
         this.#flow.sent(task.lookup);

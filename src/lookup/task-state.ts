@@ -22,7 +22,7 @@ export function taskState(task: Task): TaskState {
 }
 
 /** Its next sending, under a number of its own. */
-export function reserve(task: TaskState, dispatch: number): Reservation {
+export function reservationOf(task: TaskState, dispatch: number): Reservation {
   task.dispatch = dispatch;
   const {lookup, cost, known} = task;
   return {key: lookup.key, operation: lookup.operation, cost, known, dispatch};

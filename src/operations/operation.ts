@@ -8,7 +8,7 @@ import type {Canonical} from './canonical.ts';
  *
  * The interface does not say which response fields are always present, so every one of them is optional here.
  */
-export interface Entry<
+export interface OperationSpec<
   Name extends string = string,
   Request extends z.ZodObject = z.ZodObject,
   Data extends z.ZodObject = z.ZodObject,
@@ -50,8 +50,8 @@ export interface Entry<
 }
 
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
-export interface IntelligenceEntry<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
-  extends Entry<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
+export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
+  extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
   /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
   readonly header: {readonly named: string; readonly detail: string};
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
@@ -85,8 +85,8 @@ type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | '
 /** An intelligence operation from what is particular to it. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
-  {value, ...entry}: Omit<IntelligenceEntry<Name, Data>, Own> & {readonly value: z.ZodType<string>},
-): IntelligenceEntry<Name, Data> {
+  {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
+): IntelligenceSpec<Name, Data> {
   const asked = {[name]: value} as Record<Name, typeof value>;
   return {
     ...entry,

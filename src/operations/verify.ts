@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {type Canonical, empty, invalid, isPlaceholder, valid} from './canonical.ts';
 import {canonicalEmail} from './email.ts';
-import {apiKey, type Entry, fields, flag, place, text} from './operation.ts';
+import {apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
 import {canonicalPhone} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -126,7 +126,7 @@ export const verify = {
     {when: 'verify.multi_accounting.detected', add: 25, reason: 'many_accounts'},
     {when: 'status.verify == "invalid"', add: 30, reason: 'token_invalid'},
   ],
-} as const satisfies Entry;
+} as const satisfies OperationSpec;
 
 /** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
 export function canonicalToken(raw: string): Canonical<keyof typeof codes> {

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 
 /**
@@ -195,7 +196,7 @@ export function summaryOf(
       pauses: whole,
       paused_ms: z.number(),
     }),
-    top: z.partialRecord(z.enum(['countries', 'networks', 'domains', 'phone_countries']), top),
+    top: z.partialRecord(z.enum(topKinds), top),
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,

@@ -6,6 +6,7 @@ import {type ClientOptions, createClient} from '../../src/client/client.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
+import {until} from '../support/until.ts';
 
 const key = 'canary-key-1f0c9a';
 const open: (() => unknown)[] = [];
@@ -43,7 +44,6 @@ const http = (city: string) => {
   return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 const cityOf = (attempt: Attempt) => (attempt.kind === 'answered' ? attempt.data.city : attempt.kind);
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 describe('what comes behind an answer is never the answer to the next call', () => {
   const ipOf = (body: string) => (JSON.parse(body) as {ip: string}).ip;
@@ -61,7 +61,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
     const asked = client(server.url);
     for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
       expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
-      await pause(30);
+      await until(() => server.sockets.at(-1)?.closed === true);
     }
     expect(server.sockets).toHaveLength(3);
   });
@@ -74,8 +74,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
     });
     const asked = client(server.url, {maxConnections: 2, onUnasked: () => unasked++});
     expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
-    await pause(30);
-    expect(unasked).toBe(1);
+    await until(() => unasked === 1);
     const ips = Array.from({length: 40}, (_, n) => `198.51.100.${n}`);
     const answers = await Promise.all(ips.map(ip => asked.send('ip', {ip})));
     expect(answers.map(cityOf)).toEqual(ips);
@@ -91,7 +90,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
     const asked = client(server.url, {onUnasked: () => unasked++});
     for (const ip of ['192.0.2.1', '192.0.2.2']) {
       expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
-      await pause(30);
+      await until(() => server.sockets.every(socket => socket.closed));
     }
     expect(unasked).toBe(0);
   });

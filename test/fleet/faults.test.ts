@@ -37,14 +37,3 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     expect(maybe).toBeLessThanOrEqual(OUT);
   });
 });
-
-test.skipIf(!redisInstalled)('a worker ends when it is asked to, though Redis is away for good', async () => {
-  await using arena = await openWithList();
-  const worker = await arena.worker();
-  const run = arena.run();
-  await calls(arena, 20);
-  await arena.redis.stop();
-  for (const command of [run, worker]) command.kill('SIGTERM');
-  expect(await run.outcome).toMatchObject({code: 143});
-  expect(await worker.outcome).toMatchObject({code: 5, stderr: expect.stringContaining('Redis is away')});
-});

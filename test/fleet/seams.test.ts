@@ -3,12 +3,13 @@ import {expect, test} from 'vitest';
 import {booksOf, listOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
 import {openFleetArena} from './fleet-arena.ts';
-import {calls} from './whole.ts';
+import {calls, openWithList} from './whole.ts';
 
 const VALUES = 4;
 
 test.skipIf(!redisInstalled)(
   'a chunk that is left over from before its values went out again says nothing of that second time',
+  {concurrent: true},
   async () => {
     await using arena = await openFleetArena({faults: ['429'], error: 1, faultsPerValue: 1});
     const list = Array.from({length: VALUES}, (_, n) => `198.18.0.${n}\n`);
@@ -40,6 +41,7 @@ test.skipIf(!redisInstalled)(
 
 test.skipIf(!redisInstalled)(
   'a Redis that comes back with an old snapshot has no chunk carried out twice',
+  {concurrent: true},
   async () => {
     await using arena = await openFleetArena();
     arena.sandbox.write('list.csv', listOf(20, 20));
@@ -59,5 +61,20 @@ test.skipIf(!redisInstalled)(
       (await waiting()) + (await arena.redis.client.llen('bulk-enrich:chunks:active'));
     await expect.poll(unfinished, {timeout: 10_000}).toBe(0);
     expect(await arena.api.ledger()).toEqual(before);
+  },
+);
+
+test.skipIf(!redisInstalled)(
+  'a worker ends when it is asked to, though Redis is away for good',
+  {concurrent: true},
+  async () => {
+    await using arena = await openWithList();
+    const worker = await arena.worker();
+    const run = arena.run();
+    await calls(arena, 20);
+    await arena.redis.stop();
+    for (const command of [run, worker]) command.kill('SIGTERM');
+    expect(await run.outcome).toMatchObject({code: 143});
+    expect(await worker.outcome).toMatchObject({code: 5, stderr: expect.stringContaining('Redis is away')});
   },
 );

@@ -1,10 +1,10 @@
+import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {BulkEnrichError} from '../../errors.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
-import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';

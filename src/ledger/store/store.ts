@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Lookup} from '../lookup.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
-import {userDirectory} from '../user-directory.ts';
 import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
 
 const WRITE_AT_ONCE = 500;

@@ -12,8 +12,8 @@ import {type Places, partialPath, type RunFiles} from './partial.ts';
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
- * What is to be done, written before any of it is. It names no files: where they are and where they go is the job's to
- * say.
+ * What is to be done, written before any of it is. Where files are and where they
+ * go is the job's to say: the one path in it is compared, and never written to.
  */
 const publishRecord = z.object({
   /** Where the output goes, by which it is seen that the record is another job's. */

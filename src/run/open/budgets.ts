@@ -1,10 +1,10 @@
+import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {DailyBudget} from '../../ledger/daily-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
-import {userDirectory} from '../../ledger/user-directory.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
 

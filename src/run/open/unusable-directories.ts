@@ -1,7 +1,7 @@
+import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {userDirectoryTrouble} from '../../ledger/user-directory.ts';
 import {hasHistory} from '../end/history.ts';
 
 /** What a job keeps from one run to the next in the user's directories, where it names no others. */

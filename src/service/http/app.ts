@@ -4,11 +4,11 @@ import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {type Context, Hono} from 'hono';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
-import {type Answer, fail, failure, lose, send, success} from '../intelligence-answers.ts';
 import {type ErrorCode, ServiceError} from './error-body.ts';
 import {describeFiles} from './file-schemas.ts';
 import {buildOpenApi} from './openapi.ts';
 import type {LosingFault, Practice} from './practice.ts';
+import {type Answer, fail, failure, lose, send, success} from './reply.ts';
 import {type Body, type Call, type KeyCheck, readBody} from './request.ts';
 import type {Throttle} from './throttle.ts';
 

@@ -2,8 +2,8 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse, ST
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {fail} from '../intelligence-answers.ts';
 import {type ErrorCode, errorBody, errorStatus} from './error-body.ts';
+import {fail} from './reply.ts';
 
 /** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,8 +1,8 @@
 import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {isAbsolute, join} from 'node:path';
-import {checkWritable} from '../disk/directory.ts';
 import {systemReason} from '../errors.ts';
+import {checkWritable} from './directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

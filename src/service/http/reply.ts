@@ -1,6 +1,6 @@
 import type {ServerResponse} from 'node:http';
-import {type ErrorCode, errorBody, errorStatus, type ServiceError} from './http/error-body.ts';
-import {type LosingFault, STALL_MS} from './http/practice.ts';
+import {type ErrorCode, errorBody, errorStatus, type ServiceError} from './error-body.ts';
+import {type LosingFault, STALL_MS} from './practice.ts';
 
 /** The interface's error body, for whatever went wrong outside the operations. */
 export function fail(code: ErrorCode, headers: Record<string, string> = {}): Response {
