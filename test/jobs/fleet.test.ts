@@ -97,7 +97,7 @@ it('each file has workers and a run', () => {
   ]);
 });
 
-it.each(own.map(({command}) => [command.join(' '), command] as const))(
+it.concurrent.each(own.map(({command}) => [command.join(' '), command] as const))(
   '%s gets as far as asking for its Redis',
   async (_, command) => {
     using site = createFleetSite();
