@@ -26,7 +26,7 @@ export function classifyResponse(
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
-  const json = parseJson(response.body, redact);
+  const {json, isMarked} = parseJson(response.body, redact);
   const message = errorMessage(json);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
   if (message === INVALID_TOKEN && operation === 'verify')
@@ -46,12 +46,13 @@ export function classifyResponse(
   if (status < 200 || status > 299)
     return {...responded, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
   if (message !== undefined) return {...responded, kind: 'rejected', code: message};
-  return readAnswer(operation, json, response, sent);
+  return readAnswer(operation, json, isMarked, response, sent);
 }
 
 function readAnswer(
   operation: Operation,
   json: unknown,
+  isMarked: boolean,
   response: RawResponse,
   sent: Readonly<Record<string, string>>,
 ): Attempt {
@@ -68,7 +69,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = answerOf(operations[operation].data, data, response.body ?? '');
+  const answer = answerOf(operations[operation].data, data, isMarked);
   const echoed = answer.data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -80,10 +81,10 @@ function readAnswer(
 function answerOf(
   schema: z.ZodObject,
   given: Record<string, unknown>,
-  body: string,
+  isMarked: boolean,
 ): Checked & Pick<Answered, 'exact'> {
   const checked = checkFields(schema, given);
-  if (markNumbers(body) === body) return checked;
+  if (!isMarked) return checked;
   const marked = JSON.stringify(checked.data);
   const exact = unmarkNumbers(marked);
   return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
@@ -131,15 +132,17 @@ function errorMessage(json: unknown): string | undefined {
   return isObject(json) && json.success === false ? 'service_error' : undefined;
 }
 
-/** Numbers that would lose their spelling are marked in what is returned. */
-function parseJson(body: string | undefined, redact: Redact): unknown {
-  if (body === undefined) return undefined;
+/** Numbers that would lose their spelling are marked in `json`, which is undefined where the body is none. */
+function parseJson(body: string | undefined, redact: Redact): {json: unknown; isMarked: boolean} {
+  const none = {json: undefined, isMarked: false};
+  if (body === undefined) return none;
   try {
     const json: unknown = JSON.parse(body);
     const marked = markNumbers(body);
-    return redact(marked === body ? json : JSON.parse(marked), body);
+    const isMarked = marked !== body;
+    return {json: redact(isMarked ? JSON.parse(marked) : json, body), isMarked};
   } catch {
-    return undefined;
+    return none;
   }
 }
 
