@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import type {Transport, TransportOptions} from '../client/transport.ts';
 import type {Env} from '../job/endpoint.ts';
 
 /** Where a run meets the world; a test can put its own in place. */
@@ -15,4 +16,6 @@ export interface RunIo {
   readonly warn: (sentence: string) => void;
   /** How long to wait for an answer store that another program keeps locked. */
   readonly storePatienceMs?: number;
+  /** What carries the calls to a live service; HTTP by default. */
+  readonly transport?: (options: TransportOptions) => Transport;
 }

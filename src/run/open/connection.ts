@@ -1,5 +1,6 @@
 import {type Client, type ClientOptions, checkedBaseUrl, createClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
+import type {RunIo} from '../io.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
@@ -20,9 +21,10 @@ export function endpointName(endpoint: Endpoint): string {
 export async function connectTo(
   endpoint: Endpoint,
   options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
+  transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey}, transport);
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');

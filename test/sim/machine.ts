@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import {type Sequence, sequence} from './model/commands.ts';
+import type {Ended} from './model/ended.ts';
+import {Simulation} from './model/simulation.ts';
+import {violationOf} from './model/violations.ts';
+
+/** A promise that was broken, and how it came to that. */
+export class Violation extends Error {
+  readonly history: readonly string[];
+
+  constructor(message: string, history: readonly string[]) {
+    super(message);
+    this.history = history;
+  }
+}
+
+/** Carries a sequence out, and holds everything against the promises after each command. */
+export async function play({inputs, commands}: Sequence, seed: number): Promise<Simulation> {
+  const simulation = new Simulation(seed, inputs);
+  const check = (ended: readonly Ended[]) => {
+    const violation = violationOf(simulation, ended);
+    if (violation !== undefined) throw new Violation(violation, simulation.world.history);
+  };
+  try {
+    for (const command of commands) check(await simulation.execute(command));
+    const healed = await simulation.heal();
+    if (healed !== undefined) check([healed]);
+    return simulation;
+  } catch (error) {
+    if (error instanceof Violation) throw error;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw new Violation(`Something broke: ${text}`, simulation.world.history);
+  } finally {
+    simulation.close();
+  }
+}
+
+/** What a seed leads to: nothing, or the shortest sequence that breaks the same. */
+export async function playSeed(seed: number): Promise<Failure | undefined> {
+  const property = fc.asyncProperty(sequence, async generated => {
+    await play(generated, seed);
+  });
+  const {failed, counterexample, errorInstance, numShrinks} = await fc.check(property, {
+    seed,
+    numRuns: 1,
+    unbiased: true,
+    endOnFailure: false,
+  });
+  if (!failed) return undefined;
+  const history = errorInstance instanceof Violation ? errorInstance.history : [];
+  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  return {seed, message, sequence: counterexample?.[0], history, shrinks: numShrinks};
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly message: string;
+  readonly sequence: Sequence | undefined;
+  readonly history: readonly string[];
+  readonly shrinks: number;
+}
