@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {type Sequence, sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
 import {Simulation} from './model/simulation.ts';
-import {violationOf} from './model/violations.ts';
+import {violationOf, violationOfHealed} from './model/violations.ts';
 
 /** A promise that was broken, and how it came to that. */
 export class Violation extends Error {
@@ -17,14 +17,14 @@ export class Violation extends Error {
 /** Carries a sequence out, and holds everything against the promises after each command. */
 export async function play({inputs, commands}: Sequence, seed: number): Promise<Simulation> {
   const simulation = new Simulation(seed, inputs);
-  const check = (ended: readonly Ended[]) => {
-    const violation = violationOf(simulation, ended);
+  const check = (ended: readonly Ended[], more?: string) => {
+    const violation = violationOf(simulation, ended) ?? more;
     if (violation !== undefined) throw new Violation(violation, simulation.world.history);
   };
   try {
     for (const command of commands) check(await simulation.execute(command));
     const healed = await simulation.heal();
-    if (healed !== undefined) check([healed]);
+    if (healed !== undefined) check([healed], violationOfHealed(healed));
     return simulation;
   } catch (error) {
     if (error instanceof Violation) throw error;

@@ -131,7 +131,7 @@ const settings: {readonly [Name in keyof RunSpec]-?: fc.Arbitrary<RunSpec[Name]>
   perDay: sometimes(integer({min: 1, max: 15}), 6),
   publishesAtLimit: mostly(false, true),
   restart: mostly(false, true),
-  force: mostly(false, true),
+  force: boolean(),
   freshBudget: mostly(false, false, true),
   resend: mostly('always' as const, 'never', 'never'),
   maxResends: mostly(2, 0, 1),

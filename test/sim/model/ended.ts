@@ -26,6 +26,12 @@ export interface Ended {
   readonly summary: Summary | undefined;
   readonly warnings: readonly string[];
   readonly calls: readonly Call[];
+  /** How many calls the service had seen when it ended. */
+  readonly callsByThen: number;
+  /** The input as it stood there. */
+  readonly input: string;
+  /** When answers were stored, by key and scope, as it was before it began. */
+  readonly storedBefore: ReadonlyMap<string, number>;
   readonly before: Snapshot;
   readonly after: Snapshot;
   /** The ledger that it worked with, if it came to that. */

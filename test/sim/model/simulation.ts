@@ -90,21 +90,33 @@ export class Simulation {
     return ended;
   }
 
-  snapshot(): Snapshot {
+  inputTexts(): ReadonlyMap<string, string> {
+    return new Map([...this.inputs].map(([path, rows]) => [path, inputText(rows)]));
+  }
+
+  #snapshot(): Snapshot {
     return new Map([...this.disk.files].map(([path, {data}]) => [path, isDatabase(path) ? NOTHING : data]));
   }
 
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
-    const before = this.snapshot();
+    const before = this.#snapshot();
     const runs = works.map(({spec, course}, index) => {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
+      const seen = {calls: 0};
+      process.handles.add(() => {
+        seen.calls = this.service.calls.length;
+      });
       const main = () => runCommand(spec, course, process, this.service, this.world, report);
-      return {spec, course, process, report, start: {process, main, afterMs: index * apartMs}};
+      const storedBefore = this.stored.copyOf(
+        spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
+      );
+      const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
+      return {spec, course, process, report, seen, storedBefore, input, start: {process, main, afterMs: index * apartMs}};
     });
     await this.world.run(runs.map(({start}) => start));
-    const after = this.snapshot();
-    const ended = runs.map(({spec, course, process, report}, index): Ended => {
+    const after = this.#snapshot();
+    const ended = runs.map(({spec, course, process, report, seen, storedBefore, input}, index): Ended => {
       const {outcome, error, crash} = report;
       if (crash !== undefined && !process.killed) throw crash;
       const said = process.killed ? undefined : (outcome ?? error);
@@ -121,6 +133,9 @@ export class Simulation {
         summary: process.killed ? undefined : outcome?.summary,
         warnings: report.warnings,
         calls: this.service.calls.filter(call => call.process === process),
+        callsByThen: seen.calls,
+        input,
+        storedBefore,
         before,
         after,
         ledger: process.ledger,

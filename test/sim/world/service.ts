@@ -29,11 +29,15 @@ export interface Call {
   readonly operation: Operation;
   readonly value: string;
   readonly sentMs: number;
+  /** Whatever happens has a number of its own, so that the order is known within one moment. */
+  order: number;
   readonly sentAt: number;
   /** Whether the service did what it was asked for, and took the credits for it. */
   carriedOut: boolean;
   charged: boolean;
   /** What the process was told; undefined where it died, or gave up, before. */
+  toldMs: number | undefined;
+  toldOrder: number;
   told: 'answered' | 'rejected' | 'throttled' | 'ambiguous' | 'unreadable' | 'not sent' | 'fatal' | undefined;
   toldAt: number;
   /** The event in which it was told. */
@@ -75,6 +79,7 @@ export function isRefused(value: string): boolean {
 export class Service {
   readonly calls: Call[] = [];
   readonly #world: World;
+  #order = 0;
   readonly #redeemed = new Set<string>();
 
   constructor(world: World) {
@@ -122,6 +127,9 @@ export class Service {
       sentAt: this.#world.wallMs,
       carriedOut: false,
       charged: false,
+      order: 0,
+      toldMs: undefined,
+      toldOrder: 0,
       told: undefined,
       toldAt: 0,
       toldIn: 0,
@@ -132,6 +140,7 @@ export class Service {
     const fault = manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
     const plan = this.#answer(call, fault, manners, timeoutMs);
     const leave = () => {
+      call.order = ++this.#order;
       this.calls.push(call);
       plan.arrive();
     };
@@ -144,6 +153,8 @@ export class Service {
       this.#world.later(delay, () =>
         this.#world.step(`hear of #${call.number}: ${plan.told}`, () => {
           call.told = plan.told;
+          call.toldMs = this.#world.steadyMs;
+          call.toldOrder = ++this.#order;
           call.toldAt = this.#world.wallMs;
           call.toldIn = this.#world.fired;
           resolve(plan.response(delay));
@@ -172,6 +183,8 @@ export class Service {
       case 'no credits':
         return says(call, 'fatal', 402, {success: false, message: 'no_credits'}, () => {});
       case 'no access':
+        // Of a verdict that may be said of the session token, which is the row's own fault.
+        if (call.operation === 'verify') return this.#refuses(call, 401, 'invalid_token', manners);
         return says(call, 'fatal', 401, {success: false, message: 'invalid_token'}, () => {});
       case undefined:
         return this.#fine(call, manners);
@@ -180,12 +193,14 @@ export class Service {
     }
   }
 
-  #fine(call: Call, {rejectedCharge}: Manners): Plan {
-    if (isRefused(call.value))
-      return says(call, 'rejected', 422, {success: false, message: REJECTED}, () => {
-        call.charged =
-          rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
-      });
+  #refuses(call: Call, status: number, message: string, {rejectedCharge}: Manners): Plan {
+    return says(call, 'rejected', status, {success: false, message}, () => {
+      call.charged = rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
+    });
+  }
+
+  #fine(call: Call, manners: Manners): Plan {
+    if (isRefused(call.value)) return this.#refuses(call, 422, REJECTED, manners);
     const token = `${call.endpoint} ${call.key} ${call.value}`;
     call.redeemed = call.operation === 'verify' && (this.#redeemed.has(token) || call.value.endsWith('used'));
     return says(call, 'answered', 200, {success: true, ...answerOf(call)}, () => this.#carryOut(call));
