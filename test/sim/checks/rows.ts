@@ -31,9 +31,12 @@ const whole: Check = {
 
 /** The runs of which this may be the output. */
 function candidates(run: Ended, runs: readonly Ended[], said: string | undefined): readonly Ended[] {
-  if (said !== undefined && !said.startsWith('The last')) return [run];
-  const others = runs.filter(one => one.nth < run.nth + 2 && outputPath(one.spec) === outputPath(run.spec) && one.code === undefined);
-  return [run, ...others.filter(one => one !== run).reverse()];
+  const others = runs.filter(one => one !== run && outputPath(one.spec) === outputPath(run.spec));
+  const beside = others.filter(one => one.before === run.before);
+  if (said !== undefined && !said.startsWith('The last')) return [run, ...beside];
+  // A publishing that was cut short, or one whose end a power cut has undone.
+  const earlier = others.filter(one => one.nth < run.nth && (one.code === undefined || said !== undefined));
+  return [run, ...beside, ...earlier.reverse()];
 }
 
 /** What is wrong with an output as that of a run; undefined where nothing is. */
@@ -87,7 +90,7 @@ function faultOf(name: Target, value: string, result: Result, row: string, run: 
     case 'failed':
       return ours.some(({told, code}) => told !== 'answered' && code === result.error) ? undefined : 'no call failed so';
     case 'unknown':
-      return ours.some(isUnclear) || mayBeInterrupted(result.error, run, runs) ? undefined : 'no call is in doubt';
+      return ours.some(call => isUnclear(call, run)) || mayBeInterrupted(result.error, run, runs) ? undefined : 'no call is in doubt';
     case 'skipped':
       return faultOfSkip(result.error, row, run);
     default:
@@ -101,8 +104,8 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
 }
 
 /** Whether the run may not know what became of a call, or of one before it. */
-function isUnclear({told, recorded}: Call): boolean {
-  return told === undefined || told === 'ambiguous' || told === 'unreadable' || !recorded;
+function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
+  return told === undefined || told === 'ambiguous' || told === 'unreadable' || !recorded || ledger !== run.ledger;
 }
 
 function faultOfAnswer(name: Operation, {serial}: Result, ours: readonly Call[], run: Ended): string | undefined {

@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import {resolve} from 'node:path';
+import {basename, resolve} from 'node:path';
 import type {Disk, Inode} from './disk.ts';
 import {isDamaged, shown} from './files.ts';
 import {Killed, type Process} from './process.ts';
@@ -24,13 +24,49 @@ export const RealDatabase = createRequire(import.meta.url)('libsql') as new (pat
 
 /** One file's contents, in SQLite's own memory; and who keeps others out of it. */
 class Contents {
-  readonly real = new RealDatabase(':memory:');
-  readonly statements = new Map<string, RealStatement>();
+  #memory: Memory | undefined;
+  readonly #pool: Memory[];
   holder: Connection | undefined;
   /** Until when another program keeps it locked, by the steady clock. */
   lockedUntil = 0;
   commits = 0;
+
+  constructor(pool: Memory[]) {
+    this.#pool = pool;
+  }
+
+  /** A file that serves as a lock alone needs none. */
+  get memory(): Memory {
+    this.#memory ??= this.#pool.pop() ?? {real: new RealDatabase(':memory:'), statements: new Map()};
+    return this.#memory;
+  }
+
+  get real(): RealDatabase {
+    return this.memory.real;
+  }
+
+  /** Nobody has the file any more: what it was made of serves another one. */
+  close(): void {
+    if (this.#memory === undefined) return;
+    const {real, tables} = this.#memory;
+    if (tables === undefined) real.close();
+    else {
+      real.exec(`${tables.map(name => `DELETE FROM ${name};`).join('')} PRAGMA user_version = 0`);
+      this.#pool.push(this.#memory);
+    }
+  }
 }
+
+/** A database in memory, with its prepared statements; opening one, and its tables, would be half of a run's time. */
+interface Memory {
+  readonly real: RealDatabase;
+  readonly statements: Map<string, RealStatement>;
+  /** The tables that are there from its life before; undefined where it may not be used again. */
+  tables?: readonly string[];
+}
+
+/** Databases that may be used again, by the name of their file. */
+const pools: Readonly<Record<string, Memory[]>> = {'ledger.db': []};
 
 /** Told of what processes do with databases. */
 export interface Onlooker {
@@ -60,26 +96,26 @@ export class Databases {
   /** Another program keeps this file locked for so long. */
   lock(path: string, forMs: number): void {
     const inode = this.disk.files.get(path);
-    if (inode !== undefined) this.contents(inode).lockedUntil = this.world.steadyMs + forMs;
+    if (inode !== undefined) this.contents(inode, path).lockedUntil = this.world.steadyMs + forMs;
   }
 
   /** Makes it one of another version. */
   setVersion(path: string, version: number): void {
     const inode = this.disk.files.get(path);
-    if (inode !== undefined) this.contents(inode).real.exec(`PRAGMA user_version = ${version}`);
+    if (inode !== undefined) this.contents(inode, path).real.exec(`PRAGMA user_version = ${version}`);
   }
 
-  contents(inode: Inode): Contents {
+  contents(inode: Inode, path: string): Contents {
     let contents = this.#contents.get(inode);
     if (contents === undefined) {
-      contents = new Contents();
+      contents = new Contents(pools[basename(path)] ?? []);
       this.#contents.set(inode, contents);
     }
     return contents;
   }
 
   close(): void {
-    for (const {real} of this.#contents.values()) real.close();
+    for (const contents of this.#contents.values()) contents.close();
     this.#contents.clear();
   }
 }
@@ -105,14 +141,13 @@ export class Connection {
     this.#databases = databases;
     this.#path = path;
     this.#inode = disk.files.get(path) ?? disk.create(path, 0o600);
-    this.#contents = databases.contents(this.#inode);
+    this.#contents = databases.contents(this.#inode, path);
     world.current?.handles.add(this.#abandon);
     if (world.current !== undefined) databases.onlooker.opened(path, this.#inode, world.current);
   }
 
   exec(sql: string): void {
     this.#demandAlive();
-    const {real} = this.#contents;
     if (/\bBEGIN EXCLUSIVE$/.test(sql)) {
       this.#isExclusive = true;
       this.#access();
@@ -120,10 +155,10 @@ export class Connection {
     else if (sql.startsWith('BEGIN; SELECT')) this.#begin('reading');
     else if (sql === 'COMMIT') this.#commit();
     else if (sql === 'ROLLBACK') this.#rollback();
-    else if (this.#transaction === 'writing') real.exec(sql);
+    else if (this.#transaction === 'writing') this.#contents.real.exec(sql);
     else {
       this.#access();
-      this.#databases.world.step(`write schema of ${shown(this.#path)}`, () => real.exec(sql));
+      this.#databases.world.step(`write schema of ${shown(this.#path)}`, () => this.#prepareTables(sql));
     }
   }
 
@@ -145,7 +180,7 @@ export class Connection {
   prepare(sql: string): RealStatement {
     this.#demandAlive();
     if (sql === 'PRAGMA data_version') return this.#versionStatement();
-    const {statements, real} = this.#contents;
+    const {statements, real} = this.#contents.memory;
     let statement = statements.get(sql);
     if (statement === undefined) {
       this.#access();
@@ -189,6 +224,12 @@ export class Connection {
         return real.all(values);
       },
     };
+  }
+
+  #prepareTables(sql: string): void {
+    const {memory} = this.#contents;
+    memory.real.exec(memory.tables === undefined ? sql : sql.replace(/CREATE TABLE[^;]*;/g, ''));
+    if (basename(this.#path) in pools) memory.tables ??= [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name);
   }
 
   #versionStatement(): RealStatement {

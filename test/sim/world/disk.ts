@@ -75,8 +75,10 @@ export class Disk {
   }
 
   names(directory: string): string[] {
+    const prefix = `${directory}/`;
+    const isIn = (path: string) => path.startsWith(prefix) && !path.includes('/', prefix.length);
     const all = [...this.files.keys(), ...this.directories.keys()];
-    return all.filter(path => path !== directory && dirname(path) === directory).map(path => path.slice(directory.length + 1));
+    return all.filter(isIn).map(path => path.slice(prefix.length));
   }
 
   syncFile(inode: Inode): void {

@@ -11,8 +11,18 @@ interface Open {
   position: number;
 }
 
+/** An error of the system, without a stack: there are many, and most of them only say that nothing is there. */
 export function failure(code: string, path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${code}: ${path}`), {code, path});
+  const {stackTraceLimit} = Error;
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`${code}: ${path}`), {code, path});
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
+/** The path without detours; most have none. */
+export function plain(path: string): string {
+  return path.includes('/.') || path.includes('//') ? resolve(path) : path;
 }
 
 /** Numbers of open files, far from any real one. */
@@ -34,17 +44,17 @@ export class Files {
   }
 
   exists(path: string): boolean {
-    return this.#disk.exists(resolve(path));
+    return this.#disk.exists(plain(path));
   }
 
   inode(path: string): Inode {
-    const inode = this.#disk.files.get(resolve(path));
-    if (inode === undefined) throw failure(this.#disk.directories.has(resolve(path)) ? 'EISDIR' : 'ENOENT', path);
+    const inode = this.#disk.files.get(plain(path));
+    if (inode === undefined) throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
     return inode;
   }
 
   stat(path: string, {throwIfNoEntry = true, bigint = false} = {}): unknown {
-    const full = resolve(path);
+    const full = plain(path);
     const inode = this.#disk.files.get(full);
     if (inode !== undefined) return statOf(inode, bigint);
     const directory = this.#disk.directories.get(full);
@@ -54,7 +64,7 @@ export class Files {
   }
 
   open(path: string, flags: string | number, mode = 0o666): number {
-    const full = resolve(path);
+    const full = plain(path);
     const {creates, exclusive, truncates} = meaningOf(flags);
     const found = this.#disk.files.get(full);
     if (found !== undefined && exclusive) throw failure('EEXIST', path);
@@ -111,7 +121,7 @@ export class Files {
   }
 
   rename(from: string, to: string): void {
-    const [source, target] = [resolve(from), resolve(to)];
+    const [source, target] = [plain(from), plain(to)];
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
     if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
@@ -119,34 +129,34 @@ export class Files {
   }
 
   remove(path: string, {force = false} = {}): void {
-    const full = resolve(path);
+    const full = plain(path);
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
     if (this.#disk.files.has(full)) this.#world.step(`remove ${shown(full)}`, () => this.#disk.remove(full));
     else if (!force) throw failure('ENOENT', path);
   }
 
   makeDirectory(path: string): void {
-    const full = resolve(path);
+    const full = plain(path);
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
     this.#world.step(`mkdir ${shown(full)}`, () => this.#disk.makeDirectory(full));
   }
 
   removeDirectory(path: string): void {
-    const full = resolve(path);
+    const full = plain(path);
     if (!this.#disk.directories.has(full)) throw failure('ENOENT', path);
     if (this.#disk.names(full).length > 0) throw failure('ENOTEMPTY', path);
     this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.directories.delete(full));
   }
 
   names(path: string): string[] {
-    if (!this.#disk.directories.has(resolve(path))) throw failure('ENOENT', path);
-    return this.#disk.names(resolve(path));
+    if (!this.#disk.directories.has(plain(path))) throw failure('ENOENT', path);
+    return this.#disk.names(plain(path));
   }
 
   realPath(path: string): string {
     if (!this.exists(path)) throw failure('ENOENT', path);
-    return resolve(path);
+    return plain(path);
   }
 
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number | null): number {

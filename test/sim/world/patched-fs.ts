@@ -1,17 +1,16 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
-import {resolve} from 'node:path';
 import {Readable} from 'node:stream';
 import type {Inode} from './disk.ts';
-import {failure, type Files} from './files.ts';
+import {failure, type Files, plain} from './files.ts';
 import type {World} from './world.ts';
 
 /** Where a simulation's disk is. */
 export const ROOT = '/simulated';
 
 function isInside(path: unknown): path is string {
-  return typeof path === 'string' && path.startsWith(ROOT) && resolve(path).startsWith(ROOT);
+  return typeof path === 'string' && path.startsWith(ROOT) && plain(path).startsWith(ROOT);
 }
 
 /** How long the system takes for what it is asked for in the background. */
