@@ -35,9 +35,12 @@ export function partialPath({directory, held}: RunFiles, name: PartialName, targ
   return join(near ? directory : (first?.path ?? directory), file);
 }
 
+/** Tried out whether it can be renamed. */
+export const PROBE = 'probe';
+
 function canRename(directory: string, target: string): boolean {
   const to = besideOf(target);
-  const from = join(directory, 'probe');
+  const from = join(directory, PROBE);
   rmSync(from, {force: true});
   try {
     writeFileSync(from, '', {flag: 'wx', mode: 0o600});

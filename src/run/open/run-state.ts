@@ -2,6 +2,7 @@ import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
+import {syncPath} from '../../disk/replace.ts';
 import {temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {ResumePoint} from '../../input/row.ts';
@@ -143,7 +144,11 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
   const over = held.filter(isOver);
   for (const name of stateFiles) for (const {path} of over) rmSync(join(path, name), {force: true});
-  for (const {path, lock, own} of over) if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+  for (const {path, lock, own} of over) {
+    if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+    // Back after a power cut, what was removed would be taken for the next run's.
+    else syncPath(path);
+  }
   for (const {lock} of held) lock.release();
 }
 

@@ -50,7 +50,8 @@ const doneBefore: Check = {
     const isAsItWas = [path, run.job?.paths.summary ?? '', run.job?.paths.rejects ?? ''].every(
       name => maker.after.get(name)?.equals(run.before.get(name) ?? EMPTY) !== false,
     );
-    return isAsItWas && !maker.process.killed ? run.message : undefined;
+    const isItsOwn = /^[\d,]+ rows? written to/.test(maker.message);
+    return isAsItWas && isItsOwn ? run.message : undefined;
   },
 };
 

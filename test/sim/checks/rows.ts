@@ -100,7 +100,8 @@ function faultOf(name: Target, value: string, result: Result, row: string, run: 
 
 /** Whether a call was reserved perhaps, and never sent. */
 function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): boolean {
-  return error === 'interrupted' && runs.some(({process, ledger}) => process.killed && (ledger === run.ledger || run.ledger === undefined));
+  const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
+  return isDoubt && runs.some(({process, ledger}) => process.killed && (ledger === run.ledger || run.ledger === undefined));
 }
 
 /** Whether the run may not know what became of a call, or of one before it. */

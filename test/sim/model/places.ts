@@ -9,7 +9,8 @@ export const HOME = join(ROOT, 'home');
 const XDG_CACHE = join(HOME, 'cache');
 const XDG_STATE = join(HOME, 'state');
 
-export const directories = [WORK, HOME, XDG_CACHE, XDG_STATE];
+/** Those that are there before anything runs; the user has made one of the states' directories. */
+export const directories = [WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')];
 
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
 export const cachePath = (cache: 'own' | 'other') =>

@@ -74,6 +74,14 @@ export class Disk {
     this.directories.set(path, ++this.#inodes);
   }
 
+  /** With it goes for good what was in it: one of the same name is another directory. */
+  removeDirectory(path: string): void {
+    this.directories.delete(path);
+    const inside = (name: string) => dirname(name) === path;
+    for (const name of this.#durable.keys()) if (inside(name)) this.#durable.delete(name);
+    this.#pending = this.#pending.filter(({names}) => !names.every(inside));
+  }
+
   names(directory: string): string[] {
     const prefix = `${directory}/`;
     const isIn = (path: string) => path.startsWith(prefix) && !path.includes('/', prefix.length);

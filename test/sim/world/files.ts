@@ -146,7 +146,7 @@ export class Files {
     const full = plain(path);
     if (!this.#disk.directories.has(full)) throw failure('ENOENT', path);
     if (this.#disk.names(full).length > 0) throw failure('ENOTEMPTY', path);
-    this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.directories.delete(full));
+    this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.removeDirectory(full));
   }
 
   names(path: string): string[] {
