@@ -52,6 +52,19 @@ export async function playSeed(seed: number): Promise<Failure | undefined> {
   return {seed, message, sequence: counterexample?.[0], history, shrinks: numShrinks};
 }
 
+/** The same without shrinking, which is enough to know whether there is something; with the number of its runs. */
+export async function playOnce(seed: number): Promise<{readonly failure?: Failure; readonly runs: number}> {
+  const [generated] = fc.sample(sequence, {seed, numRuns: 1, unbiased: true});
+  if (generated === undefined) return {runs: 0};
+  try {
+    return {runs: (await play(generated, seed)).runs.length};
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    const {message, history} = error;
+    return {failure: {seed, message, sequence: generated, history, shrinks: 0}, runs: 0};
+  }
+}
+
 export interface Failure {
   readonly seed: number;
   readonly message: string;

@@ -6,7 +6,7 @@ import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
-import {PROBE, type Places, writablePath} from '../destination/partial.ts';
+import {type Places, PROBE, writablePath} from '../destination/partial.ts';
 
 export const LEDGER = 'ledger.db';
 /** What its name ends with once a ledger that can't be read was renamed. */

@@ -1,11 +1,23 @@
 import type {Call} from '../world/service.ts';
-import {ageOf, type Check, callsInLedger, grouped, keyOfValue, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+import {
+  ageOf,
+  type Check,
+  callsInLedger,
+  grouped,
+  keyOfValue,
+  type Scene,
+  scopeOfCall,
+  scopeOfSpec,
+} from './scene.ts';
 
 const within: Check = {
   promise: 'No more calls are in flight than --concurrency says, all operations together.',
   broken({run}) {
     const {concurrency} = run.spec;
-    const most = Math.max(0, ...run.calls.map(call => run.calls.filter(other => overlaps(other, call)).length));
+    const most = Math.max(
+      0,
+      ...run.calls.map(call => run.calls.filter(other => overlaps(other, call)).length),
+    );
     return most > concurrency ? `${most} were in flight` : undefined;
   },
 };
@@ -13,7 +25,9 @@ const within: Check = {
 /** Whether `other` was in flight when `call` was sent. */
 function overlaps(other: Call, call: Call): boolean {
   if (other.number > call.number) return false;
-  return other === call || other.toldMs === undefined || other.toldMs > call.sentMs || other.toldOrder > call.order;
+  return (
+    other === call || other.toldMs === undefined || other.toldMs > call.sentMs || other.toldOrder > call.order
+  );
 }
 
 const paced: Check = {
@@ -38,10 +52,12 @@ function histories(scene: Scene): Call[][] {
   return grouped(ours, call => `${scopeOfCall(call)} ${call.operation} ${call.value}`);
 }
 
-const showCall = ({number, operation, value, told}: Call) => `#${number} (${operation} ${value}, ${told ?? 'no answer'})`;
+const showCall = ({number, operation, value, told}: Call) =>
+  `#${number} (${operation} ${value}, ${told ?? 'no answer'})`;
 
 const once: Check = {
-  promise: 'A value is carried out once in a run, but for what was in flight at an end, or may be sent again.',
+  promise:
+    'A value is carried out once in a run, but for what was in flight at an end, or may be sent again.',
   broken(scene) {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
@@ -95,24 +111,28 @@ const resent: Check = {
   broken(scene) {
     const {run} = scene;
     const lost = run.calls.filter(({told}) => told === 'ambiguous' || told === 'not sent');
-    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES) return undefined;
+    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES)
+      return undefined;
     if (lost.filter(({told}) => told === 'not sent').length >= OUTAGE_VALUES) return undefined;
     for (const calls of grouped(lost, ({operation, value}) => `${operation} ${value}`)) {
       const doubtful = calls.filter(({told}) => told === 'ambiguous').length;
-      if (doubtful > 1 + run.spec.maxResends) return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
+      if (doubtful > 1 + run.spec.maxResends)
+        return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
     }
     return undefined;
   },
 };
 
 const known: Check = {
-  promise: 'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
+  promise:
+    'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
   broken(scene) {
     const {run, storedBefore} = scene;
     if (run.spec.cache === 'none') return undefined;
     const scope = scopeOfSpec(run.spec);
     const again = run.calls.filter(({operation, value, sentAt}) => {
-      const at = operation === 'verify' ? undefined : storedBefore.get(`${keyOfValue(operation, value)} ${scope}`);
+      const at =
+        operation === 'verify' ? undefined : storedBefore.get(`${keyOfValue(operation, value)} ${scope}`);
       return at !== undefined && at >= sentAt - ageOf(run.spec) && at <= sentAt;
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
@@ -120,7 +140,9 @@ const known: Check = {
     const unread = run.summary?.store?.not_looked_up ?? 0;
     if (run.storeIsSound || unread < values)
       return `${showCall(again[0] as Call)} and ${values - 1} more, ${unread} are said to be`;
-    return /could not be looked up in it|answer store/.test(run.message + run.warnings.join(' ')) ? undefined : 'nobody was told';
+    return /could not be looked up in it|answer store/.test(run.message + run.warnings.join(' '))
+      ? undefined
+      : 'nobody was told';
   },
 };
 
@@ -130,7 +152,7 @@ const DATED_APART_MS = 60_000;
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
   broken({run, storedNow}) {
-    const {spec, summary, process, code, stop} = run;
+    const {spec, summary, process, code, stop, storeIsSound} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const scope = scopeOfSpec(spec);
@@ -139,8 +161,10 @@ const kept: Check = {
       const at = storedNow.get(`${keyOfValue(operation, value)} ${scope}`);
       return at === undefined || at < toldAt - DATED_APART_MS;
     });
-    const said = summary.store.not_stored;
-    return missing.length > said ? `${missing.length} are not, ${said} are said to be, such as ${showCall(missing[0] as Call)}` : undefined;
+    const said = storeIsSound ? 0 : summary.store.not_stored;
+    return missing.length > said
+      ? `${missing.length} are not, ${said} are said to be, such as ${showCall(missing[0] as Call)}`
+      : undefined;
   },
 };
 

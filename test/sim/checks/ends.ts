@@ -1,6 +1,6 @@
 import type {RunSpec} from '../model/commands.ts';
-import {inputPath, outputPath} from '../model/places.ts';
 import type {Ended} from '../model/ended.ts';
+import {inputPath, outputPath} from '../model/places.ts';
 import {type Check, keyOfValue, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
 
 const noFault: Check = {
@@ -17,7 +17,8 @@ const silent: Check = {
 };
 
 const refused: Check = {
-  promise: 'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
+  promise:
+    'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
   broken({run, service, storedBefore}: Scene) {
     if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
     const operation = /first \d+ (\w+) calls/.exec(run.message)?.[1];
@@ -36,7 +37,8 @@ const refused: Check = {
 
 /** What says how a command ends, and not what it makes. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {
-  const plain = (spec: RunSpec) => JSON.stringify({...spec, force: false, restart: false, freshBudget: false, state: 0});
+  const plain = (spec: RunSpec) =>
+    JSON.stringify({...spec, force: false, restart: false, freshBudget: false, state: 0});
   return plain(a) === plain(b);
 }
 
@@ -45,7 +47,12 @@ const doneBefore: Check = {
   broken({run, runs}) {
     if (run.error?.code !== 'output_exists' || run.spec.restart || run.spec.force) return undefined;
     const path = outputPath(run.spec);
-    const maker = runs.findLast(one => one.nth < run.nth && one.before.get(path)?.equals(one.after.get(path) ?? EMPTY) !== true && one.after.has(path));
+    const maker = runs.findLast(
+      one =>
+        one.nth < run.nth &&
+        one.before.get(path)?.equals(one.after.get(path) ?? EMPTY) !== true &&
+        one.after.has(path),
+    );
     if (maker === undefined || !sameJob(maker.spec, run.spec) || maker.input !== run.input) return undefined;
     const isAsItWas = [path, run.job?.paths.summary ?? '', run.job?.paths.rejects ?? ''].every(
       name => maker.after.get(name)?.equals(run.before.get(name) ?? EMPTY) !== false,
@@ -87,7 +94,8 @@ const told: Check = {
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
     const rows = output === undefined ? 0 : output.toString().split('\n').length - 2;
-    if (written !== null && Number(written[1]?.replace(',', '')) !== rows) return `${message} There are ${rows}.`;
+    if (written !== null && Number(written[1]?.replace(',', '')) !== rows)
+      return `${message} There are ${rows}.`;
     if (/^Nothing to do/.test(message) && run.calls.length > 0) return message;
     return run.input === undefined ? inputPath(spec.input) : undefined;
   },

@@ -6,7 +6,8 @@ import type {Check} from './scene.ts';
 const untouched: Check = {
   promise: 'The input is never changed.',
   broken({run, inputs}) {
-    for (const [path, text] of inputs) if (run.after.get(path)?.toString() !== text) return `${path} is not what it was`;
+    for (const [path, text] of inputs)
+      if (run.after.get(path)?.toString() !== text) return `${path} is not what it was`;
     return undefined;
   },
 };

@@ -15,7 +15,9 @@ import {
 /** The books of the run's own ledger; undefined where it told of none, or where some of it could not be read. */
 function booksOf({run}: Scene): Summary['credits'] | undefined {
   const {summary, ledger} = run;
-  return ledger === undefined || summary === undefined || summary.credits.earlier.unknown ? undefined : summary.credits;
+  return ledger === undefined || summary === undefined || summary.credits.earlier.unknown
+    ? undefined
+    : summary.credits;
 }
 
 function bounded(told: {spent: number; maybe_spent: number}, charged: number): string | undefined {
@@ -83,8 +85,12 @@ const limitedByDay: Check = {
     const {perDay} = run.spec;
     if (perDay === undefined) return undefined;
     const output = run.job?.output.name;
-    const ours = service.calls.filter(({spec, charged}) => charged && spec.perDay !== undefined && spec.output === run.spec.output);
-    const days = new Set(run.calls.filter(({charged}) => charged).map(({sentAt}) => Math.floor(sentAt / DAY_MS)));
+    const ours = service.calls.filter(
+      ({spec, charged}) => charged && spec.perDay !== undefined && spec.output === run.spec.output,
+    );
+    const days = new Set(
+      run.calls.filter(({charged}) => charged).map(({sentAt}) => Math.floor(sentAt / DAY_MS)),
+    );
     for (const day of days) {
       const taken = credits(ours.filter(({sentAt}) => Math.floor(sentAt / DAY_MS) === day));
       if (isMore(taken, perDay)) return `the service took ${taken} of ${perDay} a day for ${output}`;
@@ -103,8 +109,17 @@ const usedUp: Check = {
     const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
     const leftToday = day === undefined ? Number.POSITIVE_INFINITY : day.limit - day.used;
     const least = Math.min(left, leftToday);
-    return isMore(least + 1e-5, spec.cost) ? `${least} credits were left, and a call costs ${spec.cost}` : undefined;
+    return isMore(least + 1e-5, spec.cost)
+      ? `${least} credits were left, and a call costs ${spec.cost}`
+      : undefined;
   },
 };
 
-export const moneyChecks: readonly Check[] = [balanced, balancedByScope, exact, limited, limitedByDay, usedUp];
+export const moneyChecks: readonly Check[] = [
+  balanced,
+  balancedByScope,
+  exact,
+  limited,
+  limitedByDay,
+  usedUp,
+];

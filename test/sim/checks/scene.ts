@@ -46,12 +46,16 @@ export function keyOfValue(operation: Operation, value: string): string {
 
 /** All calls that are in the run's ledger when it ends, whichever run made them. */
 export function callsInLedger({run, service}: Scene): readonly Call[] {
-  return run.ledger === undefined ? [] : service.calls.slice(0, run.callsByThen).filter(({ledger}) => ledger === run.ledger);
+  return run.ledger === undefined
+    ? []
+    : service.calls.slice(0, run.callsByThen).filter(({ledger}) => ledger === run.ledger);
 }
 
 /** Credits without the tails of binary fractions. */
 export function credits(calls: readonly Call[]): number {
-  return calls.reduce((sum, {charged, spec}) => sum + (charged ? Math.round(spec.cost * 1_000) : 0), 0) / 1_000;
+  return (
+    calls.reduce((sum, {charged, spec}) => sum + (charged ? Math.round(spec.cost * 1_000) : 0), 0) / 1_000
+  );
 }
 
 export const isMore = (a: number, b: number) => a > b + 1e-6;

@@ -61,8 +61,18 @@ export type Command =
     }
   | {readonly do: 'clock'; readonly hours: number}
   | {readonly do: 'midnight'}
-  | {readonly do: 'input'; readonly input: number; readonly how: 'append' | 'change' | 'replace'; readonly rows: readonly InputRow[]}
-  | {readonly do: 'store'; readonly cache: 'own' | 'other'; readonly how: 'lock' | 'delete' | 'version' | 'damage'; readonly seconds: number}
+  | {
+      readonly do: 'input';
+      readonly input: number;
+      readonly how: 'append' | 'change' | 'replace';
+      readonly rows: readonly InputRow[];
+    }
+  | {
+      readonly do: 'store';
+      readonly cache: 'own' | 'other';
+      readonly how: 'lock' | 'delete' | 'version' | 'damage';
+      readonly seconds: number;
+    }
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'};
 
 export interface Sequence {
@@ -74,7 +84,10 @@ const {constant, constantFrom, integer, boolean, oneof, record, array} = fc;
 
 /** Mostly the first of these. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
-  return oneof({weight: 5, arbitrary: constant(usual)}, ...others.map(value => ({weight: 1, arbitrary: constant(value)})));
+  return oneof(
+    {weight: 5, arbitrary: constant(usual)},
+    ...others.map(value => ({weight: 1, arbitrary: constant(value)})),
+  );
 }
 
 /** Once in so many times. */
@@ -84,7 +97,11 @@ const sometimes = <T>(value: fc.Arbitrary<T>, rarity: number) =>
 const row = oneof(
   {
     weight: 12,
-    arbitrary: record({ip: integer({min: 0, max: 14}), email: integer({min: 0, max: 8}), token: integer({min: 0, max: 8})}),
+    arbitrary: record({
+      ip: integer({min: 0, max: 14}),
+      email: integer({min: 0, max: 8}),
+      token: integer({min: 0, max: 8}),
+    }),
   },
   {weight: 1, arbitrary: constant({ip: 0, email: 0, token: 0, broken: true as const})},
 );
@@ -113,7 +130,10 @@ const fate: fc.Arbitrary<Fate> = record({
 });
 
 const course: fc.Arbitrary<Course> = record({
-  faults: oneof({weight: 3, arbitrary: constant([])}, {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})}),
+  faults: oneof(
+    {weight: 3, arbitrary: constant([])},
+    {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
+  ),
   fate: sometimes(fate, 2),
 });
 
@@ -145,7 +165,10 @@ const settings: {readonly [Name in keyof RunSpec]-?: fc.Arbitrary<RunSpec[Name]>
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
   maxDuration: sometimes(constantFrom('1s', '5s'), 12),
   where: mostly(false, false, true),
-  clash: sometimes(constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const), 40),
+  clash: sometimes(
+    constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
+    40,
+  ),
 };
 
 const spec = record(settings) as fc.Arbitrary<RunSpec>;
@@ -157,7 +180,10 @@ const changes = oneof(
   {weight: 1, arbitrary: constant({force: true})},
   {weight: 1, arbitrary: constant({restart: true, force: true})},
   {weight: 1, arbitrary: constant({restart: true, freshBudget: true})},
-  {weight: 1, arbitrary: record({endpoint: settings.endpoint, account: settings.account, restart: boolean()})},
+  {
+    weight: 1,
+    arbitrary: record({endpoint: settings.endpoint, account: settings.account, restart: boolean()}),
+  },
   {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resend: settings.resend})},
   {weight: 1, arbitrary: record({state: settings.state, cache: settings.cache})},
 );
@@ -170,12 +196,20 @@ const command: fc.Arbitrary<Command> = oneof(
     arbitrary: record({
       do: constant('both' as const),
       spec,
-      changes: oneof(constant({}), constant({state: 1}), constant({output: 1}), constant({output: 1, input: 1})),
+      changes: oneof(
+        constant({}),
+        constant({state: 1}),
+        constant({output: 1}),
+        constant({output: 1, input: 1}),
+      ),
       courses: fc.tuple(course, course),
       apartMs: constantFrom(0, 5, 40, 200),
     }),
   },
-  {weight: 1, arbitrary: record({do: constant('clock' as const), hours: constantFrom(1, 12, 24, 100, -1, -24, 2000)})},
+  {
+    weight: 1,
+    arbitrary: record({do: constant('clock' as const), hours: constantFrom(1, 12, 24, 100, -1, -24, 2000)}),
+  },
   {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
   {
     weight: 2,
@@ -191,14 +225,29 @@ const command: fc.Arbitrary<Command> = oneof(
     arbitrary: record({
       do: constant('store' as const),
       cache: mostly('own' as const, 'other'),
-      how: constantFrom('lock' as const, 'lock' as const, 'delete' as const, 'version' as const, 'damage' as const),
+      how: constantFrom(
+        'lock' as const,
+        'lock' as const,
+        'delete' as const,
+        'version' as const,
+        'damage' as const,
+      ),
       seconds: constantFrom(1, 6, 60),
     }),
   },
-  {weight: 1, arbitrary: record({do: constant('state' as const), how: constantFrom('delete' as const, 'version' as const, 'damage' as const)})},
+  {
+    weight: 1,
+    arbitrary: record({
+      do: constant('state' as const),
+      how: constantFrom('delete' as const, 'version' as const, 'damage' as const),
+    }),
+  },
 );
 
 export const sequence: fc.Arbitrary<Sequence> = record({
-  inputs: fc.tuple(oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}), rows(1, 6)),
+  inputs: fc.tuple(
+    oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
+    rows(1, 6),
+  ),
   commands: array(command, {minLength: 2, maxLength: 12}),
 });

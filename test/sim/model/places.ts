@@ -42,7 +42,12 @@ export function environmentOf(spec: RunSpec): Record<string, string> {
   };
 }
 
-const ips: Readonly<Record<number, string>> = {11: '192.0.2.111', 12: '192.0.2.112', 13: 'no address', 14: ''};
+const ips: Readonly<Record<number, string>> = {
+  11: '192.0.2.111',
+  12: '192.0.2.112',
+  13: 'no address',
+  14: '',
+};
 const emails: Readonly<Record<number, string>> = {7: 'bad@example.com', 8: 'nonsense'};
 const tokens: Readonly<Record<number, string>> = {7: 'token-7-used', 8: ''};
 
@@ -60,7 +65,9 @@ export function cellsOf({ip, email, token, broken}: InputRow, id: number): strin
 export const HEADER = ['id', 'ip', 'email', 'token'];
 
 export function inputText(rows: readonly InputRow[]): string {
-  return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))].map(cells => `${cells.join(',')}\n`).join('');
+  return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]
+    .map(cells => `${cells.join(',')}\n`)
+    .join('');
 }
 
 const columns = {ip: 'ip', email: 'email', token: 'token'} as const;

@@ -71,7 +71,13 @@ export class Simulation {
         const [first, second] = command.courses;
         this.#last = command.spec;
         const other = {...command.spec, ...command.changes};
-        return this.#run([{spec: command.spec, course: first}, {spec: other, course: second}], command.apartMs);
+        return this.#run(
+          [
+            {spec: command.spec, course: first},
+            {spec: other, course: second},
+          ],
+          command.apartMs,
+        );
       }
       default:
         this.#turn(command);
@@ -112,7 +118,16 @@ export class Simulation {
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
       const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
-      return {spec, course, process, report, seen, storedBefore, input, start: {process, main, afterMs: index * apartMs}};
+      return {
+        spec,
+        course,
+        process,
+        report,
+        seen,
+        storedBefore,
+        input,
+        start: {process, main, afterMs: index * apartMs},
+      };
     });
     await this.world.run(runs.map(({start}) => start));
     const after = this.#snapshot();
@@ -182,7 +197,8 @@ export class Simulation {
     const inode = this.disk.files.get(path);
     if (inode === undefined) return;
     if (how === 'delete') this.disk.remove(path);
-    else this.#unsound.add(path);
+    // A run waits for others that write: what is over soon costs nothing.
+    else if (how !== 'lock' || seconds > SHORT_LOCK_S) this.#unsound.add(path);
     if (how === 'lock') this.#databases.lock(path, seconds * 1_000);
     else if (how === 'version') this.#databases.setVersion(path, 99);
     else if (how === 'damage') inode.data = Buffer.from('no database');
@@ -193,7 +209,8 @@ export class Simulation {
     const directory = statePath(this.#last);
     const ledger = `${directory}/ledger.db`;
     const inode = this.disk.files.get(ledger);
-    if (how === 'delete') for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
+    if (how === 'delete')
+      for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
     if (inode === undefined) return;
     if (how === 'version') this.#databases.setVersion(ledger, 99);
     else if (how === 'damage') inode.data = Buffer.from('no database');
@@ -208,6 +225,8 @@ export class Simulation {
   }
 }
 
+/** A run has more patience than this with a store that is locked. */
+const SHORT_LOCK_S = 10;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

@@ -35,7 +35,12 @@ export async function runCommand(
 ): Promise<void> {
   const stopper = new Stopper();
   process.onTerm = () =>
-    stopper.stop({status: 'interrupted', reason: 'signal', exitCode: exitCodes.terminated, message: 'Interrupted by SIGTERM.'});
+    stopper.stop({
+      status: 'interrupted',
+      reason: 'signal',
+      exitCode: exitCodes.terminated,
+      message: 'Interrupted by SIGTERM.',
+    });
   try {
     const given = settingsOf(spec);
     const env = environmentOf(spec);

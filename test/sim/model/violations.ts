@@ -4,8 +4,8 @@ import {fileChecks} from '../checks/files.ts';
 import {moneyChecks} from '../checks/money.ts';
 import {rowChecks} from '../checks/rows.ts';
 import type {Check, Scene} from '../checks/scene.ts';
-import {storePath} from './places.ts';
 import type {Ended} from './ended.ts';
+import {storePath} from './places.ts';
 import type {Simulation} from './simulation.ts';
 
 const all: readonly Check[] = [...endChecks, ...fileChecks, ...moneyChecks, ...callChecks, ...rowChecks];
@@ -24,12 +24,22 @@ export function violationOf(simulation: Simulation, ended: readonly Ended[]): st
 
 export function violationOfHealed(run: Ended): string | undefined {
   const why = faultOfHealed(run);
-  return why && `What was interrupted ends right when the same command is run again, and the cause is gone. Run ${run.nth}: ${why}`;
+  return (
+    why &&
+    `What was interrupted ends right when the same command is run again, and the cause is gone. Run ${run.nth}: ${why}`
+  );
 }
 
 function sceneOf(simulation: Simulation, run: Ended): Scene {
   const {service, runs, stored, disk} = simulation;
   const {cache} = run.spec;
   const store = cache === 'none' ? undefined : disk.files.get(storePath(cache));
-  return {run, service, runs, storedBefore: run.storedBefore, storedNow: stored.copyOf(store), inputs: simulation.inputTexts()};
+  return {
+    run,
+    service,
+    runs,
+    storedBefore: run.storedBefore,
+    storedNow: stored.copyOf(store),
+    inputs: simulation.inputTexts(),
+  };
 }

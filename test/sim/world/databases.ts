@@ -212,7 +212,8 @@ export class Connection {
       run: values => {
         ready();
         const result = real.run(values);
-        if (sql.startsWith('INSERT')) this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
+        if (sql.startsWith('INSERT'))
+          this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
         return result;
       },
       get: values => {
@@ -229,7 +230,8 @@ export class Connection {
   #prepareTables(sql: string): void {
     const {memory} = this.#contents;
     memory.real.exec(memory.tables === undefined ? sql : sql.replace(/CREATE TABLE[^;]*;/g, ''));
-    if (basename(this.#path) in pools) memory.tables ??= [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name);
+    if (basename(this.#path) in pools)
+      memory.tables ??= [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name);
   }
 
   #versionStatement(): RealStatement {

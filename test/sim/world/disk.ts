@@ -134,7 +134,8 @@ function afterPowerCut({data, synced}: Inode, random: () => number): Buffer {
   const luck = random();
   if (luck < 0.25) return data;
   if (luck < 0.5) return synced;
-  const same = data.length >= synced.length && data.subarray(0, synced.length).equals(synced) ? synced.length : 0;
+  const same =
+    data.length >= synced.length && data.subarray(0, synced.length).equals(synced) ? synced.length : 0;
   const until = same + Math.floor(random() * (data.length - same));
   if (luck < 0.75) return Buffer.from(data.subarray(0, until));
   const holes = Buffer.from(data);

@@ -9,7 +9,13 @@ export class Timer {
   readonly periodMs: number | undefined;
   isOver = false;
 
-  constructor(atMs: number, order: number, work: () => void, process: Process | undefined, periodMs?: number) {
+  constructor(
+    atMs: number,
+    order: number,
+    work: () => void,
+    process: Process | undefined,
+    periodMs?: number,
+  ) {
     this.atMs = atMs;
     this.order = order;
     this.work = work;

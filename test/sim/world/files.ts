@@ -49,7 +49,8 @@ export class Files {
 
   inode(path: string): Inode {
     const inode = this.#disk.files.get(plain(path));
-    if (inode === undefined) throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
+    if (inode === undefined)
+      throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
     return inode;
   }
 
@@ -109,7 +110,9 @@ export class Files {
   }
 
   truncate(inode: Inode, path: string, length: number): void {
-    this.#world.step(`cut ${shown(path)} to ${length}`, () => this.#set(inode, Buffer.from(inode.data.subarray(0, length))));
+    this.#world.step(`cut ${shown(path)} to ${length}`, () =>
+      this.#set(inode, Buffer.from(inode.data.subarray(0, length))),
+    );
   }
 
   sync(fd: number): void {
@@ -196,13 +199,27 @@ export function isDamaged(path: string, {data}: Inode): boolean {
 }
 
 export function shown(path: string): string {
-  return path.split('/').slice(2).join('/').replace(/[0-9a-f]{16}/, '…') || basename(path);
+  return (
+    path
+      .split('/')
+      .slice(2)
+      .join('/')
+      .replace(/[0-9a-f]{16}/, '…') || basename(path)
+  );
 }
 
 function meaningOf(flags: string | number) {
   if (typeof flags === 'string')
-    return {creates: /[wa]/.test(flags), exclusive: flags.includes('x'), truncates: flags.startsWith('w') && !flags.includes('x')};
-  return {creates: (flags & 0o100) !== 0, exclusive: (flags & 0o200) !== 0, truncates: (flags & 0o1000) !== 0};
+    return {
+      creates: /[wa]/.test(flags),
+      exclusive: flags.includes('x'),
+      truncates: flags.startsWith('w') && !flags.includes('x'),
+    };
+  return {
+    creates: (flags & 0o100) !== 0,
+    exclusive: (flags & 0o200) !== 0,
+    truncates: (flags & 0o1000) !== 0,
+  };
 }
 
 function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {

@@ -66,11 +66,15 @@ function patchTime(world: World): () => void {
 
 function patchLuck(world: World): () => void {
   const {randomBytes, randomInt, randomUUID} = crypto;
-  const bytes = (count: number) => Buffer.from(Array.from({length: count}, () => Math.floor(world.random() * 256)));
+  const bytes = (count: number) =>
+    Buffer.from(Array.from({length: count}, () => Math.floor(world.random() * 256)));
   const own = {
     randomBytes: bytes,
     randomInt: (below: number) => Math.floor(world.random() * below),
-    randomUUID: () => bytes(16).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    randomUUID: () =>
+      bytes(16)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   };
   Object.assign(crypto, own);
   syncBuiltinESMExports();

@@ -3,7 +3,7 @@ import promises from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
 import {Readable} from 'node:stream';
 import type {Inode} from './disk.ts';
-import {failure, type Files, plain} from './files.ts';
+import {type Files, failure, plain} from './files.ts';
 import type {World} from './world.ts';
 
 /** Where a simulation's disk is. */
@@ -46,19 +46,36 @@ export function patchFs(files: Files, world: World): () => void {
     const {data} = files.inode(path);
     return how === undefined ? Buffer.from(data) : data.toString('utf8');
   });
-  replace(fs, 'writeFileSync', (to: string | number, text: string, options?: {flag?: string; mode?: number}) =>
-    files.write(to, text, options?.flag, options?.mode), either);
-  replace(fs, 'openSync', (path: string, flags: string | number, mode?: number) => files.open(path, flags, mode));
+  replace(
+    fs,
+    'writeFileSync',
+    (to: string | number, text: string, options?: {flag?: string; mode?: number}) =>
+      files.write(to, text, options?.flag, options?.mode),
+    either,
+  );
+  replace(fs, 'openSync', (path: string, flags: string | number, mode?: number) =>
+    files.open(path, flags, mode),
+  );
   replace(fs, 'closeSync', (fd: number) => files.close(fd), isFd);
   replace(fs, 'fsyncSync', (fd: number) => files.sync(fd), isFd);
   replace(fs, 'fchownSync', () => {}, isFd);
-  replace(fs, 'fchmodSync', (fd: number, mode: number) => {
-    files.opened(fd).inode.mode = mode;
-  }, isFd);
+  replace(
+    fs,
+    'fchmodSync',
+    (fd: number, mode: number) => {
+      files.opened(fd).inode.mode = mode;
+    },
+    isFd,
+  );
   replace(fs, 'chmodSync', (path: string, mode: number) => {
     files.inode(path).mode = mode;
   });
-  replace(fs, 'readSync', (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null), isFd);
+  replace(
+    fs,
+    'readSync',
+    (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null),
+    isFd,
+  );
   replace(fs, 'renameSync', (from: string, to: string) => files.rename(from, to));
   replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
   replace(fs, 'copyFileSync', (from: string, to: string) => files.write(to, files.inode(from).data, 'wx'));
@@ -70,14 +87,17 @@ export function patchFs(files: Files, world: World): () => void {
   });
   replace(fs, 'statfsSync', () => ({type: 0}));
   replace(fs.realpathSync, 'native', (path: string) => files.realPath(path));
-  replace(fs, 'createReadStream', (path: string) => Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)));
+  replace(fs, 'createReadStream', (path: string) =>
+    Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)),
+  );
   const later = <T>(work: () => T): Promise<T> =>
     new Promise((done, fail) => {
       world.later(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
     });
   replace(promises, 'stat', (path: string) => later(() => files.stat(path)));
   replace(promises, 'open', (path: string, flags: string | number, mode?: number) =>
-    later(() => new Handle(files, later, files.open(path, flags, mode), path)));
+    later(() => new Handle(files, later, files.open(path, flags, mode), path)),
+  );
   syncBuiltinESMExports();
   return () => {
     for (const restore of undo) restore();
@@ -129,7 +149,10 @@ class Handle {
   }
 
   read(buffer: Uint8Array, offset: number, length: number, position: number | null) {
-    return this.#later(() => ({bytesRead: this.#files.read(this.#fd, buffer, offset, length, position), buffer}));
+    return this.#later(() => ({
+      bytesRead: this.#files.read(this.#fd, buffer, offset, length, position),
+      buffer,
+    }));
   }
 
   write(buffer: Buffer, offset: number, length: number, position: number) {

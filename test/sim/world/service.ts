@@ -11,7 +11,15 @@ import type {World} from './world.ts';
 export interface Fault {
   readonly from: number;
   readonly count: number;
-  readonly kind: 'throttled' | 'broken' | 'reset' | 'late' | 'refused' | 'garbled' | 'no credits' | 'no access';
+  readonly kind:
+    | 'throttled'
+    | 'broken'
+    | 'reset'
+    | 'late'
+    | 'refused'
+    | 'garbled'
+    | 'no credits'
+    | 'no access';
 }
 
 /** One call, as the service has it in its own books. */
@@ -89,7 +97,8 @@ export class Service {
   /** A process has written its ledger: what it was told before is in there. */
   recorded(process: Process): void {
     for (const call of this.calls)
-      if (call.process === process && call.told !== undefined && call.toldIn < this.#world.fired) call.recorded = true;
+      if (call.process === process && call.told !== undefined && call.toldIn < this.#world.fired)
+        call.recorded = true;
   }
 
   /** What carries a process's calls; the service has these manners with it. */
@@ -169,7 +178,9 @@ export class Service {
     };
     switch (fault) {
       case 'throttled':
-        return says(call, 'throttled', 429, {success: false, message: 'slow_down'}, () => {}, {retryAfter: '1'});
+        return says(call, 'throttled', 429, {success: false, message: 'slow_down'}, () => {}, {
+          retryAfter: '1',
+        });
       case 'broken':
         return says(call, 'ambiguous', 500, {}, perhaps);
       case 'reset':
@@ -245,5 +256,10 @@ function answerOf(call: Call): Record<string, unknown> {
   const serial = serialOf(call);
   if (call.operation === 'verify')
     return {verdict: {can_pass: true, redeemed: call.redeemed}, score: 90, device: {fingerprint: serial}};
-  return {data: {[serialField[call.operation]]: serial, ...(call.operation === 'ip' && {is_vpn: call.number % 2 === 0})}};
+  return {
+    data: {
+      [serialField[call.operation]]: serial,
+      ...(call.operation === 'ip' && {is_vpn: call.number % 2 === 0}),
+    },
+  };
 }
