@@ -4,7 +4,7 @@ import {buildReport} from '../report/build.ts';
 import {renderMarkdown} from '../report/render/markdown.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
 import {print} from './terminal/printable.ts';
 

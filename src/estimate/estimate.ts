@@ -16,7 +16,8 @@ import {isStored, type Operation, operationNames, perOperation} from '../operati
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {scopeOf} from '../run/identity.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
-import {costOf, type Mapping} from '../run/layout/mapping.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
+import {costOf} from '../run/layout/prices.ts';
 import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';

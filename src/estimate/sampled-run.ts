@@ -7,13 +7,13 @@ import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
 import {jobKey} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
-import {priceOf} from '../run/layout/mapping.ts';
+import {priceOf} from '../run/layout/prices.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import {run, type Watch} from '../run/run.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {makePlan, type PlanReport} from './estimate.ts';
 

@@ -12,10 +12,10 @@ import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/chec
 import {checkPlace} from '../doctor/directories.ts';
 import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
+import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
 import {count, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {cleaned} from './job-from-flags.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;
