@@ -214,7 +214,7 @@ export type LookupCounts = z.output<typeof lookup>;
 export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
-export type Timeline = z.output<typeof timeline>;
+export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;
 
 /** The JSON Schema of summaries, for programs that read them. */

@@ -1,5 +1,5 @@
 import {cityPackage, findCityFile} from './data/city-table.ts';
-import {packageVersion} from './data/installed-version.ts';
+import {installedVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks} from './data/networks/hosting-networks.ts';
 import type {ListedNetwork} from './data/networks/listed-network.ts';
@@ -41,7 +41,7 @@ export function describeSources(data: OpenData): Sources {
   const city = describeCity(data);
   return {
     data_sets: [...readManifest(data.directory).dataSets, ...(city ? [city] : [])],
-    libraries: libraries.map(each => ({...each, version: packageVersion(each.name) ?? ''})),
+    libraries: libraries.map(each => ({...each, version: installedVersion(each.name) ?? ''})),
     lists: [
       describeList('hosting networks', hostingNetworks, 'is_datacenter_proxy'),
       describeList('VPN networks', vpnNetworks, 'is_vpn'),
@@ -66,7 +66,7 @@ function describeCity(data: OpenData): DataSet | undefined {
   if (table === undefined) return undefined;
   return {
     name: cityPackage,
-    version: packageVersion(cityPackage) ?? '',
+    version: installedVersion(cityPackage) ?? '',
     licence: 'CC-BY-4.0',
     attribution: 'IP Geolocation by DB-IP',
     link: 'https://db-ip.com',

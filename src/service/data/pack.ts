@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import {buildOpenApi} from '../http/openapi.ts';
 import {files} from './data-dir.ts';
-import {licenceTexts, packageVersion} from './installed-version.ts';
+import {installedVersion, licenceTexts} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
 
@@ -14,7 +14,7 @@ import {packedSets} from './pack-sets.ts';
 const out = dirname(fileURLToPath(import.meta.url));
 
 function versionOf(name: string): string {
-  const version = packageVersion(name);
+  const version = installedVersion(name);
   if (version === undefined) throw new Error(`packing the service's data needs ${name}: run \`npm install\``);
   return version;
 }

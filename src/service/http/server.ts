@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse, ST
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {type ErrorCode, errorBody, errorStatus} from './error-body.ts';
+import {type ErrorCode, errorBodyOf, errorStatus} from './error-body.ts';
 import {fail} from './reply.ts';
 
 /** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
@@ -46,7 +46,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const code = codeOf(error);
   const status = errorStatus[code];
-  const body = JSON.stringify(errorBody(code));
+  const body = JSON.stringify(errorBodyOf(code));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',

@@ -5,20 +5,20 @@ import {explained} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
-import {defaultRules} from './default-access-rules.ts';
-import {type Facts, factTypes} from './session-facts.ts';
+import {defaultAccessRules} from './default-access-rules.ts';
+import {factTypes, type SessionFacts} from './session-facts.ts';
 
 /** A rule ready to be asked. */
 export interface ReadyRule extends Rule {
-  matches(facts: Facts): boolean;
+  matches(facts: SessionFacts): boolean;
 }
 
 /**
  * The rules of a file, or those that the service comes with.
  * @throws ServiceSetupError that names the file, the rule and what is wrong
  */
-export function loadRules(path: string | undefined): ReadyRule[] {
-  const rules = path === undefined ? rulesSchema.parse(defaultRules) : readRules(path);
+export function loadAccessRules(path: string | undefined): ReadyRule[] {
+  const rules = path === undefined ? rulesSchema.parse(defaultAccessRules) : readRules(path);
   const where = path ?? 'the default rules';
   const ids = new Set<string>();
   return rules.map(rule => {
@@ -44,7 +44,7 @@ function readRules(path: string): Rule[] {
 }
 
 /** Facts are declared, so that a misspelt one is found at start, not at the first call. */
-function compile({id, when}: Rule, where: string): (facts: Facts) => boolean {
+function compile({id, when}: Rule, where: string): (facts: SessionFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
   });

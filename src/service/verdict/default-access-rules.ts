@@ -7,7 +7,7 @@ type WrittenRule = Omit<Rule, 'weight' | 'shadow'> & Partial<Pick<Rule, 'weight'
  * The rules that the service comes with; `samples/rules.yaml` has the same, to be edited. Weights are our own choice:
  * what a program says of itself weighs most, what is merely unusual for a person weighs less than half.
  */
-export const defaultRules: readonly WrittenRule[] = [
+export const defaultAccessRules: readonly WrittenRule[] = [
   {
     id: 'bot-agent',
     name: 'The user agent is a program, or there is none',
