@@ -1,10 +1,7 @@
 import {cityPackage, findCityFile} from './data/city-table.ts';
 import {installedVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
-import {hostingNetworks} from './data/networks/hosting-networks.ts';
-import type {ListedNetwork} from './data/networks/listed-network.ts';
-import {torNetworks} from './data/networks/tor-networks.ts';
-import {vpnNetworks} from './data/networks/vpn-networks.ts';
+import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
 
 /** `GET /_sources`: where the answers come from. */
@@ -78,7 +75,7 @@ function describeCity(data: OpenData): DataSet | undefined {
 
 const describeList = (
   name: string,
-  list: readonly ListedNetwork[],
+  list: typeof hostingNetworks,
   field: string,
 ): Sources['lists'][number] => ({
   name,

@@ -5,10 +5,12 @@ import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
 import {installedVersion, licenceTexts} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
-import {hostingNetworks} from '../../src/service/data/networks/hosting-networks.ts';
-import {networkFlags} from '../../src/service/data/networks/network-flags.ts';
-import {torNetworks} from '../../src/service/data/networks/tor-networks.ts';
-import {vpnNetworks} from '../../src/service/data/networks/vpn-networks.ts';
+import {
+  hostingNetworks,
+  networkFlags,
+  torNetworks,
+  vpnNetworks,
+} from '../../src/service/data/networks/networks.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {running} from './running.ts';
