@@ -1,6 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {parse} from 'csv-parse/sync';
 import type {AutonomousSystem} from '../ip-tables.ts';
+import {readOwnList} from '../own-list.ts';
 
 /** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {
@@ -21,10 +20,8 @@ export interface NetworkFlags {
   tor: boolean;
 }
 
-/** `networks.csv`: a line an operator. The build puts it beside this module. */
-const lines: Record<'list' | 'operator' | 'asns' | 'reason' | 'source', string>[] = parse(
-  readFileSync(new URL('./networks.csv', import.meta.url)),
-  {columns: true},
+const lines = readOwnList<'list' | 'operator' | 'asns' | 'reason' | 'source'>(
+  new URL('./networks.csv', import.meta.url),
 );
 
 const listOf = (name: string): readonly ListedNetwork[] =>
