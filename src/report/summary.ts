@@ -224,9 +224,3 @@ export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
 export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;
-
-/** The JSON Schema of summaries, for programs that read them. */
-export function summaryJsonSchema(): Readonly<Record<string, unknown>> {
-  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
-  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
-}

@@ -19,10 +19,14 @@ function versionOf(name: string): string {
   return version;
 }
 
+/** The IP data sets carry their day in the last part of their version: 2.3.2026061719 is of 2026-06-17. */
+const dayInVersion = (version: string): string | undefined =>
+  /(\d{4})(\d{2})(\d{2})\d{2}$/.exec(version)?.slice(1).join('-');
+
 function fingerprint(): string {
   const hash = createHash('sha256');
   for (const file of readdirSync(out).sort()) {
-    if (file.endsWith('.js')) hash.update(readFileSync(join(out, file)));
+    if (/\.(js|csv)$/.test(file)) hash.update(readFileSync(join(out, file)));
   }
   for (const {name} of packedSets) hash.update(`${name}@${versionOf(name)}\n`);
   return hash.digest('hex');
@@ -42,11 +46,11 @@ function writeWhole(path: string, content: Buffer | string): void {
 function pack(current: string): void {
   const manifest: Manifest = {
     fingerprint: current,
-    dataSets: packedSets.map(({pack: packOne, file, dateOf, ...about}) => {
+    dataSets: packedSets.map(({pack: packOne, file, ...about}) => {
       const version = versionOf(about.name);
       const packed = packOne();
       writeWhole(join(out, file), gzipSync(packed.file, {level: 9}));
-      const day = packed.date ?? dateOf?.(version);
+      const day = packed.date ?? dayInVersion(version);
       return {...about, version, entries: packed.entries, ...(day !== undefined && {date: day})};
     }),
   };
