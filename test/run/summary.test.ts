@@ -1,4 +1,3 @@
-import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {summarySchema} from '../../src/report/summary.ts';
 import {FAST, startService} from '../e2e/service.ts';
