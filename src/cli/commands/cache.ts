@@ -1,6 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {utcDate} from '../../job/paths.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
@@ -19,7 +20,12 @@ export async function cacheStats(flags: CacheFlags): Promise<number> {
   return withStore(flags, (store, directory) => {
     const rows = store
       .stats()
-      .map(({operation, answers, oldest, newest}) => [operation, count(answers), day(oldest), day(newest)]);
+      .map(({operation, answers, oldest, newest}) => [
+        operation,
+        count(answers),
+        utcDate(oldest),
+        utcDate(newest),
+      ]);
     const bytes = statSync(join(directory, 'answers.db')).size;
     print(
       'stdout',
@@ -97,8 +103,4 @@ function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: strin
   } finally {
     store?.close();
   }
-}
-
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -7,6 +7,7 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import {ranked} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {settingsDigest} from '../identity.ts';
@@ -194,15 +195,11 @@ function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
     high,
     mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
     histogram: risk.histogram,
-    reasons: byCount(risk.reasons),
-    missing: byCount(risk.missing),
+    reasons: Object.fromEntries(ranked(risk.reasons)),
+    missing: Object.fromEntries(ranked(risk.missing)),
     rules: ruleSummary(risk.rules, rules),
     warnings: ruleWarnings(risk.rules, rules, rows.written),
   };
-}
-
-function byCount(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
 /** The share of answers that have a field, and, of a flag, the share of those in which it is true. */

@@ -1,3 +1,4 @@
+import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
@@ -62,14 +63,9 @@ function codeOf({code}: NodeJS.ErrnoException): ErrorCode {
 }
 
 /** Resolves once the server listens. */
-export function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+export async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
 }
 
 /** Stops accepting and cuts what is open. */
