@@ -59,7 +59,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
 function addExamples(parent: Command, before: string): void {
   for (const command of parent.commands) {
     const words = `${before}${command.name()}`;
-    command.addHelpText('after', examplesOf(words));
+    command.addHelpText('after', () => examplesOf(words));
     addExamples(command, `${words} `);
   }
 }

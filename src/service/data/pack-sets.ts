@@ -1,16 +1,11 @@
+import {createRequire} from 'node:module';
 import {files} from './data-dir.ts';
 import type {DataSet} from './manifest.ts';
 import {readOwnList} from './own-list.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
-import {
-  packCarriers,
-  packCountryNames,
-  packDisposablePhones,
-  packMailBlocklist,
-  packMailchecker,
-  packMailProviders,
-  packMainstreamProviders,
-} from './pack-names.ts';
+import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';
+
+const require = createRequire(import.meta.url);
 
 /** A data set, how to pack it, and into which file. */
 export interface PackedSet extends Omit<DataSet, 'version' | 'entries'> {
@@ -24,10 +19,10 @@ const packs = {
   countries: packCountryNames,
   carriers: packCarriers,
   disposablePhones: packDisposablePhones,
-  mailchecker: packMailchecker,
-  mailBlocklist: packMailBlocklist,
-  mailProviders: packMailProviders,
-  mailMainstream: packMainstreamProviders,
+  mailchecker: () => packLines(require('mailchecker').blacklist()),
+  mailBlocklist: () => packLines(require('disposable-email-domains-js').disposableEmailBlocklist()),
+  mailProviders: () => packLines(require('email-providers/all.json')),
+  mailMainstream: () => packLines(require('email-providers/common.json')),
 } as const;
 
 /** What `pack.ts` packs, with the terms as the licence in its package states them, which its `package.json` may not. */
