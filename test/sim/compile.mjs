@@ -6,12 +6,16 @@ import {fileURLToPath} from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Replaces text that must be there exactly once. */
+/** Replaces what must be there exactly once: a text, or what a pattern matches. */
 function edit(tree, [file, from, to]) {
   const path = join(tree, file);
-  const parts = readFileSync(path, 'utf8').split(from);
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
-  writeFileSync(path, parts.join(to));
+  const text = readFileSync(path, 'utf8');
+  const times = text.split(from).length - 1;
+  if (times !== 1) throw new Error(`${file} has ${times} times: ${from}`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
 }
 
 /** Returns the directory of what was compiled. */

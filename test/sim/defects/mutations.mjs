@@ -6,20 +6,14 @@ export const mutations = [
   },
   {
     name: 'ledger: a restart carries over only the doubt of interrupted calls',
-    edits: [
-      [
-        'src/ledger/given-up.ts',
-        "WHERE ambiguous = 1 OR error = '${INTERRUPTED}'",
-        "WHERE error = '${INTERRUPTED}'",
-      ],
-    ],
+    edits: [['src/ledger/given-up.ts', 'ambiguous = 1 OR error', 'error']],
   },
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
     edits: [
       [
         'src/ledger/ledger-file.ts',
-        "ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL",
+        /ambiguous = max\(ambiguous, error IS '.*?'\), error = NULL/,
         'error = NULL',
       ],
     ],

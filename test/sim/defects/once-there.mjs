@@ -65,19 +65,19 @@ export const onceThere = [
   {
     name: '9b credits are added as binary fractions',
     edits: [
-      ['src/job/money.ts', 'return Math.round(credits * 1_000);', 'return credits;'],
-      ['src/job/money.ts', 'return thousandths / 1_000;', 'return thousandths;'],
+      ['src/job/money.ts', 'return Math.round(credits * PER_CREDIT);', 'return credits;'],
+      ['src/job/money.ts', 'return amount / PER_CREDIT;', 'return amount;'],
     ],
   },
   {
     name: '13 the lock belongs to the state, not to the output',
-    edits: [['src/run/destination/file-destination.ts', 'own: [`${target}.run`],', 'own: [],']],
+    edits: [['src/run/destination/file-destination.ts', /own: \[`.*`\],/, 'own: [],']],
   },
   {
     name: '15 what is written may be the input',
     edits: [
       [
-        'src/run/open/job-files.ts',
+        'src/run/state/job-files.ts',
         '  for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);\n',
         '',
       ],

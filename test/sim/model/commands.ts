@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
-import type {Fault} from '../world/service.ts';
 
 /** What a user may do, as plain data: generated, shrunk and shown by fast-check. */
 

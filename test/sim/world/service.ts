@@ -4,23 +4,9 @@ import type {Transport, TransportOptions} from '../../../src/client/transport.ts
 import {type Operation, operationNames, operations} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Inode} from './disk.ts';
+import type {Fault} from './fault.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
-
-/** What goes wrong with some of a command's calls: with `count` of them, from number `from` on. */
-export interface Fault {
-  readonly from: number;
-  readonly count: number;
-  readonly kind:
-    | 'throttled'
-    | 'broken'
-    | 'reset'
-    | 'late'
-    | 'refused'
-    | 'garbled'
-    | 'no credits'
-    | 'no access';
-}
 
 /** One call, as the service has it in its own books. */
 export interface Call {
