@@ -50,5 +50,7 @@ export function compile(name, edits = []) {
   );
   for (const file of ['src/disk/lock.js', 'src/ledger/sqlite.js'])
     edit(out, [file, "from 'libsql'", "from '../../test/sim/world/driver.js'"]);
+  const packages = "import('../../test/sim/world/fleet-packages.js')";
+  edit(out, ['src/fleet/redis.js', "import('bullmq'), import('ioredis')", `${packages}, ${packages}`]);
   return out;
 }

@@ -6,9 +6,10 @@ import {afterAll, vi} from 'vitest';
  */
 export async function loadMachine() {
   vi.doMock('libsql', async () => ({default: (await import('./world/install.ts')).SimulatedDatabase}));
+  for (const name of ['bullmq', 'ioredis']) vi.doMock(name, () => import('./world/fleet-packages.ts'));
   vi.resetModules();
   afterAll(() => {
-    vi.doUnmock('libsql');
+    for (const name of ['libsql', 'bullmq', 'ioredis']) vi.doUnmock(name);
     vi.resetModules();
   });
   return await import('./machine.ts');

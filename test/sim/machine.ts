@@ -1,4 +1,8 @@
 import fc from 'fast-check';
+// Loaded by runs as they need it; loading takes real time, which there is none of in a simulation.
+import '../../src/fleet/fleet.ts';
+import '../../src/fleet/seal.ts';
+import './world/fleet-packages.ts';
 import {type Sequence, sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
 import {Simulation} from './model/simulation.ts';
@@ -15,8 +19,8 @@ export class Violation extends Error {
 }
 
 /** Carries a sequence out, and holds everything against the promises after each command. */
-export async function play({inputs, commands}: Sequence, seed: number): Promise<Simulation> {
-  const simulation = new Simulation(seed, inputs);
+export async function play({inputs, commands, fleet}: Sequence, seed: number): Promise<Simulation> {
+  const simulation = new Simulation(seed, inputs, fleet);
   const check = (ended: readonly Ended[], more?: string) => {
     const violation = violationOf(simulation, ended) ?? more;
     if (violation !== undefined) throw new Violation(violation, simulation.world.history);

@@ -57,7 +57,8 @@ const exact: Check = {
   promise: 'Where no call was lost, nothing is only perhaps spent.',
   broken(scene) {
     const books = booksOf(scene);
-    if (books === undefined || runsOfLedger(scene).some(({process}) => process.killed)) return undefined;
+    if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
+      return undefined;
     const doubtful = callsInLedger(scene).filter(isDoubtful).length;
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
     return doubtful === 0 && maybe > 0 ? `${maybe} credits are said to be spent perhaps` : undefined;

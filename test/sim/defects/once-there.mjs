@@ -67,6 +67,7 @@ export const onceThere = [
     edits: [
       ['src/job/money.ts', 'return Math.round(credits * PER_CREDIT);', 'return credits;'],
       ['src/job/money.ts', 'return amount / PER_CREDIT;', 'return amount;'],
+      ['src/job/money.ts', 'Number.isSafeInteger(thousandths(credits)) &&', 'PER_CREDIT > 0 &&'],
     ],
   },
   {

@@ -39,6 +39,8 @@ export interface RunSpec {
   readonly maxErrors?: number | undefined;
   readonly maxDuration?: string | undefined;
   readonly where: boolean;
+  /** Whether workers make its calls. */
+  readonly fleet?: true | undefined;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
@@ -73,11 +75,16 @@ export type Command =
       readonly how: 'lock' | 'delete' | 'version' | 'damage';
       readonly seconds: number;
     }
-  | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'};
+  | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
+  /** Of a fleet: one more worker, and a Redis that is away or takes no writes after a while, for a while. */
+  | {readonly do: 'worker'; readonly fate?: Fate | undefined}
+  | {readonly do: 'redis'; readonly how: 'away' | 'full'; readonly afterMs: number; readonly seconds: number};
 
 export interface Sequence {
   readonly inputs: readonly (readonly InputRow[])[];
   readonly commands: readonly Command[];
+  /** Whether all of its runs have their calls made by workers. */
+  readonly fleet: boolean;
 }
 
 const {constant, constantFrom, integer, boolean, oneof, record, array} = fc;
@@ -137,7 +144,7 @@ const course: fc.Arbitrary<Course> = record({
   fate: sometimes(fate, 2),
 });
 
-const settings: {readonly [Name in keyof RunSpec]-?: fc.Arbitrary<RunSpec[Name]>} = {
+const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary<RunSpec[Name]>} = {
   input: mostly(0, 1),
   output: mostly(0, 0, 1),
   state: mostly(0, 0, 1, 2),
@@ -244,10 +251,63 @@ const command: fc.Arbitrary<Command> = oneof(
   },
 );
 
-export const sequence: fc.Arbitrary<Sequence> = record({
+const alone: fc.Arbitrary<Sequence> = record({
   inputs: fc.tuple(
     oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
     rows(1, 6),
   ),
   commands: array(command, {minLength: 2, maxLength: 12}),
+  fleet: constant(false),
 });
+
+/** What a fleet's workers and Redis go through while it works on one output. */
+const fleetCommand: fc.Arbitrary<Command> = oneof(
+  {
+    weight: 6,
+    arbitrary: record({
+      do: constant('again' as const),
+      changes: oneof(
+        constant({}),
+        constant({restart: true}),
+        constant({force: true}),
+        record({maxCredits: settings.maxCredits}),
+      ),
+      course,
+    }),
+  },
+  {weight: 2, arbitrary: record({do: constant('worker' as const), fate: sometimes(fate, 2)})},
+  {
+    weight: 2,
+    arbitrary: record({
+      do: constant('redis' as const),
+      how: constantFrom('away' as const, 'full' as const),
+      afterMs: integer({min: 0, max: 150}),
+      seconds: constantFrom(1, 8),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({
+      do: constant('input' as const),
+      input: constant(0),
+      how: constant('append' as const),
+      rows: rows(1, 4),
+    }),
+  },
+);
+
+const together: fc.Arbitrary<Sequence> = record({
+  inputs: fc.tuple(rows(1, 12), rows(1, 1)),
+  commands: fc
+    .tuple(
+      record({do: constant('run' as const), spec, course}),
+      array(fleetCommand, {minLength: 1, maxLength: 9}),
+    )
+    .map(([first, others]) => [first, ...others]),
+  fleet: constant(true),
+});
+
+export const sequence: fc.Arbitrary<Sequence> = oneof(
+  {weight: 9, arbitrary: alone},
+  {weight: 1, arbitrary: together},
+);

@@ -26,7 +26,7 @@ export function statePath(spec: RunSpec): string {
 }
 
 export const endpoints = ['https://one.example.com', 'https://two.example.com'] as const;
-const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
+export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
 
 export const endpointOf = ({endpoint}: RunSpec) => endpoints[endpoint] ?? endpoints[0];
 export const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
@@ -70,6 +70,8 @@ export function inputText(rows: readonly InputRow[]): string {
     .join('');
 }
 
+export const REDIS_URL = 'redis://queue.example.com';
+
 const columns = {ip: 'ip', email: 'email', token: 'token'} as const;
 
 /** The settings as a command has them. */
@@ -104,7 +106,9 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     maxResends: spec.maxResends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
-    rate: spec.rate,
+    // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.
+    rate: spec.fleet ? 'unlimited' : spec.rate,
+    ...(spec.fleet && {fleet: REDIS_URL}),
     cost: spec.cost,
     rejectedCharge: spec.rejectedCharge,
     requireStore: spec.requireStore && spec.cache !== 'none',

@@ -4,13 +4,15 @@ import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
 import {install} from '../world/install.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import {Process} from '../world/process.ts';
-import {Service} from '../world/service.ts';
+import {type Fate, Process} from '../world/process.ts';
+import {RedisServer} from '../world/redis.ts';
+import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
 import type {Command, Course, InputRow, RunSpec} from './commands.ts';
 import type {Ended, Snapshot} from './ended.ts';
 import {directories, inputPath, inputText, statePath, storePath} from './places.ts';
 import {type Report, runCommand} from './start-run.ts';
+import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
 
 /** A world with a disk and a service, in which commands are carried out one after the other. */
@@ -18,17 +20,22 @@ export class Simulation {
   readonly world: World;
   readonly disk = new Disk(ROOT);
   readonly service: Service;
+  readonly redis: RedisServer;
   readonly stored = new StoredAnswers();
   readonly runs: Ended[] = [];
   /** Each input as its owner left it. */
   readonly inputs = new Map<string, InputRow[]>();
   readonly #databases: Databases;
   readonly #uninstall: () => void;
+  readonly #isFleet: boolean;
   #last: RunSpec | undefined;
+  #asker: Asker | undefined;
+  #workers = 0;
   /** Stores that were out of order at any time since the last command. */
   readonly #unsound = new Set<string>();
 
-  constructor(seed: number, inputs: readonly (readonly InputRow[])[]) {
+  constructor(seed: number, inputs: readonly (readonly InputRow[])[], isFleet: boolean) {
+    this.#isFleet = isFleet;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
     this.service = new Service(this.world);
@@ -44,7 +51,9 @@ export class Simulation {
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
     this.disk.syncAll();
-    this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases);
+    this.redis = new RedisServer(this.world);
+    this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
+    if (isFleet) this.#startWorker(undefined);
   }
 
   close(): void {
@@ -57,8 +66,8 @@ export class Simulation {
     this.world.note(`== ${JSON.stringify(command)}`);
     switch (command.do) {
       case 'run':
-        this.#last = command.spec;
-        return this.#run([{spec: command.spec, course: command.course}], 0);
+        this.#last = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        return this.#run([{spec: this.#last, course: command.course}], 0);
       case 'again': {
         if (this.#last === undefined) return [];
         this.#last = {...this.#last, ...command.changes};
@@ -91,6 +100,7 @@ export class Simulation {
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {...spec, perDay: undefined, maxErrors: undefined, maxDuration: undefined};
     this.world.stall(120_000);
+    if (this.#isFleet) this.#startWorker(undefined);
     this.world.note(`== heal ${JSON.stringify(free)}`);
     const [ended] = await this.#run([{spec: free, course: {faults: []}}], 0);
     return ended;
@@ -109,11 +119,16 @@ export class Simulation {
     const runs = works.map(({spec, course}, index) => {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
+      const {rejectedCharge} = spec;
+      const manners = {faults: course.faults, rejectedCharge, latencyMs: 20};
+      const asker: Asker = {process, spec, manners, before: this.#asker?.process.ledger, calls: 0};
+      this.#asker = asker;
+      const callsBefore = this.service.calls.length;
       const seen = {calls: 0};
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
       });
-      const main = () => runCommand(spec, course, process, this.service, this.world, report);
+      const main = () => runCommand(spec, asker, this.service, this.world, report);
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
@@ -123,6 +138,7 @@ export class Simulation {
         course,
         process,
         report,
+        callsBefore,
         seen,
         storedBefore,
         input,
@@ -131,33 +147,37 @@ export class Simulation {
     });
     await this.world.run(runs.map(({start}) => start));
     const after = this.#snapshot();
-    const ended = runs.map(({spec, course, process, report, seen, storedBefore, input}, index): Ended => {
-      const {outcome, error, crash} = report;
-      if (crash !== undefined && !process.killed) throw crash;
-      const said = process.killed ? undefined : (outcome ?? error);
-      return {
-        nth: this.runs.length + index + 1,
-        spec,
-        course,
-        process,
-        job: report.job,
-        code: said?.exitCode,
-        message: said?.message ?? '',
-        error: process.killed ? undefined : error,
-        stop: process.killed ? undefined : outcome?.stop?.reason,
-        summary: process.killed ? undefined : outcome?.summary,
-        warnings: report.warnings,
-        calls: this.service.calls.filter(call => call.process === process),
-        callsByThen: seen.calls,
-        input,
-        storedBefore,
-        before,
-        after,
-        ledger: process.ledger,
-        storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
-        isAlone: runs.length === 1,
-      };
-    });
+    const ended = runs.map(
+      ({spec, course, process, report, callsBefore, seen, storedBefore, input}, index): Ended => {
+        const {outcome, error, crash} = report;
+        if (crash !== undefined && !process.killed) throw crash;
+        const said = process.killed ? undefined : (outcome ?? error);
+        return {
+          nth: this.runs.length + index + 1,
+          spec,
+          course,
+          process,
+          job: report.job,
+          code: said?.exitCode,
+          message: said?.message ?? '',
+          error: process.killed ? undefined : error,
+          stop: process.killed ? undefined : outcome?.stop?.reason,
+          summary: process.killed ? undefined : outcome?.summary,
+          warnings: report.warnings,
+          calls: spec.fleet
+            ? this.service.calls.slice(callsBefore, seen.calls)
+            : this.service.calls.filter(call => call.process === process),
+          callsByThen: seen.calls,
+          input,
+          storedBefore,
+          before,
+          after,
+          ledger: process.ledger,
+          storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
+          isAlone: runs.length === 1,
+        };
+      },
+    );
     this.runs.push(...ended);
     for (const {nth, code, message, process} of ended)
       this.world.note(`== run ${nth} ${process.killed ? 'was killed' : `ended with ${code}: ${message}`}`);
@@ -187,9 +207,30 @@ export class Simulation {
       case 'state':
         this.#disturbState(command.how);
         return;
+      case 'worker':
+        if (this.#isFleet) this.#startWorker(command.fate);
+        return;
+      case 'redis': {
+        const fromMs = world.steadyMs + command.afterMs;
+        this.redis[command.how === 'away' ? 'away' : 'refuses'] = {
+          fromMs,
+          untilMs: fromMs + command.seconds * 1_000,
+        };
+        return;
+      }
       default:
         command satisfies never;
     }
+  }
+
+  #startWorker(fate: Fate | undefined): void {
+    this.#workers += 1;
+    const process = new Process(`worker ${this.#workers}`, fate);
+    const asker = () => {
+      if (this.#asker === undefined) throw new Error('nobody has asked');
+      return this.#asker;
+    };
+    this.world.background(process, () => workerCommand(process, this.service.transportFor(asker)));
   }
 
   #disturbStore({cache, how, seconds}: Extract<Command, {do: 'store'}>): void {
@@ -227,6 +268,17 @@ export class Simulation {
 
 /** A run has more patience than this with a store that is locked. */
 const SHORT_LOCK_S = 10;
+/** A fleet works on one output, whose ledger knows all of its calls. */
+const OF_A_FLEET = {
+  fleet: true,
+  input: 0,
+  output: 0,
+  state: 0,
+  endpoint: 0,
+  account: 0,
+  clash: undefined,
+  perDay: undefined,
+} as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

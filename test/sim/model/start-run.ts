@@ -6,10 +6,9 @@ import {checkSettings, placeIn} from '../../../src/job/parse.ts';
 import {run} from '../../../src/run/run.ts';
 import type {RunOutcome} from '../../../src/run/run-outcome.ts';
 import {Stopper} from '../../../src/run/stop.ts';
-import type {Process} from '../world/process.ts';
-import type {Service} from '../world/service.ts';
+import type {Asker, Service} from '../world/service.ts';
 import type {World} from '../world/world.ts';
-import type {Course, RunSpec} from './commands.ts';
+import type {RunSpec} from './commands.ts';
 import {environmentOf, inputPath, outputPath, settingsOf} from './places.ts';
 
 const log = pino({level: 'silent'});
@@ -27,14 +26,13 @@ export interface Report {
 /** The command, as `bulk-enrich run` would be called with these settings. */
 export async function runCommand(
   spec: RunSpec,
-  {faults}: Course,
-  process: Process,
+  asker: Asker,
   service: Service,
   world: World,
   report: Report,
 ): Promise<void> {
   const stopper = new Stopper();
-  process.onTerm = () =>
+  asker.process.onTerm = () =>
     stopper.stop({
       status: 'interrupted',
       reason: 'signal',
@@ -52,7 +50,6 @@ export async function runCommand(
       false,
     );
     report.job = job;
-    const {rejectedCharge} = spec;
     report.outcome = await run(
       job,
       {
@@ -63,7 +60,7 @@ export async function runCommand(
         random: world.random,
         log,
         warn: sentence => report.warnings.push(sentence),
-        transport: service.transportFor(process, spec, {faults, rejectedCharge, latencyMs: 20}),
+        transport: service.transportFor(() => asker),
       },
       stopper,
     );

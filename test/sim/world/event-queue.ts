@@ -72,10 +72,6 @@ export class EventQueue {
     }
   }
 
-  clear(): void {
-    this.#waiting = [];
-  }
-
   #insert(timer: Timer): Timer {
     const queue = this.#waiting;
     let at = queue.length;

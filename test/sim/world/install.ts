@@ -4,10 +4,17 @@ import timers from 'node:timers/promises';
 import {Connection, type Databases, RealDatabase} from './databases.ts';
 import type {Files} from './files.ts';
 import {patchFs, ROOT} from './patched-fs.ts';
+import type {RedisServer} from './redis.ts';
 import type {World} from './world.ts';
 
-/** The simulation that is under way in this process; there is one at a time. */
+/** Of the simulation that is under way in this process; there is one at a time. */
 let active: Databases | undefined;
+let redis: RedisServer | undefined;
+
+export function activeRedis(): RedisServer {
+  if (redis === undefined) throw new Error('no simulation is under way');
+  return redis;
+}
 
 /**
  * What those get who ask for `libsql` in its place: for files of the simulation's disk a connection of that, for all
@@ -21,11 +28,13 @@ export const SimulatedDatabase = new Proxy(RealDatabase, {
 });
 
 /** Puts a world's disk, clock, timers and luck in place of the real ones; returns what takes that back. */
-export function install(world: World, files: Files, databases: Databases): () => void {
+export function install(world: World, files: Files, databases: Databases, server: RedisServer): () => void {
   active = databases;
+  redis = server;
   const undo = [patchFs(files, world), patchTime(world), patchLuck(world)];
   return () => {
     active = undefined;
+    redis = undefined;
     for (const restore of undo) restore();
   };
 }

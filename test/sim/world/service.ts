@@ -64,6 +64,16 @@ export interface Manners {
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
 }
 
+/** The run that calls are made for. */
+export interface Asker {
+  readonly process: Process;
+  readonly spec: RunSpec;
+  readonly manners: Manners;
+  /** The ledger of the run before, as long as this one has not opened its own: a fleet may still have its calls. */
+  readonly before: Inode | undefined;
+  calls: number;
+}
+
 /** Values that the service refuses, whenever it is asked about them. */
 export function isRefused(value: string): boolean {
   return /(^192\.0\.2\.[12]\d\d$)|bad/.test(value);
@@ -87,24 +97,18 @@ export class Service {
         call.recorded = true;
   }
 
-  /** What carries a process's calls; the service has these manners with it. */
-  transportFor(process: Process, spec: RunSpec, manners: Manners): (options: TransportOptions) => Transport {
-    let nth = 0;
+  /** What carries the calls that somebody makes, or has made. */
+  transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
-      post: (url, body) => this.#post(process, spec, manners, ++nth, url, body, timeoutMs),
+      post: (url, body) => this.#post(asker(), url, body, timeoutMs),
       close() {},
     });
   }
 
-  #post(
-    process: Process,
-    spec: RunSpec,
-    manners: Manners,
-    nth: number,
-    url: URL,
-    body: string,
-    timeoutMs: number,
-  ): Promise<RawResponse | Attempt> {
+  #post(asker: Asker, url: URL, body: string, timeoutMs: number): Promise<RawResponse | Attempt> {
+    const {process, spec, manners} = asker;
+    asker.calls += 1;
+    const nth = asker.calls;
     const {api_key: key, ...params} = JSON.parse(body) as Record<string, string>;
     const operation = operationNames.find(name => url.pathname === operations[name].path) ?? 'ip';
     const value = params[operation === 'verify' ? 'token' : operation] ?? '';
@@ -113,7 +117,7 @@ export class Service {
       nth,
       process,
       spec,
-      ledger: process.ledger,
+      ledger: process.ledger ?? asker.before,
       endpoint: url.origin,
       key: key ?? '',
       operation,

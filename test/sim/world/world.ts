@@ -7,6 +7,7 @@ const START_MS = Date.UTC(2026, 2, 10, 8);
 
 /** So many events are more than any run needs: it goes in circles. */
 const MOST_EVENTS = 60_000;
+const PATIENT_TURNS = 100;
 
 /**
  * Virtual time, and whatever happens in it: one event after the other, each of one process, whose code has come to rest
@@ -96,11 +97,24 @@ export class World {
       this.later(afterMs, begin, process);
     }
     for (let count = 0; this.#running.size > 0; count++) {
-      if (count > MOST_EVENTS || !this.#fireNext()) throw new Stuck(count);
+      if (count > MOST_EVENTS || !(await this.#goOn())) throw new Stuck(count);
       await settled();
     }
     this.current = undefined;
-    this.events.clear();
+  }
+
+  /** Begins a process that goes on in the background: as long as others run, and then no time passes. */
+  background(process: Process, main: () => Promise<unknown>): void {
+    this.later(0, () => void main().catch(() => process.end()), process);
+  }
+
+  /** Loading a module takes a few turns of the real loop. */
+  async #goOn(): Promise<boolean> {
+    for (let turn = 0; turn < PATIENT_TURNS; turn++) {
+      if (this.#running.size === 0 || this.#fireNext()) return true;
+      await settled();
+    }
+    return false;
   }
 
   /** Fires the next event that may change something; whether there was one. */
