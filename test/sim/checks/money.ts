@@ -76,7 +76,11 @@ const limited: Check = {
     const fresh = runs.some(one => one.spec.freshBudget);
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
-    return isMore(charged, maxCredits) ? `the service took ${charged} of ${maxCredits}` : undefined;
+    // What an earlier session of a fleet's run had sent out went by its own limit.
+    const limit = spec.fleet
+      ? Math.max(...runs.map(one => one.spec.maxCredits ?? Number.POSITIVE_INFINITY))
+      : maxCredits;
+    return isMore(charged, limit) ? `the service took ${charged} of ${limit}` : undefined;
   },
 };
 

@@ -25,6 +25,22 @@ export const onceThere = [
     edits: [['src/ledger/given-up.ts', '    doubts.run(this.#scope);\n', '    void doubts;\n']],
   },
   {
+    name: '3 any chunk that is left over is taken for the outcome of its values',
+    edits: [
+      ['src/run/open/join-fleet.ts', 'known?.interrupted !== ask.dispatch', 'known?.interrupted === undefined'],
+    ],
+  },
+  {
+    name: '4 a chunk that Redis does not take is given up, and goes on being added',
+    edits: [
+      [
+        'src/fleet/chunk-adds.ts',
+        'if (!isRefusal(error)) return await this.#find(id);',
+        "if (!isRefusal(error)) return await this.#find(id);\n        void sleep(ADD_AGAIN_MS).then(() => this.add(id, data));\n        return 'kept';",
+      ],
+    ],
+  },
+  {
     name: '6 all lanes together hold more than --concurrency',
     edits: [
       ['src/lookup/queue-executor.ts', 'slots: () => this.#slots,', 'slots: () => Number.POSITIVE_INFINITY,'],

@@ -268,8 +268,8 @@ const fleetCommand: fc.Arbitrary<Command> = oneof(
       do: constant('again' as const),
       changes: oneof(
         constant({}),
-        constant({restart: true}),
         constant({force: true}),
+        constant({restart: true, force: true}),
         record({maxCredits: settings.maxCredits}),
       ),
       course,
