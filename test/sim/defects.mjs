@@ -2,13 +2,14 @@
 import {spawnSync} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
 import {compile} from './compile.mjs';
+import {foundHere} from './defects/found-here.mjs';
 import {mutations} from './defects/mutations.mjs';
 import {onceThere} from './defects/once-there.mjs';
 
 const [sequences = '4000', words = ''] = process.argv.slice(2);
 const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 
-for (const {name, edits} of [...onceThere, ...mutations].filter(one => one.name.includes(words))) {
+for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one => one.name.includes(words))) {
   const compiled = compile('defect', edits);
   const {stdout, stderr} = spawnSync(process.execPath, [play, compiled, '1', sequences], {encoding: 'utf8'});
   const line = stdout.trim().split('\n').at(-1);

@@ -27,7 +27,11 @@ export const onceThere = [
   {
     name: '3 any chunk that is left over is taken for the outcome of its values',
     edits: [
-      ['src/run/open/join-fleet.ts', 'known?.interrupted !== ask.dispatch', 'known?.interrupted === undefined'],
+      [
+        'src/run/open/join-fleet.ts',
+        'known?.interrupted !== ask.dispatch',
+        'known?.interrupted === undefined',
+      ],
     ],
   },
   {
