@@ -9,7 +9,9 @@ import {onceThere} from './defects/once-there.mjs';
 const [sequences = '4000', words = ''] = process.argv.slice(2);
 const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 
-for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one => one.name.includes(words))) {
+for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one =>
+  one.name.includes(words),
+)) {
   const compiled = compile('defect', edits);
   const {stdout, stderr} = spawnSync(process.execPath, [play, compiled, '1', sequences], {encoding: 'utf8'});
   const line = stdout.trim().split('\n').at(-1);

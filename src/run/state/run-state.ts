@@ -1,6 +1,6 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {type Lock, takeLock} from '../../disk/lock.ts';
+import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
 import {syncPath} from '../../disk/replace.ts';
 import {temporaryDirectory} from '../../disk/temporary.ts';
@@ -13,7 +13,7 @@ import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
-import type {RunFiles} from '../destination/partial.ts';
+import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
@@ -33,6 +33,8 @@ interface HeldDirectory {
   readonly lock: Lock;
   /** Whether it goes when nothing is left in it: not one that somebody else made and named. */
   readonly own: boolean;
+  /** What the run may leave in it, in the order in which it goes. */
+  readonly files: readonly string[];
 }
 
 /** A run's directories while it holds them. */
@@ -59,8 +61,10 @@ export function openState(job: Job): RunState {
   const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
   const held: HeldDirectory[] = [];
   try {
-    for (const own of apart) held.push(hold(own, true));
-    held.push(hold(directory, temporary || job.settings.state === undefined));
+    // What else is in the output's own directory is a run's with another state.
+    const beside = [...partialNames.map(name => partialApart(name, directory)), ...lockFiles];
+    for (const own of apart) held.push(hold(own, true, beside));
+    held.push(hold(directory, temporary || job.settings.state === undefined, stateFiles));
     return {destination, places, directory, held, temporary};
   } catch (error) {
     letGo(held, ({lock}) => lock.made !== undefined);
@@ -73,9 +77,9 @@ export function openState(job: Job): RunState {
   }
 }
 
-function hold(path: string, ours: boolean): HeldDirectory {
+function hold(path: string, ours: boolean, files: readonly string[]): HeldDirectory {
   const lock = takeLock(path, {ours, busy});
-  return {path, lock, own: ours || lock.made !== undefined};
+  return {path, lock, own: ours || lock.made !== undefined, files};
 }
 
 function busy(who: string): string {
@@ -143,7 +147,8 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
   const over = held.filter(isOver);
-  for (const name of stateFiles) for (const {path} of over) rmSync(join(path, name), {force: true});
+  for (const {path, files} of over.toReversed())
+    for (const name of files) rmSync(join(path, name), {force: true});
   for (const {path, lock, own} of over) {
     if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
     // Back after a power cut, what was removed would be taken for the next run's.

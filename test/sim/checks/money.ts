@@ -105,11 +105,12 @@ const limitedByDay: Check = {
 };
 
 const usedUp: Check = {
-  promise: 'A run that stops at its limit could not have afforded one call more.',
+  promise:
+    'A run that stops at its limit, or publishes what there is, could not have afforded one call more.',
   broken(scene) {
     const books = booksOf(scene);
-    const {spec, stop} = scene.run;
-    if (stop !== 'budget' || books === undefined) return undefined;
+    const {spec, summary} = scene.run;
+    if (summary?.reason !== 'budget' || books === undefined) return undefined;
     const {limit, per_day: day} = books as typeof books & {per_day?: {limit: number; used: number}};
     const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
     const leftToday = day === undefined ? Number.POSITIVE_INFINITY : day.limit - day.used;

@@ -45,12 +45,12 @@ export const mutations = [
     ],
   },
   {
-    name: 'lookup: a second cell of a value that is on its way is asked for again',
+    name: 'lookup: at the limit a value is skipped though a call in flight may turn out free',
     edits: [
       [
-        'src/lookup/answers.ts',
-        'const others = this.#pending.get(key)?.waiters ?? fresh.get(key);',
-        'const others = fresh.get(key);',
+        'src/lookup/queue-executor.ts',
+        "onBudget === 'publish' && this.#flow.inFlight === 0 &&",
+        "onBudget === 'publish' &&",
       ],
     ],
   },
@@ -75,18 +75,20 @@ export const mutations = [
     ],
   },
   {
-    name: 'run: the ledger of a run that was published is an attempt of the next one',
+    name: 'ledger: a free call gives its credits back to whichever day it is by then',
     edits: [
-      [
-        'src/run/open/where-to-begin.ts',
-        '  if (record !== undefined) forgetLedger(state);\n',
-        '  void forgetLedger;\n',
-      ],
+      ['src/ledger/daily-budget.ts', 'if (free && this.#inFlight.get(key) === this.#day)', 'if (free)'],
     ],
   },
   {
-    name: 'run: the mark of a checkpoint comes before its bytes',
-    edits: [['src/output/sink.ts', '    await this.#guard(() => this.#file.datasync());\n', '']],
+    name: 'run: what a killed session could not store any more is never stored',
+    edits: [
+      [
+        'src/run/session.ts',
+        'missedSince: checkpoint?.storedUntil ?? 0,',
+        'missedSince: checkpoint?.storedUntil ?? io.now(),',
+      ],
+    ],
   },
   {
     name: 'run: the output is put in place before the summary',
