@@ -35,7 +35,7 @@ export type PublishRecord = z.infer<typeof publishRecord>;
 
 export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
 
-const RECORD = 'publish.json';
+export const RECORD = 'publish.json';
 
 /** A file that waits to be put in its place. */
 interface Waiting {

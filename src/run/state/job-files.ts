@@ -7,6 +7,7 @@ import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type Places, PROBE, writablePath} from '../destination/partial.ts';
+import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
 /** What its name ends with once a ledger that can't be read was renamed. */
@@ -19,8 +20,8 @@ export const stateFiles = [
   'output.partial',
   'rejects.partial',
   PROBE,
-  'publish.json.new',
-  'publish.json',
+  `${RECORD}.new`,
+  RECORD,
   ...lockFiles,
 ] as const;
 

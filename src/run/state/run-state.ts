@@ -14,6 +14,7 @@ import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
+import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
@@ -61,9 +62,7 @@ export function openState(job: Job): RunState {
   const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
   const held: HeldDirectory[] = [];
   try {
-    // What else is in the output's own directory is a run's with another state.
-    const beside = [...partialNames.map(name => partialApart(name, directory)), ...lockFiles];
-    for (const own of apart) held.push(hold(own, true, beside));
+    for (const own of apart) held.push(hold(own, true, filesBeside(own, directory)));
     held.push(hold(directory, temporary || job.settings.state === undefined, stateFiles));
     return {destination, places, directory, held, temporary};
   } catch (error) {
@@ -75,6 +74,12 @@ export function openState(job: Job): RunState {
       {cause: error},
     );
   }
+}
+
+/** A run with another state may have left its own there: that is over only once it was being published. */
+function filesBeside(own: string, directory: string): readonly string[] {
+  const apart = partialNames.map(name => partialApart(name, directory));
+  return existsSync(join(own, RECORD)) ? [...apart, ...stateFiles] : [...apart, ...lockFiles];
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): HeldDirectory {

@@ -69,7 +69,7 @@ const EMPTY = Buffer.alloc(0);
 /** Errors that are about what has been changed since, or has been done to the state, and not about the run. */
 const FOR_THE_USER: readonly string[] = [
   ...['output_exists', 'same_file', 'settings_changed', 'input_changed', 'state_version', 'state_damaged'],
-  ...['rejects_exist', 'summary_exists', 'store_unusable'],
+  ...['rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
 ];
 
 /** What a run comes to that nothing is in the way of any more. */
@@ -82,8 +82,11 @@ export function faultOfHealed(run: Ended): string | undefined {
 
 const untorn: Check = {
   promise: 'What a crash leaves is never taken for damage: the same command goes on from it.',
-  broken({run}) {
+  broken({run, runs}) {
     const code = run.error?.code ?? run.stop;
+    // Over an output that a run with another state has replaced since, no publishing can be completed.
+    const others = runs.some(({spec}) => spec.output === run.spec.output && spec.state !== run.spec.state);
+    if (code === 'publish_lost' && others) return undefined;
     return code === 'partial_short' || code === 'publish_lost' ? run.message : undefined;
   },
 };

@@ -1,5 +1,5 @@
 import {dirname, relative} from 'node:path';
-import {outputPath, statePath} from '../model/places.ts';
+import {statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import type {Check} from './scene.ts';
 
@@ -41,8 +41,7 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
-    const own = [`${outputPath(spec)}.run`, statePath(spec)];
-    const left = [...run.after.keys()].filter(path => own.includes(dirname(path)));
+    const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },
 };

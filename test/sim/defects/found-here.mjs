@@ -18,4 +18,20 @@ export const foundHere = [
     name: 'found here: what a complete run removed is back after a power cut',
     edits: [['src/run/state/run-state.ts', '    else syncPath(path);\n', '']],
   },
+  {
+    name: 'found here: once --resend never is said, what is in doubt from before is still sent again',
+    edits: [
+      ['src/ledger/ledger.ts', "if (resend === 'never')", "if (resend === 'never' && resend !== 'never')"],
+    ],
+  },
+  {
+    name: 'found here: a run with another state takes the partial of an unfinished one for its own',
+    edits: [
+      [
+        'src/run/destination/partial.ts',
+        /const near = join\(directory, .*\);/,
+        'const near = join(held[0]?.path ?? directory, name + ".partial");',
+      ],
+    ],
+  },
 ];

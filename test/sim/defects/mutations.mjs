@@ -1,12 +1,20 @@
 /** Small changes of `ledger`, `lookup` and `run` that break a promise from one command to the next. */
 export const mutations = [
   {
-    name: 'ledger: an answer that is carried over does not replace an older one',
-    edits: [['src/ledger/given-up.ts', 'INSERT OR REPLACE INTO carried', 'INSERT OR IGNORE INTO carried']],
+    name: 'ledger: the last block of a day may be smaller than the call',
+    edits: [
+      ['src/ledger/daily-budget.ts', 'if (free < missing) return false;', 'if (free <= 0) return false;'],
+    ],
   },
   {
-    name: 'ledger: a restart carries over only the doubt of interrupted calls',
-    edits: [['src/ledger/given-up.ts', 'ambiguous = 1 OR error', 'error']],
+    name: 'lookup: each session numbers its dispatches from the same one on',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        '#dispatched = randomInt(MOST_FIRST_DISPATCH);',
+        '#dispatched = MOST_FIRST_DISPATCH;',
+      ],
+    ],
   },
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
@@ -25,12 +33,12 @@ export const mutations = [
     ],
   },
   {
-    name: 'ledger: a day goes on after midnight until its block is used up',
+    name: 'run: the record of a publishing is not there for sure before anything is put in place',
     edits: [
       [
-        'src/ledger/daily-budget.ts',
-        '  take(key: string, cost: number): boolean {\n    this.#turnDay();\n',
-        '  take(key: string, cost: number): boolean {\n',
+        'src/disk/replace.ts',
+        '    renameSync(beside, target);\n    syncPath(dirname(target));\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
+        '    renameSync(beside, target);\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
       ],
     ],
   },
@@ -75,9 +83,13 @@ export const mutations = [
     ],
   },
   {
-    name: 'ledger: a free call gives its credits back to whichever day it is by then',
+    name: 'run: what is written to a partial is durable whenever the system likes',
     edits: [
-      ['src/ledger/daily-budget.ts', 'if (free && this.#inFlight.get(key) === this.#day)', 'if (free)'],
+      [
+        'src/output/sink.ts',
+        'await this.#guard(() => this.#file.datasync());',
+        'await this.#guard(() => this.#file.stat());',
+      ],
     ],
   },
   {
