@@ -18,8 +18,8 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** One POST: a complete response, or why there is none. Never rejects. */
-  post(url: URL, body: string): Promise<RawResponse | Attempt>;
+  /** One POST: a complete response, or why there is none; `onLeaving` is told when it has a connection. Never rejects. */
+  post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up what is under way, also what still waits for a connection. */
   close(): void;
 }
@@ -42,7 +42,7 @@ export function transport(options: TransportOptions): Transport {
   const inTurn = new AnswersInTurn(options.onUnasked);
   const underWay = new Set<{destroy(): unknown}>();
 
-  const post = (url: URL, body: string) =>
+  const post = (url: URL, body: string, onLeaving?: () => void) =>
     new Promise<RawResponse | Attempt>(resolve => {
       let started = performance.now();
       const elapsed = () => performance.now() - started;
@@ -75,6 +75,7 @@ export function transport(options: TransportOptions): Transport {
         deadline = setTimeout(late, options.timeoutMs);
         onceConnected(socket, () => {
           connected = true;
+          onLeaving?.();
           clearTimeout(connecting);
         });
         if (!connected) connecting = setTimeout(late, CONNECT_TIMEOUT_MS);

@@ -17,6 +17,7 @@ import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {scopeOf} from '../run/identity.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import {costOf, type Mapping} from '../run/layout/mapping.ts';
+import {type Account, findAccount} from '../run/open/account.ts';
 import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
@@ -35,6 +36,7 @@ export interface PlanIo {
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
 export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
+  const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
@@ -55,7 +57,7 @@ export async function makePlan(given: Job, io: PlanIo) {
     return {
       format: format.kind,
       ...columnsOf(mapping),
-      ...countsOf(job, cells, calls, isConditional ? firm : calls),
+      ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
     };
   } finally {
     calls.close();
@@ -162,6 +164,7 @@ function countsOf(
   {rows, rejected, errors, operations: cells}: CellCount,
   calls: CallCount,
   firm: CallCount,
+  account: Account | undefined,
 ) {
   const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
@@ -179,7 +182,7 @@ function countsOf(
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * (1 + (resend === 'always' ? maxResends : 0))),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()]), name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };
 }
 

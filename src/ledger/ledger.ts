@@ -61,7 +61,7 @@ export class Ledger {
 
   constructor(path: string, options: LedgerOptions) {
     this.#options = options;
-    const full = options.maxCredits !== undefined || options.daily !== undefined;
+    const full = options.maxCredits !== undefined || (options.shared ?? []).length > 0;
     const db = guarded(() => openLedgerFile(path, full));
     this.#db = db;
     try {

@@ -10,6 +10,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
 const whole = z.int().min(0);
 const credits = z.number().min(0);
 const spending = z.object({spent: credits, maybe_spent: credits});
+const perPeriod = z.object({limit: credits, used: credits});
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
@@ -170,7 +171,10 @@ export function summaryOf(
             .describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
         })
         .describe('What attempts cost that were started over.'),
-      per_day: z.object({limit: credits, used: credits}).optional(),
+      per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
+      account: z
+        .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+        .describe('The account, and its limits of day and month, where it has them: used by all its runs.'),
       saved: z.object({
         dedupe: credits,
         cache: credits,
@@ -215,6 +219,7 @@ export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
 export type Timeline = z.output<typeof timeline>;
+export type PerPeriod = z.output<typeof perPeriod>;
 export type Drift = z.output<typeof drift>;
 
 /** The JSON Schema of summaries, for programs that read them. */

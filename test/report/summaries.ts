@@ -49,6 +49,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       wrong_types: {},
     },
     credits: {
+      account: {label: 'default'},
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
@@ -148,6 +149,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       wrong_types: {},
     },
     credits: {
+      account: {label: 'default'},
       spent: 0,
       maybe_spent: 0,
       limit: null,

@@ -1,15 +1,19 @@
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import type {Period} from '../../ledger/account/period-budget.ts';
+import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
 import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
-import type {Summary} from '../../report/summary.ts';
+import type {PerPeriod, Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
+import {jobKey} from '../identity.ts';
 import {priceOf} from '../layout/mapping.ts';
+import {accountKey} from '../open/account.ts';
 import {settingsDigest} from '../open/done-before.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, listErrors} from './counters.ts';
@@ -42,8 +46,8 @@ export interface UnderWay {
   readonly blankLines: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
-  /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
-  readonly daily: {readonly limit: number; readonly used: number} | undefined;
+  /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
+  readonly budgets: readonly PeriodUse[];
   /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -208,7 +212,7 @@ function share(part: number, whole: number): number {
 
 function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
   const {tally, counters, earlier} = books;
-  const daily = session?.daily;
+  const budgets = session?.budgets ?? [];
   const costOf = priceOf(job);
   const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
@@ -221,7 +225,8 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    ...(daily && {per_day: {limit: inCredits(daily.limit), used: inCredits(daily.used)}}),
+    ...usesOf(budgets, jobKey(job)),
+    account: {label: job.settings.account, ...usesOf(budgets, accountKey(job))},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
@@ -230,6 +235,14 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
     },
     by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
   };
+}
+
+/** What the owner's budgets came to: `{per_day, per_month}`, where it has them. */
+function usesOf(budgets: readonly PeriodUse[], wanted: string): Partial<Record<`per_${Period}`, PerPeriod>> {
+  const own = budgets.filter(({owner}) => owner === wanted);
+  return Object.fromEntries(
+    own.map(({period, limit, used}) => [`per_${period}`, {limit: inCredits(limit), used: inCredits(used)}]),
+  );
 }
 
 function spendingSummary({spent, maybeSpent}: Spending) {

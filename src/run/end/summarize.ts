@@ -39,7 +39,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       blankLines: source.blankLines,
       pace: executor.pace(),
       store: session.store.trouble,
-      daily: ledger.budget.day,
+      budgets: ledger.budget.uses,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
     },

@@ -3,30 +3,51 @@ import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
-import {DailyBudget} from '../../ledger/daily-budget.ts';
+import {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
+import type {Account} from './account.ts';
 
 interface SpendingIo {
   readonly env: Env;
   readonly now: () => number;
+  readonly warn: (sentence: string) => void;
 }
 
 /**
- * The job's budget of the day, where it has one.
+ * The budgets that the run shares with others: the job's of the day, and its account's of day and month.
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openDailyBudget(job: Job, {env, now}: SpendingIo): DailyBudget | undefined {
-  const maxCredits = job.settings.maxCreditsPerDay;
-  if (maxCredits === undefined) return undefined;
-  return new DailyBudget({
-    directory: stateDirectory(env),
-    job: jobKey(job),
-    maxCredits: thousandths(maxCredits),
-    now,
-  });
+export function openSharedBudgets(
+  job: Job,
+  account: Account | undefined,
+  {env, now, warn}: SpendingIo,
+): readonly PeriodBudget[] {
+  const {maxCreditsPerDay} = job.settings;
+  const ofAccount = account && {owner: account.key, warnAt: {share: account.warn_at, warn}};
+  const wanted = [
+    {period: 'day', credits: maxCreditsPerDay, limit: 'max_credits_per_day', owner: jobKey(job)},
+    ...(['day', 'month'] as const).map(period => ({
+      period,
+      credits: account?.[`max_credits_per_${period}`],
+      limit: `max_credits_per_${period} in ${account?.path}`,
+      ...ofAccount,
+    })),
+  ] as const;
+  const opened: PeriodBudget[] = [];
+  try {
+    for (const {credits, owner = '', ...budget} of wanted) {
+      if (credits === undefined) continue;
+      const directory = stateDirectory(env, budget.limit);
+      opened.push(new PeriodBudget({...budget, owner, maxCredits: thousandths(credits), now, directory}));
+    }
+    return opened;
+  } catch (error) {
+    for (const budget of opened) budget.close();
+    throw error;
+  }
 }
 
 /** Says what attempts that were given up leave of the limit, and how to have all of it. */
@@ -45,13 +66,14 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
     );
 }
 
-function stateDirectory(env: Env): string {
+/** @throws {OutputError} where there is none: what keeps a limit can't be told from one process to the next. */
+export function stateDirectory(env: Env, limit: string): string {
   try {
     return userDirectory('state', env);
   } catch (error) {
     throw new OutputError(
       'daily_budget',
-      `The day's credits (max_credits_per_day) can't be counted: ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
+      `A limit (${limit}) can't be kept: ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
       {cause: error},
     );
   }

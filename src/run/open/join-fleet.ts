@@ -10,6 +10,7 @@ import type {Counters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {costOf} from '../layout/mapping.ts';
+import type {Account} from './account.ts';
 import type {Connection} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
@@ -20,12 +21,13 @@ export interface FleetRun {
   readonly connection: Connection;
   readonly ledger: Ledger;
   readonly identity: RunIdentity;
+  readonly account: Account | undefined;
   readonly counters: Counters;
 }
 
 /** Joins the fleet on the job's Redis, so that its workers make the calls. */
 export async function joinFleet(
-  {job, io, connection, identity, ledger, counters}: FleetRun,
+  {job, io, connection, identity, account, ledger, counters}: FleetRun,
   redisUrl: string,
   lanes: readonly LaneSettings[],
   now: () => number,
@@ -38,7 +40,7 @@ export async function joinFleet(
     scope: connection.scope,
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
-    rate: rateText(job),
+    rate: rateText(job, account),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
@@ -87,8 +89,8 @@ export async function bookCollected(
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
-function rateText(job: Job): string {
-  const rates = {...job.settings.rate, all: sharedRate(job)};
+function rateText(job: Job, account: Account | undefined): string {
+  const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)
     .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
     .sort()
