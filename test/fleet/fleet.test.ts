@@ -107,7 +107,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     return [code, stderr.split('\n')[0]];
   };
 
-  test('a worker or a run with another version, endpoint, key or rate', async () => {
+  test("a worker or a run with another version, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
     await using arena = await openFleetArena({latency: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
@@ -127,8 +127,19 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
       2,
       'Error: The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
     ]);
-    const run = arena.run(['--rate', '100/s']);
+    arena.sandbox.write(
+      '../home/config/bulk-enrich/accounts/a.yaml',
+      `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`,
+    );
+    const run = arena.run();
     while ((await arena.api.ledger()).calls < 20) await sleep(20);
+    const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
+    expect(
+      await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
+    ).toEqual([
+      2,
+      expect.stringContaining("counts the account's credits of the day and month on another machine"),
+    ]);
     const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
     expect(await told(other)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
     run.kill('SIGTERM');

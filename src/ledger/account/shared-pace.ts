@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import type {Rate} from '../../job/values.ts';
@@ -12,6 +13,13 @@ const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
 /** What was used is told to the others after so many milliseconds, where no lease does it before. */
 const TELL_MS = 20;
+/** Who holds all permits says so again each so many milliseconds. */
+const HOLD_AGAIN_MS = 10_000;
+/** Whether others leave any is looked at after so many milliseconds, and said after so many. */
+const LOOK_AGAIN_MS = 50;
+const WORTH_SAYING_MS = 10_000;
+/** In the names of those who hold all permits, which their fleet shares out. */
+const FLEET = '.fleet';
 
 export interface SharedPaceOptions {
   /** In the user's state directory: all processes of the machine that use it share one pace. */
@@ -20,6 +28,7 @@ export interface SharedPaceOptions {
   readonly rate: Rate;
   /** The file can't be used any more: nothing is granted. */
   readonly onTrouble: (error: OutputError) => void;
+  readonly warn: (sentence: string) => void;
 }
 
 /**
@@ -33,7 +42,7 @@ export class SharedPace {
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: Record<'read' | 'write', Statement>;
-  readonly #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
+  #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
   /** Permits that may be used until this moment of the program is over. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
@@ -45,6 +54,9 @@ export class SharedPace {
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
+  #holding: NodeJS.Timeout | undefined;
+  /** Since when others have left no permit, by the machine's clock; infinite once that was said. */
+  #emptySince: number | undefined;
 
   constructor(options: SharedPaceOptions) {
     this.#options = options;
@@ -73,6 +85,7 @@ export class SharedPace {
       const {permits, waitMs} = this.#ask(most);
       this.#fresh += permits;
       if (permits > 0) this.#moment ??= setImmediate(() => this.#momentOver());
+      this.#sayIfEmpty(permits);
       return {permits, waitMs};
     } catch (error) {
       if (!isBusy(error)) this.#options.onTrouble(this.#trouble(error));
@@ -95,8 +108,27 @@ export class SharedPace {
     return {left: () => end(true), over: end};
   }
 
+  /**
+   * Holds all permits until it is closed, for a fleet: its workers keep the rate among themselves. Resolves once no call
+   * of others is in the window.
+   */
+  async holdAll(): Promise<void> {
+    this.#holder += FLEET;
+    this.#onTheWay = this.#options.rate.count;
+    this.#holding = setInterval(() => this.#tell(), HOLD_AGAIN_MS);
+    for (;;) {
+      const {sent, held} = this.#guarded(() => this.#ask(0)).schedule;
+      if (sent.length === 0 && Object.keys(held).every(name => name.endsWith(FLEET))) return;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+
   /** Tells what was used, and lets go of the file. */
   close(): void {
+    clearInterval(this.#holding);
+    // What a fleet's workers sent is not known to the call: it may have been all of it, just now.
+    if (this.#holding !== undefined)
+      this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
     this.#fresh = 0;
     this.#onTheWay = 0;
@@ -127,7 +159,19 @@ export class SharedPace {
     }
   }
 
-  #ask(most: number): {readonly permits: number; readonly waitMs: number} {
+  #sayIfEmpty(permits: number): void {
+    if (permits > 0) this.#emptySince = undefined;
+    else this.#emptySince ??= machineClock();
+    if (
+      machineClock() - (this.#emptySince ?? Number.POSITIVE_INFINITY) <
+      WORTH_SAYING_MS + this.#options.rate.perMs
+    )
+      return;
+    this.#emptySince = Number.POSITIVE_INFINITY;
+    this.#options.warn('Other runs of this account use all of its rate: this run waits for them.');
+  }
+
+  #ask(most: number): ReturnType<typeof grant> {
     const {account, rate} = this.#options;
     const used = this.#used;
     const granted = this.#db.transaction(() => {
@@ -142,8 +186,8 @@ export class SharedPace {
         now,
         isAlive,
       };
-      const {schedule, ...result} = grant(before, ask);
-      this.#sql.write.run(account, Date.now() - now, JSON.stringify(schedule));
+      const result = grant(before, ask);
+      this.#sql.write.run(account, Date.now() - now, JSON.stringify(result.schedule));
       return result;
     });
     this.#used = [];

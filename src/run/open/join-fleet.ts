@@ -1,3 +1,6 @@
+import {createHash} from 'node:crypto';
+import {hostname} from 'node:os';
+import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
@@ -11,6 +14,7 @@ import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {costOf} from '../layout/mapping.ts';
 import type {Account} from './account.ts';
+import {stateDirectory} from './budgets.ts';
 import type {Connection} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
@@ -32,6 +36,11 @@ export async function joinFleet(
   lanes: readonly LaneSettings[],
   now: () => number,
 ): Promise<Fleet> {
+  if (account?.rate !== undefined && lanes.length > 1)
+    throw new UsageError(
+      'account_fleet',
+      `A fleet can't keep an account's rate (${account.path}) where operations have rates of their own: give the job one --rate for all of them.`,
+    );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/seal.ts');
   return Fleet.join({
@@ -41,6 +50,7 @@ export async function joinFleet(
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job, account),
+    creditsAt: account && creditsPlace(account, io.env),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
@@ -86,6 +96,14 @@ export async function bookCollected(
       outcome: step.next === 'settle' ? step.outcome : undefined,
     });
   }
+}
+
+/** Where the account's credits are counted, by a name that says nothing of it: undefined where it has no limit. */
+function creditsPlace(account: Account, env: RunIo['env']): string | undefined {
+  if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
+    return undefined;
+  const place = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
+  return createHash('sha256').update(place).digest('hex').slice(0, 16);
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */

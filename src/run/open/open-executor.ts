@@ -45,14 +45,22 @@ function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undef
     account: account.key,
     rate: account.rate,
     onTrouble: error => stopper.stop(stopFor(error)),
+    warn: io.warn,
   });
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
   const {stopper, ledger, job, clock} = work;
   const lanes = lanesFor(work);
+  let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
+  const close = async () => {
+    await fleet.close();
+    pace?.close();
+  };
   try {
+    pace = openSharedPace(work);
+    if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(work, lanes, fleet);
     fleet.watch({
       slots: count => {
@@ -63,9 +71,9 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
     });
     stopper.onStop(() => void fleet.withdraw());
     await stopper.unlessStopped(bookCollected(fleet, work));
-    return {executor, closeExecutor: () => fleet.close()};
+    return {executor, closeExecutor: close};
   } catch (error) {
-    await fleet.close();
+    await close();
     throw error;
   }
 }
