@@ -15,6 +15,15 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'bulk-enrich plan signups.csv --phone tel --default-country US   phone numbers in national form',
     'bulk-enrich plan --job jobs/nightly-signups.yaml --json     for a program',
   ],
+  runs: [
+    'bulk-enrich runs                                            what ended in the last 30 days',
+    'bulk-enrich runs --job nightly-signups --since 365d --csv   a year of a job, for a spreadsheet',
+    'bulk-enrich runs 1f0c22ab                                   the summary that is kept of one',
+  ],
+  spend: [
+    'bulk-enrich spend                                           credits by day, with a bar each',
+    'bulk-enrich spend --since 90d --by job --json               for a program',
+  ],
   explain: ['bulk-enrich explain signups.enriched.csv --row 17           why did this row get its score?'],
   lookup: [
     'bulk-enrich lookup ip 192.0.2.1',

@@ -1,8 +1,9 @@
-import {Command, CommanderError} from 'commander';
+import {Command, CommanderError, Option} from 'commander';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Use} from '../job/settings/declare.ts';
 import {packageVersion} from '../job/version.ts';
+import type {Grouping} from '../report/spend.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
 import {print} from './terminal/printable.ts';
@@ -62,6 +63,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
   withSettings(add('lookup', 'Look one value up.'), 'lookup')
     .argument('<operation>', said.lookups)
     .argument('<value>')
+    .option('--json', 'The answer as JSON on stdout, as without it.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
   withSettings(add('verify', 'Fetch the verdict on one session token.'), 'verify')
     .requiredOption('--token <T>', 'The user session token.')
@@ -105,6 +107,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
+  addHistory(add, run);
   add('explain', "Say what a row's score is made of, from an output of run.")
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption(
@@ -184,6 +187,25 @@ function addServe(command: Command): Command {
     .option('--seed <N>', 'Seed of the practice faults');
 }
 
+function addHistory(add: (name: string, description: string) => Command, run: Run): void {
+  const listing = (command: Command) =>
+    command
+      .option('--since <TIME>', 'Only what ended so long ago at most, such as 30d or 12h', '30d')
+      .option('--json', 'The same as JSON on stdout.')
+      .option('--csv', 'The same as CSV on stdout.');
+  listing(add('runs', 'What runs have come to, a line each: rows, calls, credits, and why they ended.'))
+    .argument('[run]', 'the beginning of an identifier: the summary that is kept of it, as JSON')
+    .option('--job <NAME>', 'Only runs of this job.')
+    .action(run(async () => (await import('./history/runs.ts')).runsCommand));
+  listing(add('spend', 'What calls have cost, by day, job or operation.'))
+    .addOption(
+      new Option('--by <WHAT>', 'What is summed up')
+        .choices(['day', 'job', 'operation'] satisfies Grouping[])
+        .default('day'),
+    )
+    .action(run(async () => (await import('./history/spend.ts')).spendCommand));
+}
+
 function addFleet(program: Command, run: Run): void {
   program
     .command('fleet')
@@ -208,9 +230,9 @@ function addCache(program: Command, run: Run, said: Said): void {
       .description(description)
       .exitOverride()
       .option('--cache <DIR>', "The store's directory (default: the user's cache directory)");
-  sub('stats', 'What is in the store, and how old it is.').action(
-    run(async () => (await import('./commands/cache.ts')).cacheStats),
-  );
+  sub('stats', 'What is in the store, and how old it is.')
+    .option('--json', 'The same as JSON on stdout.')
+    .action(run(async () => (await import('./commands/cache.ts')).cacheStats));
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/cache.ts')).cachePrune));

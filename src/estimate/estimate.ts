@@ -13,7 +13,10 @@ import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
+import type {Plan} from '../report/outputs.ts';
+import {exact, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
+import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import {costOf, type Mapping} from '../run/layout/mapping.ts';
@@ -24,7 +27,7 @@ import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 
 /** What a run would do. */
-export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
+export type PlanReport = Plan;
 
 export interface PlanIo {
   readonly env: Env;
@@ -34,7 +37,7 @@ export interface PlanIo {
 }
 
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: PlanIo) {
+export async function makePlan(given: Job, io: PlanIo): Promise<Plan> {
   const job = withoutUnusable(given, io);
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
@@ -58,6 +61,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       format: format.kind,
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      last: lastTime(job, io.env),
     };
   } finally {
     calls.close();
@@ -66,6 +70,21 @@ export async function makePlan(given: Job, io: PlanIo) {
     await source.close();
     rmSync(directory, {recursive: true, force: true});
   }
+}
+
+/** What the same list cost the last time; null where nobody knows. */
+function lastTime(job: Job, env: Env): Plan['last'] {
+  const lines = lastOverSameList(job, env) ?? [];
+  const end = lines.at(-1);
+  if (end === undefined) return null;
+  const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
+  return {
+    ended_at: end.ended_at,
+    rows: end.rows,
+    calls: sum(({calls}) => calls),
+    credits: sum(({credits}) => credits.spent + credits.maybe_spent),
+    hit_rate: end.hit_rate,
+  };
 }
 
 /** Counts rows, and what the plan says of their cells. */

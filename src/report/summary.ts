@@ -183,6 +183,13 @@ export function summaryOf(
       }),
       by_operation: byOperation(() => spending),
     }),
+    session: z
+      .object({
+        by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
+      })
+      .describe(
+        'What came since the last summary of this run: what the history counts. Less than 0 is what was in doubt there, and is not any more.',
+      ),
     store: z
       .object({
         trouble: z.string().nullable().describe('Why the answer store can not be used.'),
@@ -221,9 +228,3 @@ export type TopNames = z.output<typeof top>;
 export type Timeline = z.output<typeof timeline>;
 export type PerPeriod = z.output<typeof perPeriod>;
 export type Drift = z.output<typeof drift>;
-
-/** The JSON Schema of summaries, for programs that read them. */
-export function summaryJsonSchema(): Readonly<Record<string, unknown>> {
-  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
-  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
-}

@@ -48,6 +48,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 53_130,
@@ -148,6 +149,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 0,

@@ -6,6 +6,7 @@ import type {JobSettings} from '../../job/settings.ts';
 import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {operations} from '../../operations/table.ts';
+import type {Doctor} from '../../report/outputs.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
@@ -33,9 +34,10 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
     ...(await checkFleet(settings.fleet)),
     ...checkPlaces(settings, output),
   ];
+  const found: Doctor = {checks};
   print(
     'stdout',
-    json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
+    json ? `${JSON.stringify(found, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
   );
   return exitCodeOfAll(checks);
 }

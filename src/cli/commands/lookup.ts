@@ -9,7 +9,11 @@ import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from './job-from-flags.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
-export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {
+export async function lookupCommand(
+  operation: string,
+  value: string,
+  {json: _, ...flags}: RawSettings,
+): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
   if (!isIntelligence(operation)) {
     throw new UsageError(

@@ -5,7 +5,7 @@ import type {Period} from '../../ledger/account/period-budget.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
-import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
+import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
@@ -37,6 +37,8 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
+  /** What no earlier summary of the run has told. */
+  readonly untold: SpendingBy;
   readonly timeline: TimelineState;
 }
 
@@ -120,6 +122,11 @@ export function buildSummary(facts: SummaryFacts): Summary {
       wrong_types: tally.wrongTypes,
     },
     credits: creditSummary(facts, names),
+    session: {
+      by_operation: Object.fromEntries(
+        names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
+      ),
+    },
     store: job.settings.cache === false ? null : storeSummary(facts),
     pace: {
       rate_limit: session?.pace.limit ?? null,

@@ -13,7 +13,7 @@ import {hasEarlierRejects} from '../open/done-before.ts';
 import {closeState, type RunState} from '../open/run-state.ts';
 import {closeStages, type Session} from '../session.ts';
 import {type Stop, stopFor} from '../stop.ts';
-import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {deliver} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
@@ -62,7 +62,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   });
   await closeStages(session);
   closeState(state, 'all');
-  deliverCompleted(job, summary, io);
+  deliver(job, summary, io);
   return {
     exitCode,
     summary,
@@ -162,7 +162,7 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
   } catch (error) {
     io.warn(stopFor(error).message);
   }
-  deliverReports(job, summary, io.warn);
+  deliver(job, summary, io);
 }
 
 /** Delivers the summary of a run that could not start, unless that is for its caller to put right. */
