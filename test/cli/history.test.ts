@@ -80,7 +80,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect(runs).toMatchObject([
       {job: null, list: 'list.csv', reason: 'budget', exit_code: 7, calls: 20, saved: expect.any(Number)},
       {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 40, hit_rate: 0},
-      {job: 'nightly', reason: 'lookups_failed', exit_code: 3, rows: 33, calls: 6, hit_rate: 60 / 66},
+      {job: 'nightly', reason: 'lookups_failed', exit_code: 3, rows: 33, calls: 6, hit_rate: 0.909091},
     ]);
     expect(runs[0]?.run_id).toBe(runs[1]?.run_id);
     expect(runs[2]?.credits).toEqual({
