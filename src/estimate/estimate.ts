@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
-import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
@@ -13,13 +12,14 @@ import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
-import type {Plan} from '../report/outputs.ts';
 import {exact, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
+import type {RunIo} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
-import {costOf, type Mapping} from '../run/layout/mapping.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
+import {costOf} from '../run/layout/prices.ts';
 import {type Account, findAccount} from '../run/open/account.ts';
 import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
@@ -27,17 +27,10 @@ import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 
 /** What a run would do. */
-export type PlanReport = Plan;
-
-export interface PlanIo {
-  readonly env: Env;
-  readonly stdin: NodeJS.ReadableStream;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-}
+export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: PlanIo): Promise<Plan> {
+export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>) {
   const job = withoutUnusable(given, io);
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
@@ -73,7 +66,7 @@ export async function makePlan(given: Job, io: PlanIo): Promise<Plan> {
 }
 
 /** What the same list cost the last time; null where nobody knows. */
-function lastTime(job: Job, env: Env): Plan['last'] {
+function lastTime(job: Job, env: RunIo['env']) {
   const lines = lastOverSameList(job, env) ?? [];
   const end = lines.at(-1);
   if (end === undefined) return null;

@@ -1,36 +1,36 @@
-import {z} from 'zod';
 import {exact, type RunRecord} from './run-record.ts';
 
-const groupings = z.enum(['day', 'job', 'operation']);
-export type Grouping = z.output<typeof groupings>;
+export type Grouping = 'day' | 'job' | 'operation';
 
-const spent = {
-  calls: z.int().min(0),
-  spent: z.number(),
-  maybe_spent: z.number().describe('What may have been charged without a usable answer.'),
-};
+interface Spent {
+  readonly calls: number;
+  readonly spent: number;
+  /** What may have been charged without a usable answer. */
+  readonly maybe_spent: number;
+}
 
-export const spendSchema = z.object({
-  since: z.iso.datetime(),
-  by: groupings,
-  groups: z.array(
-    z.object({
-      name: z.string().describe('The day (UTC); the job, or the list where it has no name; the operation.'),
-      runs: z.int().min(0),
-      ...spent,
-    }),
-  ),
-  total: z.object({runs: z.int().min(0), ...spent}),
-});
+export interface SpendGroup extends Spent {
+  /** The day (UTC); the job, or the list where it has no name; the operation. */
+  readonly name: string;
+  readonly runs: number;
+}
 
-export type Spend = z.output<typeof spendSchema>;
-type Group = Spend['groups'][number];
+/** What `spend --json` writes. */
+export interface Spend {
+  readonly since: string;
+  readonly by: Grouping;
+  readonly groups: readonly SpendGroup[];
+  readonly total: Spent & {readonly runs: number};
+}
 
 const DAY_MS = 86_400_000;
 
 /** What was spent, by day (each of them, from the first to the last), by job or by operation, the largest first. */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
-  const groups = new Map<string, {group: Group; runs: Set<string>}>();
+  const groups = new Map<
+    string,
+    {group: {-readonly [Key in keyof SpendGroup]: SpendGroup[Key]}; runs: Set<string>}
+  >();
   const groupOf = (name: string) => {
     const known = groups.get(name) ?? {
       group: {name, runs: 0, calls: 0, spent: 0, maybe_spent: 0},
@@ -62,9 +62,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-type Part = Pick<Group, 'calls' | 'spent' | 'maybe_spent'>;
-
-function partsOf(record: RunRecord, by: Grouping): (readonly [string, Part])[] {
+function partsOf(record: RunRecord, by: Grouping): (readonly [string, Spent])[] {
   const {calls, credits, ended_at, job, list} = record;
   const {spent, maybe_spent, by_operation} = credits;
   switch (by) {

@@ -32,6 +32,70 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
+const rows = z.object({
+  read: whole,
+  written: whole,
+  rejected: whole,
+  ok: whole,
+  with_errors: whole,
+  blank_lines: whole,
+});
+
+const calls = z.object({
+  total: whole.describe('What the service was sent.'),
+  unconfirmed: whole.describe(
+    'Beside them: calls under way when a session or a worker ended, which may have been made.',
+  ),
+  unsent: whole.describe('Attempts that provably never reached it.'),
+  by_status: counts,
+  by_error: counts,
+  retries: whole,
+  latency_ms: z.object({
+    p50: z.number().nullable(),
+    p95: z.number().nullable(),
+    p99: z.number().nullable(),
+    max: z.number().nullable(),
+  }),
+  unknown_fields: counts,
+  wrong_types: counts,
+});
+
+const account = z
+  .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+  .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
+
+const earlier = z
+  .object({
+    counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
+    not_counted: spending.describe('Given up with a fresh budget.'),
+    unknown: z.boolean().describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
+  })
+  .describe('What attempts cost that were started over.');
+
+const saved = z.object({
+  dedupe: credits,
+  cache: credits,
+  prefilter: credits,
+  by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
+});
+
+const store = z
+  .object({
+    trouble: z.string().nullable().describe('Why the answer store can not be used.'),
+    not_looked_up: whole.describe('Values that were asked for without knowing whether the store has them.'),
+    perhaps_paid_again: credits.describe('The credits of those.'),
+    not_stored: whole.describe('Answers of this run that the next one does not know.'),
+  })
+  .nullable()
+  .describe('What it cost that the answer store could not be used, for a while or to the end.');
+
+const pace = z.object({
+  rate_limit: z.number().nullable(),
+  achieved: z.number(),
+  pauses: whole,
+  paused_ms: z.number(),
+});
+
 const rule = z.object({
   reason: z.string(),
   when: z.string(),
@@ -131,56 +195,17 @@ export function summaryOf(
       .describe(
         'Of all that shapes the result: the same command over the same input has nothing left to do.',
       ),
-    rows: z.object({
-      read: whole,
-      written: whole,
-      rejected: whole,
-      ok: whole,
-      with_errors: whole,
-      blank_lines: whole,
-    }),
+    rows,
     lookups: byOperation(() => lookup),
-    calls: z.object({
-      total: whole.describe('What the service was sent.'),
-      unconfirmed: whole.describe(
-        'Beside them: calls under way when a session or a worker ended, which may have been made.',
-      ),
-      unsent: whole.describe('Attempts that provably never reached it.'),
-      by_status: counts,
-      by_error: counts,
-      retries: whole,
-      latency_ms: z.object({
-        p50: z.number().nullable(),
-        p95: z.number().nullable(),
-        p99: z.number().nullable(),
-        max: z.number().nullable(),
-      }),
-      unknown_fields: counts,
-      wrong_types: counts,
-    }),
+    calls,
     credits: z.object({
       spent: credits,
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
-      earlier: z
-        .object({
-          counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
-          not_counted: spending.describe('Given up with a fresh budget.'),
-          unknown: z
-            .boolean()
-            .describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
-        })
-        .describe('What attempts cost that were started over.'),
+      earlier,
       per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
-      account: z
-        .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
-        .describe('The account, and its limits of day and month, where it has them: used by all its runs.'),
-      saved: z.object({
-        dedupe: credits,
-        cache: credits,
-        prefilter: credits,
-        by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
-      }),
+      account,
+      saved,
       by_operation: byOperation(() => spending),
     }),
     session: z
@@ -190,23 +215,8 @@ export function summaryOf(
       .describe(
         'What came since the last summary of this run: what the history counts. Less than 0 is what was in doubt there, and is not any more.',
       ),
-    store: z
-      .object({
-        trouble: z.string().nullable().describe('Why the answer store can not be used.'),
-        not_looked_up: whole.describe(
-          'Values that were asked for without knowing whether the store has them.',
-        ),
-        perhaps_paid_again: credits.describe('The credits of those.'),
-        not_stored: whole.describe('Answers of this run that the next one does not know.'),
-      })
-      .nullable()
-      .describe('What it cost that the answer store could not be used, for a while or to the end.'),
-    pace: z.object({
-      rate_limit: z.number().nullable(),
-      achieved: z.number(),
-      pauses: whole,
-      paused_ms: z.number(),
-    }),
+    store,
+    pace,
     top: z.partialRecord(z.enum(topKinds), top),
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
@@ -225,6 +235,6 @@ export type LookupCounts = z.output<typeof lookup>;
 export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
-export type Timeline = z.output<typeof timeline>;
 export type PerPeriod = z.output<typeof perPeriod>;
+export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {seeded} from '../../src/job/seeded.ts';
 import {type Ask, emptySchedule, grant, type Schedule, shifted} from '../../src/ledger/account/schedule.ts';
 import {SharedPace} from '../../src/ledger/account/shared-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
@@ -19,15 +20,6 @@ const ask = (more: Partial<Ask>): Ask => ({
   isAlive: () => true,
   ...more,
 });
-
-/** Numbers in [0, 1) that are the same in each run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Some processes that always want permits, each held up at random between permit, call and saying so. */
 function simulated(processes: number, rate: {count: number; perMs: number}, untilMs: number): number[] {

@@ -1,18 +1,27 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
+
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
-import type {CacheStats} from '../../report/outputs.ts';
 import {count, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 interface CacheFlags {
   readonly cache?: string;
+}
+
+/** What `cache stats --json` writes. */
+interface CacheStats {
+  readonly directory: string;
+  /** Of the file; 0 where there is none. */
+  readonly bytes: number;
+  /** Times are as in ISO 8601. */
+  readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];
 }
 
 /** `bulk-enrich cache stats`. */

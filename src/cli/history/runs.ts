@@ -1,7 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
-import type {Runs} from '../../report/outputs.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
@@ -18,7 +17,7 @@ export async function runsCommand(
   }
   const since = sinceOf(flags);
   const runs = recordsSince(since).filter(({job}) => flags.job === undefined || job === flags.job);
-  const listing: Runs = {since: new Date(since).toISOString(), runs};
+  const listing = {since: new Date(since).toISOString(), runs};
   if (flags.json === true) print('stdout', `${JSON.stringify(listing, null, 2)}\n`);
   else print('stdout', flags.csv === true ? asCsv(runs) : render(runs, flags.since));
   return 0;

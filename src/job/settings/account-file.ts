@@ -21,9 +21,3 @@ export const accountFileSchema = z.strictObject({
 });
 
 export type AccountFile = z.output<typeof accountFileSchema>;
-
-/** The JSON Schema of account files, by which editors complete and check them. */
-export function accountFileJsonSchema(): Readonly<Record<string, unknown>> {
-  const {$schema, ...rest} = z.toJSONSchema(accountFileSchema, {io: 'input', unrepresentable: 'any'});
-  return {$schema, title: 'An account of bulk-enrich', ...rest};
-}

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
+import {utcDate} from '../../job/paths.ts';
 import {Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
 
 /** Another run may be taking its block at this moment. */
@@ -188,7 +189,7 @@ const KEPT_MS = 62 * DAY_MS;
 
 /** `2031-05-06`, or `2031-05`. */
 function keyOf(period: Period, now: number): string {
-  return new Date(now).toISOString().slice(0, period === 'month' ? 7 : 10);
+  return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
 
 function open(directory: string, path: string, now: number) {

@@ -11,11 +11,9 @@ import {type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {scopeOf} from '../identity.ts';
+import type {RunIo} from '../io.ts';
 
-interface Io {
-  readonly env: Env;
-  readonly warn: (sentence: string) => void;
-}
+type Io = Pick<RunIo, 'env' | 'warn'>;
 
 /** Whether the job's runs are compared with each other: it needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {

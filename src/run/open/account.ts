@@ -6,8 +6,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
-import {scopeOf} from '../identity.ts';
-import {endpointName} from './connection.ts';
+import {endpointName, scopeOf} from '../identity.ts';
 
 /** The limits of a job's account, which all jobs that use it share. */
 export interface Account extends AccountFile {

@@ -7,13 +7,8 @@ import {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
+import type {RunIo} from '../io.ts';
 import type {Account} from './account.ts';
-
-interface SpendingIo {
-  readonly env: Env;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-}
 
 /**
  * The budgets that the run shares with others: the job's of the day, and its account's of day and month.
@@ -23,7 +18,7 @@ interface SpendingIo {
 export function openSharedBudgets(
   job: Job,
   account: Account | undefined,
-  {env, now, warn}: SpendingIo,
+  {env, now, warn}: Pick<RunIo, 'env' | 'now' | 'warn'>,
 ): readonly PeriodBudget[] {
   const {maxCreditsPerDay} = job.settings;
   const ofAccount = account && {owner: account.key, warnAt: {share: account.warn_at, warn}};

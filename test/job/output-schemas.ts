@@ -1,13 +1,10 @@
 import {z} from 'zod';
-import {intelligenceNames, operationNames, operations} from '../operations/table.ts';
-import {runRecordSchema} from './run-record.ts';
-import {spendSchema} from './spend.ts';
-import {summarySchema} from './summary.ts';
+import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
+import {runRecordSchema} from '../../src/report/run-record.ts';
+import type {Spend} from '../../src/report/spend.ts';
+import {summarySchema} from '../../src/report/summary.ts';
 
-/**
- * What commands write with `--json`, each declared once: from it come its type, by which the command is checked, and
- * `docs/NAME.schema.json` (`npm run schema`). They only gain fields.
- */
+/** What commands write with `--json`: what is in `docs/NAME.schema.json` (`npm run schema`). They only gain fields. */
 
 const whole = z.int().min(0);
 const credits = z.number().min(0);
@@ -106,15 +103,29 @@ const fleetStatusSchema = z.object({
   heldMs: z.number().describe('Nothing is sent for so long, as the service throttled.'),
 });
 
+const spent = {
+  calls: whole,
+  spent: z.number(),
+  maybe_spent: z.number().describe('What may have been charged without a usable answer.'),
+};
+
+const spendSchema = z.object({
+  since: time,
+  by: z.enum(['day', 'job', 'operation']),
+  groups: z.array(
+    z.object({
+      name: z.string().describe('The day (UTC); the job, or the list where it has no name; the operation.'),
+      runs: whole,
+      ...spent,
+    }),
+  ),
+  total: z.object({runs: whole, ...spent}),
+}) satisfies z.ZodType<Spend>;
+
 const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data));
 
-export type Plan = z.output<typeof planSchema>;
-export type Runs = z.output<typeof runsSchema>;
-export type Doctor = z.output<typeof doctorSchema>;
-export type CacheStats = z.output<typeof cacheStatsSchema>;
-
-/** By the name of its file, `docs/NAME.schema.json`. */
-const outputs = {
+/** By the name of the file, with a title. */
+export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
@@ -124,14 +135,3 @@ const outputs = {
   'fleet-status': ['What bulk-enrich fleet status --json writes', fleetStatusSchema],
   lookup: ['What bulk-enrich lookup writes', lookupSchema],
 } as const;
-
-/** The JSON Schemas of all outputs, for programs that read them. */
-export function outputJsonSchemas(): Readonly<
-  Record<keyof typeof outputs, Readonly<Record<string, unknown>>>
-> {
-  const all = Object.entries(outputs).map(([name, [title, schema]]) => {
-    const {$schema, ...rest} = z.toJSONSchema(schema, {io: 'input'});
-    return [name, {$schema, title, ...rest}];
-  });
-  return Object.fromEntries(all);
-}

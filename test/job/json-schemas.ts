@@ -1,10 +1,18 @@
 import {z} from 'zod';
-import {jobSchema, spelled} from './settings.ts';
+import {accountFileSchema} from '../../src/job/settings/account-file.ts';
+import {jobSchema, spelled} from '../../src/job/settings.ts';
+import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** A JSON Schema with a title, which goes first. */
+function titled(title: string, schema: z.ZodType): Json {
+  const {$schema, ...rest} = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'});
+  return {$schema, title, ...rest};
+}
+
 /** The JSON Schema of job files, by which editors complete and check them. */
-export function jobJsonSchema(): Json {
+function jobJsonSchema(): Json {
   const {$schema, properties, ...rest} = z.toJSONSchema(jobSchema, {io: 'input', unrepresentable: 'any'});
   return {
     $schema,
@@ -29,3 +37,15 @@ function forEditors(described: Json, required: boolean): Json {
   const said = defaultText === undefined || required ? '' : ` Default: ${String(defaultText)}.`;
   return {...schema, description: `${String(schema.description)}${said}`};
 }
+
+/** The schemas that are written down, by file. */
+export const writtenSchemas: Readonly<Record<string, Json>> = {
+  'jobs/job.schema.json': jobJsonSchema(),
+  'docs/account.schema.json': titled('An account of bulk-enrich', accountFileSchema),
+  ...Object.fromEntries(
+    Object.entries(outputSchemas).map(([name, [title, schema]]) => [
+      `docs/${name}.schema.json`,
+      titled(title, schema),
+    ]),
+  ),
+};

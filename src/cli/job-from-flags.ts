@@ -1,7 +1,7 @@
-import type {Job} from '../../job/job.ts';
-import {resolveJob} from '../../job/job.ts';
-import {checkSettings, placeIn, type RawSettings, readJobFile} from '../../job/parse.ts';
-import {type Console, createConsole, isInteractive} from '../console.ts';
+import type {Job} from '../job/job.ts';
+import {resolveJob} from '../job/job.ts';
+import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
+import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** The flags of a command that takes a job, as commander hands them over. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
