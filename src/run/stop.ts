@@ -6,6 +6,7 @@ import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
 import {many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
+import {exhaustedMessage} from './open/budgets.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop {
@@ -107,8 +108,7 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
 }
 
 function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
-  if (exhausted !== undefined)
-    return `The ${exhausted.period}'s credit limit (${exhausted.limit}) is reached: nothing more was sent. The next ${exhausted.period} begins at ${new Date(exhausted.renewsAt).toISOString()}.`;
+  if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;

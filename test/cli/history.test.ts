@@ -46,7 +46,9 @@ const list = (rows: number) =>
 
 test('before any run there is nothing to say, and nothing is made', async () => {
   expect((await here('runs')).stdout).toBe('No run has ended in the last 30d.\n');
-  expect((await here('spend', '--since', '7d')).stdout).toBe('No run has ended in the last 7d.\n');
+  expect((await here('spend', '--since', '7d')).stdout).toBe(
+    'No run of a service that charges has ended in the last 7d.\n',
+  );
   expect((await checked<Runs>('runs', 'runs', '--json')).runs).toEqual([]);
   expect(await here('runs', '--since', 'soon')).toMatchObject({code: 2});
   expect(await here('spend', '--json', '--csv')).toMatchObject({code: 2});
@@ -63,6 +65,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
       'night.yaml',
       'name: nightly\ninput: secret-place/list.csv\noutput: night.csv\nendpoint: live\nip: ip\nemail: email\nforce: true\ncost: email=0.7\nrate: unlimited\n',
     );
+    await here(...args, '--endpoint', 'embedded', '-o', 'practice.csv');
     sandbox.write('secret-place/list.csv', list(33));
     service.setScript(call => (call.value === '203.0.113.32' ? reply.error(422, 'odd') : undefined));
     await here('run', '--job', 'night.yaml');
@@ -74,15 +77,16 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect(runs).toMatchObject([
       {job: null, list: 'list.csv', reason: 'budget', exit_code: 7, calls: 20, saved: expect.any(Number)},
       {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 40, hit_rate: 0},
+      {job: null, account: {endpoint: 'embedded'}, calls: 60},
       {job: 'nightly', reason: 'lookups_failed', exit_code: 3, rows: 33, calls: 6, hit_rate: 0.909091},
     ]);
     expect(runs[0]?.run_id).toBe(runs[1]?.run_id);
-    expect(runs[2]?.credits).toEqual({
+    expect(runs[3]?.credits).toEqual({
       spent: 4.1,
       maybe_spent: 1,
       by_operation: {ip: {calls: 3, spent: 2, maybe_spent: 1}, email: {calls: 3, spent: 2.1, maybe_spent: 0}},
     });
-    expect(runs.reduce((sum, {calls}) => sum + calls, 0)).toBe(service.ledger.calls);
+    expect(runs.reduce((sum, {calls}) => sum + calls, 0)).toBe(60 + service.ledger.calls);
     expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
     const {stdout} = await here('runs');
     expect(stdout.split('\n')[0]).toMatch(
@@ -146,8 +150,8 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     await checked('doctor', 'doctor', '--json');
     const stats = await checked<{answers: unknown}>('cache-stats', 'cache', 'stats', '--json');
     expect(stats.answers).toMatchObject([
-      {operation: 'email', answers: 33},
-      {operation: 'ip', answers: 32},
+      {operation: 'email', answers: 63},
+      {operation: 'ip', answers: 62},
     ]);
     expect(await checked('cache-stats', 'cache', 'stats', '--json', '--cache', 'nowhere')).toMatchObject({
       bytes: 0,

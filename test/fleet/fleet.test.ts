@@ -1,5 +1,7 @@
+import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
+import {z} from 'zod';
 import {packageVersion} from '../../src/job/version.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
@@ -94,6 +96,8 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       heldMs: 0,
     });
+    const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
+    expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
     expect(await run.outcome).toMatchObject({code: 0});

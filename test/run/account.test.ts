@@ -1,6 +1,9 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {startService} from '../e2e/service.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 function writeAccount(stage: Stage, name: string, text: string): string {
@@ -50,6 +53,22 @@ test("an account's credits are for all its jobs, by day and by month, and a run 
     summary: {come_back_at: '2031-06-01T00:00:00.000Z', credits: {account: {per_month: {used: 80}}}},
   });
   expect(stage.api.ledger.credits).toBe(90);
+});
+
+test('a single lookup takes its turn and its credit like a run', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write(
+    '../home/config/bulk-enrich/accounts/a.yaml',
+    `endpoint: ${service.url}\nrate: 2/s\nmax_credits_per_month: 2\n`,
+  );
+  const lookup = () => runHere(sandbox, ['lookup', 'ip', '203.0.113.7'], service);
+  expect([(await lookup()).code, (await lookup()).code]).toEqual([0, 0]);
+  expect(await lookup()).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/^Error: The month's credit limit \(max_credits_per_month in .*a\.yaml\)/m),
+  });
+  expect(service.ledger.calls).toBe(2);
 });
 
 test('a file that says what can not be is refused, and nothing is sent, whatever account it is for', async () => {

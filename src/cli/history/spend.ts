@@ -7,7 +7,9 @@ import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
 /** `bulk-enrich spend`: what calls have cost, by day, job or operation. */
 export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}): Promise<number> {
   const since = sinceOf(flags);
-  const spend = spendOf(recordsSince(since), new Date(since).toISOString(), flags.by);
+  // The embedded service charges nothing.
+  const paid = recordsSince(since).filter(({account}) => account.endpoint !== 'embedded');
+  const spend = spendOf(paid, new Date(since).toISOString(), flags.by);
   if (flags.json === true) print('stdout', `${JSON.stringify(spend, null, 2)}\n`);
   else print('stdout', flags.csv === true ? asCsv(spend) : render(spend, flags.since));
   return 0;
@@ -17,7 +19,7 @@ export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}
 const BAR = 40;
 
 function render({by, groups, total}: Spend, since: string): string {
-  if (total.runs === 0) return `No run has ended in the last ${since}.\n`;
+  if (total.runs === 0) return `No run of a service that charges has ended in the last ${since}.\n`;
   const most = Math.max(...groups.map(creditsOf));
   const lines = groups.map(group => {
     const {name, spent, maybe_spent: maybe, calls, runs} = group;

@@ -92,12 +92,15 @@ export function hasHistory(env: Env): boolean {
   }
 }
 
-/** A named job has one list, whatever it is called tonight; others are known by where their inputs are, as a hash. */
-function listKey({name, inputs}: Job): string | undefined {
-  if (name !== undefined) return `job ${name}`;
-  if (inputs.includes('-')) return undefined;
+/**
+ * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
+ * another thing at each account. A hash, as paths are nobody's business.
+ */
+function listKey(job: Job): string | undefined {
+  const {name, inputs} = job;
+  if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')
-    .update(JSON.stringify(inputs.map(path => resolve(path))))
+    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), scopeOf(job)]))
     .digest('hex')
     .slice(0, 32);
 }

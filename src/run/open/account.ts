@@ -31,7 +31,11 @@ function keyOf({endpoint, account}: ReturnType<typeof scopeOf>): string {
  * @throws {UsageError} when a file can't be read or checked, or two are of one account: a limit that nobody can read
  * may be this job's.
  */
-export function findAccount(job: Job, env: Env, warn: (sentence: string) => void): Account | undefined {
+export function findAccount(
+  job: Pick<Job, 'endpoint' | 'settings'>,
+  env: Env,
+  warn: (sentence: string) => void,
+): Account | undefined {
   const files = accountFiles(env).map(readAccount);
   const {endpoint, account} = scopeOf(job);
   const [found, other] = files.filter(({key}) => key === keyOf({endpoint, account}));
