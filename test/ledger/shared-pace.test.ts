@@ -1,7 +1,9 @@
+import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {seeded} from '../../src/job/seeded.ts';
 import {type Ask, emptySchedule, grant, type Schedule, shifted} from '../../src/ledger/account/schedule.ts';
@@ -9,6 +11,28 @@ import {SharedPace} from '../../src/ledger/account/shared-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
+
+/** Always wants two permits, and is held up between each of them and its call; writes when calls left. */
+const LOOP = `
+import {setTimeout as sleep} from 'node:timers/promises';
+import {SharedPace} from '${new URL('../../dist/ledger/account/shared-pace.js', import.meta.url)}';
+const onTrouble = error => { throw error; };
+const pace = new SharedPace({
+  directory: process.argv[1], account: 'a', rate: {count: 40, perMs: 1000}, onTrouble, warn: onTrouble,
+});
+const left = [];
+for (; left.length === 0 || left.at(-1) - left[0] < 1800; ) {
+  const {permits, waitMs} = pace.take(2);
+  for (const use of Array.from({length: permits}, () => pace.use())) {
+    await sleep(Math.random() ** 4 * 60);
+    left.push(Number(process.hrtime.bigint()) / 1e6);
+    use.left();
+  }
+  await sleep(waitMs);
+}
+pace.close();
+console.log(JSON.stringify(left));
+`;
 
 const ask = (more: Partial<Ask>): Ask => ({
   holder: 'a',
@@ -141,6 +165,18 @@ describe('its file', () => {
     const {permits, waitMs} = local.take(1);
     expect([permits, waitMs > 900]).toEqual([0, true]);
     local.close();
+  });
+
+  test('two processes on a busy machine: in no second more calls leave than the rate, and most of it is used', async () => {
+    const processes = [1, 2].map(() =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, directory]),
+    );
+    const left = (await Promise.all(processes)).map(({stdout}) => JSON.parse(stdout) as number[]);
+    const all = left.flat().sort((a, b) => a - b);
+    expect(busiestWindow(all, 1_000)).toBeLessThanOrEqual(40);
+    // Each had some of it, and together they had more than one second's.
+    expect(Math.min(...left.map(({length}) => length))).toBeGreaterThan(5);
+    expect(all.length).toBeGreaterThan(50);
   });
 
   test('damaged by a power cut, it begins anew; one that is something else is refused', () => {
