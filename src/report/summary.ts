@@ -32,6 +32,27 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
+/** Which run it was, when, and over which files. */
+const about = {
+  schema_version: z.literal(1),
+  run_id: z.string(),
+  job: z.string().nullable(),
+  status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
+  reason: z.string(),
+  exit_code: whole,
+  started_at: time,
+  finished_at: time,
+  duration_ms: z.number(),
+  come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
+  endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
+  input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
+  output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+  rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
+  settings_sha256: z
+    .string()
+    .describe('Of all that shapes the result: the same command over the same input has nothing left to do.'),
+};
+
 const rows = z.object({
   read: whole,
   written: whole,
@@ -176,25 +197,7 @@ export function summaryOf(
       ? anyFields
       : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
   return z.object({
-    schema_version: z.literal(1),
-    run_id: z.string(),
-    job: z.string().nullable(),
-    status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-    reason: z.string(),
-    exit_code: whole,
-    started_at: time,
-    finished_at: time,
-    duration_ms: z.number(),
-    come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
-    endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
-    input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
-    output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
-    rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
-    settings_sha256: z
-      .string()
-      .describe(
-        'Of all that shapes the result: the same command over the same input has nothing left to do.',
-      ),
+    ...about,
     rows,
     lookups: byOperation(() => lookup),
     calls,

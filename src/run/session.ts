@@ -166,13 +166,8 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 }
 
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */
-export async function closeStages({
-  source,
-  store,
-  writer,
-  closeExecutor,
-  connection,
-}: Session): Promise<void> {
+export async function closeStages(session: Session): Promise<void> {
+  const {source, store, writer, closeExecutor, connection} = session;
   store.close();
   await Promise.allSettled([source.close(), writer.close(), closeExecutor(), connection.close()]);
 }

@@ -8,6 +8,7 @@ import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -56,14 +57,12 @@ function renderStats({directory, bytes, answers}: CacheStats): string {
 
 /** `bulk-enrich cache prune`. */
 export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}): Promise<number> {
-  const parsed = ages.safeParse(flags.maxAge);
-  if (!parsed.success)
-    throw new UsageError('settings', `--max-age: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
+  const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, store => {
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const age = parsed.data[operation] ?? parsed.data.all;
+      const age = maxAge[operation] ?? maxAge.all;
       if (age !== undefined) removed += store.prune(operation, now - age, now);
     }
     store.compact();
