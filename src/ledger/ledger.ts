@@ -212,10 +212,7 @@ export class Ledger {
     this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
   }
 
-  /**
-   * Writes out what is waiting, books calls still in flight as maybe spent, and closes the file: what is in the books is
-   * for this session's summary to tell.
-   */
+  /** Writes out what is waiting, books calls in flight as maybe spent, and closes: this session's summary tells of it. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#drain();

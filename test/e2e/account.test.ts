@@ -1,5 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
+import type {Spend} from '../../src/report/spend.ts';
 import {startApiProcess} from '../support/api-process.ts';
 import {createSandbox} from '../support/command.ts';
 import {ips} from '../support/stage.ts';
@@ -41,4 +42,9 @@ test('an account is one for two processes: its rate and its credits hold over bo
   // A killed process loses the rest of its block, which is 1%, and what it had reserved and not sent.
   expect(credits).toBeGreaterThanOrEqual(3 * EACH - 4);
   expect(max_per_second).toBeLessThanOrEqual(SEEN_AT_MOST);
+
+  // The history lacks nothing of it: what the killed run spent is in the line of the one that went on.
+  const {total} = JSON.parse((await sandbox.run(['spend', '--json'], {env})).stdout) as Spend;
+  expect(total.spent).toBeLessThanOrEqual(credits);
+  expect(total.spent + total.maybe_spent).toBeGreaterThanOrEqual(credits);
 });

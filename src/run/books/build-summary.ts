@@ -1,7 +1,6 @@
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
-import type {Period} from '../../ledger/account/period-budget.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
@@ -10,7 +9,7 @@ import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {ranked} from '../../report/format.ts';
-import type {PerPeriod, Summary} from '../../report/summary.ts';
+import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {jobKey, settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
@@ -18,6 +17,7 @@ import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
+import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -252,14 +252,6 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
     },
     by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
   };
-}
-
-/** What the owner's budgets came to: `{per_day, per_month}`, where it has them. */
-function usesOf(budgets: readonly PeriodUse[], wanted: string): Partial<Record<`per_${Period}`, PerPeriod>> {
-  const own = budgets.filter(({owner}) => owner === wanted);
-  return Object.fromEntries(
-    own.map(({period, limit, used}) => [`per_${period}`, {limit: inCredits(limit), used: inCredits(used)}]),
-  );
 }
 
 function spendingSummary({spent, maybeSpent}: Spending) {
