@@ -1,5 +1,6 @@
-import {exitCodes} from '../../errors.ts';
+import {exitCodes, LockedError} from '../../errors.ts';
 import {runSample} from '../../estimate/sampled-run.ts';
+import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
@@ -9,7 +10,7 @@ import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
-import {type JobFlags, jobFrom} from './job-from-flags.ts';
+import {type JobFlags, jobFrom, unchecked} from './job-from-flags.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {
@@ -17,12 +18,14 @@ export async function runCommand(inputs: readonly string[], flags: JobFlags): Pr
     return await runJobOf(inputs, flags);
   } catch (error) {
     tellGitHubOfError(process.env, error);
+    // Another run is at it: nothing for cron to send mail about.
+    if (error instanceof LockedError && unchecked(flags).quiet === true) return error.exitCode;
     throw error;
   }
 }
 
 async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<number> {
-  const {job, console} = jobFrom(inputs, flags);
+  const {job, console} = await jobOrMetrics(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
       'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
@@ -52,5 +55,17 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
     return outcome.exitCode;
   } finally {
     unwatch();
+  }
+}
+
+/** The job; where none can be made out, its metrics say that it did not run. */
+async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
+  try {
+    return jobFrom(inputs, flags);
+  } catch (error) {
+    const {metrics, name, date, sample} = unchecked(flags);
+    const warn = (sentence: string) => print('stderr', `Warning: ${sentence}\n`);
+    if (sample === undefined) await deliverUnresolved({metrics, name, date}, error, {env: process.env, warn});
+    throw error;
   }
 }

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {isMetricsTarget, METRICS_TARGET} from '../metrics-address.ts';
 import {scoreRules, share} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
@@ -43,9 +44,10 @@ export const resultSettings = {
       shapes: 'summary',
     },
   ),
-  metrics: resultSetting(z.string().optional(), {
-    value: 'FILE',
-    description: "Prometheus text, for the node exporter's textfile collector (.prom).",
+  metrics: resultSetting(z.string().refine(isMetricsTarget, METRICS_TARGET).optional(), {
+    value: 'FILE|URL',
+    description:
+      "Prometheus text: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
