@@ -1,8 +1,8 @@
 import {type Logger, pino} from 'pino';
-import {BulkEnrichError} from '../errors.ts';
+import {BulkEnrichError, oneLine} from '../errors.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
-import {print, printable} from './terminal/printable.ts';
+import {eraseLine, print, printLogLine} from './terminal/printable.ts';
 
 /** What the command writes for a person; data alone goes to stdout. */
 export interface Console {
@@ -24,14 +24,13 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
   const paint = painter(process.stderr, process.env);
   let drawn = false;
   const erase = () => {
-    if (drawn) process.stderr.write(ERASE_LINE);
+    if (drawn) eraseLine();
     drawn = false;
   };
-  const write = (text: string) => {
+  const line = (text: string) => {
     erase();
-    process.stderr.write(text);
+    print('stderr', `${text}\n`);
   };
-  const line = (text: string) => write(printable(`${text}\n`));
   return {
     quiet,
     interactive: isInteractive(),
@@ -43,7 +42,7 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
       if (!quiet) line(sentence);
     },
     warn: sentence => {
-      if (!quiet) line(`${paint('yellow', 'Warning:')} ${sentence}`);
+      if (!quiet) line(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`);
     },
     draw(text) {
       erase();
@@ -51,11 +50,13 @@ export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): C
       print('stderr', text);
       drawn = true;
     },
-    log: createLog(settings.logLevel, write),
+    log: createLog(settings.logLevel, text => {
+      erase();
+      printLogLine(text);
+    }),
   };
 }
 
-const ERASE_LINE = '\r\u001B[2K';
 /** How wide a terminal is that does not say, or says 0, as serial lines do. */
 const NARROW = 80;
 

@@ -35,7 +35,11 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .version(packageVersion())
     .exitOverride()
     .configureHelp({helpWidth: process.stdout.columns || ONE_LINE_EACH, subcommandTerm: termOf})
-    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:')))})
+    .configureOutput({
+      writeOut: text => print('stdout', text),
+      writeErr: text => print('stderr', text),
+      outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:'))),
+    })
     .showSuggestionAfterError()
     .helpCommand(true)
     .argument('[command]')

@@ -245,8 +245,8 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['a: 1\nb: [1\n', /^job\.yaml:[23]: Flow sequence/],
-    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: Map keys must be unique$/],
+    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is no YAML \(Flow sequence/],
+    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is no YAML \(Map keys must be unique\)\. /],
     ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
     ['', /^job\.yaml: expected settings/],
   ])('no YAML mapping: %j', (text, expected) => {

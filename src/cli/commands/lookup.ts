@@ -6,6 +6,7 @@ import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
+import {printJson} from '../terminal/printable.ts';
 import {cleaned} from './job-from-flags.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
@@ -41,7 +42,7 @@ export async function ask(
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
     const answer = await call(connection.client, endpoint.actionId);
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    printJson(answer);
     return 0;
   } finally {
     await connection.close();

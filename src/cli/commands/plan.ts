@@ -1,7 +1,7 @@
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {count, duration, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
@@ -18,7 +18,8 @@ export async function planCommand(
     now: Date.now,
     warn: console.warn,
   });
-  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  if (flags.json === true) printJson(report);
+  else print('stdout', render(report, job));
   return 0;
 }
 

@@ -3,6 +3,7 @@ import {readKey} from '../../job/endpoint.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 import {endSignals} from '../signals.ts';
+import {print} from '../terminal/printable.ts';
 
 interface ServeFlags {
   readonly port: string;
@@ -21,15 +22,16 @@ interface ServeFlags {
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
   const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
-  process.stdout.write(`Listening on ${service.url}\n`);
+  print('stdout', `Listening on ${service.url}\n`);
   if (key === undefined)
-    process.stdout.write(
+    print(
+      'stdout',
       `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
     );
   // A key of the user's own is never printed.
   const keyToo =
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
-  process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
+  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
     for (const signal of endSignals) process.once(signal, resolve);
   });

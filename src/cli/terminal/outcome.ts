@@ -20,7 +20,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
     // What is paid for again is told also where nothing else is.
-    if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
+    if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
     else console.say(said);
     return;
   }

@@ -9,6 +9,7 @@ import type {
   StacksBlock,
   TableBlock,
 } from '../model.ts';
+import {withoutControls} from '../safe-text.ts';
 import {bar, histogram, lines, roundUp, stack} from './charts.ts';
 import {html, type Markup, raw} from './markup.ts';
 import {style} from './style.ts';
@@ -44,7 +45,7 @@ ${sections.map(sectionHtml)}
 </body>
 </html>
 `;
-  return String(page);
+  return withoutControls(String(page));
 }
 
 function sectionHtml({title, note, blocks}: Section): Markup {

@@ -7,6 +7,7 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {priceOf} from '../layout/mapping.ts';
@@ -136,7 +137,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
 
 /** The summary's file: indented, with lists of numbers and texts on one line each. */
 export function summaryText(summary: Summary): string {
-  const indented = JSON.stringify(summary, null, 2);
+  const indented = safeJson(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
