@@ -9,6 +9,7 @@ import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
+import {keepUpStore} from '../open/answer-store.ts';
 import {hasEarlierRejects} from '../open/done-before.ts';
 import {closeState, type RunState} from '../open/run-state.ts';
 import {closeStages, type Session} from '../session.ts';
@@ -64,6 +65,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   await closeStages(session);
   closeState(state, 'all');
   await deliverCompleted(job, summary, io);
+  await keepUpStore(job, io);
   return {
     exitCode,
     summary,
