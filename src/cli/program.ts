@@ -23,6 +23,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     await (await createProgram(run, argv)).parseAsync(argv as string[]);
     return code;
   } catch (error) {
+    if (asksForJson(argv) && !(error instanceof CommanderError))
+      return (await import('./console.ts')).logFailure(error);
     return report(error);
   }
 }
@@ -181,6 +183,11 @@ function addServe(command: Command): Command {
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
+    .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
+    .option(
+      '--no-pages',
+      'Leave out the pages that need no key: /openapi.json, /_ledger, /_sources, /_schemas',
+    )
     .option('--credits <N>', 'Credits to begin with (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
@@ -222,6 +229,12 @@ function addCache(program: Command, run: Run, said: Said): void {
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/cache.ts')).cachePurge));
+}
+
+/** A flag alone can say so: what a job file says is that command's to know. */
+function asksForJson(argv: readonly string[]): boolean {
+  const at = argv.indexOf('--log-format');
+  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
 }
 
 /** One place renders errors: a sentence, never a stack trace for a user's mistake. */

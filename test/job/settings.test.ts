@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {METRICS_TARGET} from '../../src/job/metrics-address.ts';
+import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {operationNames} from '../../src/operations/table.ts';
@@ -55,7 +55,6 @@ describe('defaults, as the contract has them', () => {
       drift: 'warn',
       driftThreshold: 0.1,
       progress: 'auto',
-      logLevel: 'warn',
       quiet: false,
     });
   });
@@ -206,6 +205,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['drift_threshold', '1000%', 'expected a share such as 10% or 0.1.'],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
   ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
+  ['log_format', 'xml', oneOf('json', 'text')],
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 

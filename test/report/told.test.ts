@@ -5,7 +5,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {notify} from '../../src/client/notify.ts';
 import {takeLock} from '../../src/disk/lock.ts';
 import {runJob} from '../../src/index.ts';
-import {pushAddress} from '../../src/job/metrics-address.ts';
+import {pushAddress} from '../../src/job/monitoring/metrics-address.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';

@@ -153,6 +153,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   driftThreshold: [['ip', '50%']],
   progress: [['ip', 'none']],
   logLevel: [['ip', 'error']],
+  logFormat: [['ip', 'json']],
   quiet: [['ip', true]],
 };
 

@@ -4,6 +4,7 @@ import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
+import {createConsole, logFailure} from '../console.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
@@ -19,7 +20,9 @@ export async function runCommand(inputs: readonly string[], flags: JobFlags): Pr
   } catch (error) {
     tellGitHubOfError(process.env, error);
     // Another run is at it: nothing for cron to send mail about.
-    if (error instanceof LockedError && unchecked(flags).quiet === true) return error.exitCode;
+    const {quiet, logFormat} = unchecked(flags);
+    if (error instanceof LockedError && quiet === true) return error.exitCode;
+    if (logFormat === 'json') return logFailure(error);
     throw error;
   }
 }
@@ -63,8 +66,9 @@ async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise
   try {
     return jobFrom(inputs, flags);
   } catch (error) {
-    const {metrics, name, date, sample} = unchecked(flags);
-    const warn = (sentence: string) => print('stderr', `Warning: ${sentence}\n`);
+    const {metrics, name, date, sample, logFormat} = unchecked(flags);
+    const settings = {quiet: false, logLevel: undefined};
+    const {warn} = createConsole({...settings, logFormat: logFormat === 'json' ? logFormat : undefined});
     if (sample === undefined) await deliverUnresolved({metrics, name, date}, error, {env: process.env, warn});
     throw error;
   }

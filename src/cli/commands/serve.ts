@@ -11,6 +11,8 @@ interface ServeFlags {
   readonly sessions?: string;
   readonly rules?: string;
   readonly state?: string;
+  readonly maxConnections: string;
+  readonly pages: boolean;
   readonly credits?: string;
   readonly latency?: string;
   readonly rateLimit?: string;
@@ -62,6 +64,8 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
   return {
     port,
     host: flags.host,
+    maxConnections: number('--max-connections', flags.maxConnections),
+    pages: flags.pages,
     ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),

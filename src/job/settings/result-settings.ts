@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {isMetricsTarget, METRICS_TARGET} from '../metrics-address.ts';
+import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
 import {scoreRules, share} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
@@ -79,9 +79,18 @@ export const resultSettings = {
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
-  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'), {
+  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(), {
     value: 'LEVEL',
-    description: 'Log lines (NDJSON on stderr) from this level up.',
+    description: 'Log lines (on stderr) from this level up.',
+    defaultText: 'warn; info with --log-format json',
+    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    shapes: 'nothing',
+  }),
+  logFormat: resultSetting(z.enum(['json', 'text']).optional(), {
+    value: 'FORMAT',
+    description:
+      'With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too.',
+    defaultText: 'log lines as JSON, the rest as text',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),

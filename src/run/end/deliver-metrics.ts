@@ -2,7 +2,7 @@ import {notify} from '../../client/notify.ts';
 import {textOf} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
-import {isAddress, isMetricsTarget, pushAddress} from '../../job/metrics-address.ts';
+import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';

@@ -5,7 +5,7 @@ import {isStream, realPath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {isAddress} from '../../job/metrics-address.ts';
+import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';

@@ -4,7 +4,7 @@ import {lockFiles} from '../../disk/lock.ts';
 import {type Identity, identityOf, isLink, isSameFile, isStream} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {isAddress} from '../../job/metrics-address.ts';
+import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type Places, writablePath} from '../destination/partial.ts';
