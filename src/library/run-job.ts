@@ -5,8 +5,8 @@ import {type Job, resolveJob} from '../job/job.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import type {JobInput} from '../job/settings.ts';
 import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
 import {run} from '../run/run.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
 
 export interface RunJobOptions {

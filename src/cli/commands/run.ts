@@ -6,12 +6,12 @@ import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
+import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
-import {type JobFlags, jobFrom, unchecked} from './job-from-flags.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {

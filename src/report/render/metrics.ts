@@ -1,7 +1,7 @@
 import type {Summary} from '../summary.ts';
 import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
 
-const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
+const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /** How a run ended, whether or not it could begin. */
 export type RunEnd = Pick<Summary, 'job' | 'finished_at' | 'exit_code'> &
@@ -43,17 +43,13 @@ function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before:
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
     gauge('last_run_success', 'Whether the last run ended with exit code 0.', success ? 1 : 0),
-    {
-      name: LAST_SUCCESS,
-      help: 'When a run last ended with exit code 0, in seconds since the epoch.',
-      samples: lastSuccess === undefined ? [] : [[{}, lastSuccess]],
-    },
+    gauge(LAST_SUCCESS, 'When a run last ended with exit code 0, in seconds since the epoch.', lastSuccess),
     gauge('last_run_exit_code', 'Exit code of the last run.', exit_code),
-    {
-      name: 'bulk_enrich_last_run_duration_seconds',
-      help: 'How long the last run took, from its first start.',
-      samples: duration_ms === undefined ? [] : [[{}, duration_ms / 1_000]],
-    },
+    gauge(
+      'last_run_duration_seconds',
+      'How long the last run took, from its first start.',
+      duration_ms === undefined ? null : duration_ms / 1_000,
+    ),
   ];
 }
 
@@ -63,89 +59,79 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
   // `quantile` is a label that only summaries may have.
   const latency = Object.entries({p50, p95, p99, max});
   return [
-    {
-      name: 'bulk_enrich_last_run_rows',
-      help: 'Rows of the last run, by what became of them.',
-      samples: by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
-    },
-    {
-      name: 'bulk_enrich_last_run_lookups',
-      help: 'Values of the last run, by operation and outcome.',
-      samples: Object.entries(lookups).flatMap(([operation, facts]) => {
+    gauge(
+      'last_run_rows',
+      'Rows of the last run, by what became of them.',
+      by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
+    ),
+    gauge(
+      'last_run_lookups',
+      'Values of the last run, by operation and outcome.',
+      Object.entries(lookups).flatMap(([operation, facts]) => {
         const {answered, empty, invalid, failed, unknown, skipped} = facts;
         return by('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
       }),
-    },
-    {
-      name: 'bulk_enrich_last_run_distinct_values',
-      help: 'Distinct values of the last run that were looked up.',
-      samples: Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
-    },
-    {
-      name: 'bulk_enrich_last_run_values_from_store',
-      help: 'Values of the last run that the answer store knew.',
-      samples: Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_cache]),
-    },
-    {
-      name: 'bulk_enrich_last_run_store_missed',
-      help: 'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
-      samples: store ? by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}) : [],
-    },
-    {
-      name: 'bulk_enrich_last_run_calls',
-      help: 'Calls of the last run, by operation.',
-      samples: Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
-    },
+    ),
+    gauge(
+      'last_run_distinct_values',
+      'Distinct values of the last run that were looked up.',
+      Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
+    ),
+    gauge(
+      'last_run_values_from_store',
+      'Values of the last run that the answer store knew.',
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_cache]),
+    ),
+    gauge(
+      'last_run_store_missed',
+      'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
+      store ? by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}) : [],
+    ),
+    gauge(
+      'last_run_calls',
+      'Calls of the last run, by operation.',
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
+    ),
     gauge('last_run_retries', 'Calls of the last run beyond the first for their value.', calls.retries),
-    {
-      name: 'bulk_enrich_last_run_call_latency_seconds',
-      help: 'Latency of the calls of the last run: percentiles and the longest.',
-      samples: latency.flatMap(([stat, ms]): Sample[] => (ms === null ? [] : [[{stat}, ms / 1_000]])),
-    },
-    {
-      name: 'bulk_enrich_last_run_credits',
-      help: 'Credits of the last run: spent, perhaps spent, and saved.',
-      samples: by('kind', {
+    gauge(
+      'last_run_call_latency_seconds',
+      'Latency of the calls of the last run: percentiles and the longest.',
+      latency.flatMap(([stat, ms]): Sample[] => (ms === null ? [] : [[{stat}, ms / 1_000]])),
+    ),
+    gauge(
+      'last_run_credits',
+      'Credits of the last run: spent, perhaps spent, and saved.',
+      by('kind', {
         spent: credits.spent,
         maybe_spent: credits.maybe_spent,
         saved_by_dedupe: dedupe,
         saved_by_store: cache,
         saved_by_prefilter: prefilter,
       }),
-    },
-    {
-      name: 'bulk_enrich_last_run_credit_limit',
-      help: 'Most credits that the last run was allowed.',
-      samples: credits.limit === null ? [] : [[{}, credits.limit]],
-    },
+    ),
+    gauge('last_run_credit_limit', 'Most credits that the last run was allowed.', credits.limit),
   ];
 }
 
 function resultFamilies({risk, drift}: Summary): Family[] {
   return [
-    {
-      name: 'bulk_enrich_last_run_risk_rows',
-      help: 'Rows of the last run, by risk level.',
-      samples: risk
-        ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown})
-        : [],
-    },
-    {
-      name: 'bulk_enrich_last_run_risk_score_mean',
-      help: 'Mean risk score of the last run, from 0 to 100.',
-      samples: typeof risk?.mean === 'number' ? [[{}, risk.mean]] : [],
-    },
-    {
-      name: 'bulk_enrich_last_run_drifts',
-      help: "Figures of the last run that jumped against the job's earlier ones.",
-      samples: [[{}, drift.length]],
-    },
+    gauge(
+      'last_run_risk_rows',
+      'Rows of the last run, by risk level.',
+      risk ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}) : [],
+    ),
+    gauge('last_run_risk_score_mean', 'Mean risk score of the last run, from 0 to 100.', risk?.mean ?? null),
+    gauge(
+      'last_run_drifts',
+      "Figures of the last run that jumped against the job's earlier ones.",
+      drift.length,
+    ),
   ];
 }
 
-function lastSuccessIn(before: string, job: string): number | undefined {
-  const start = `${LAST_SUCCESS}${labelText({job_name: job})} `;
+function lastSuccessIn(before: string, job: string): number | null {
+  const start = `bulk_enrich_${LAST_SUCCESS}${labelText({job_name: job})} `;
   const line = before.split('\n').find(text => text.startsWith(start));
   const value = Number(line?.slice(start.length));
-  return line !== undefined && Number.isFinite(value) ? value : undefined;
+  return line !== undefined && Number.isFinite(value) ? value : null;
 }

@@ -1,4 +1,3 @@
-import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation} from '../../job/values.ts';
 import {
@@ -11,6 +10,7 @@ import {
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {keepUp} from '../../ledger/store/upkeep.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
+import type {RunIo} from '../io.ts';
 
 /** How old a stored answer may be and still serve this job, in milliseconds. */
 export function agesInUse({settings}: Job): Record<Operation, number> {
@@ -26,18 +26,11 @@ export function notBefore(job: Job, startedAt: number): Record<Operation, number
   return perOperation(name => Math.max(0, startedAt - ages[name]));
 }
 
-interface StoreIo {
-  readonly env: Env;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-  readonly storePatienceMs?: number;
-}
-
 /**
  * At the end of a run: what is of use to no job goes from the store. Trouble with the store was the run's to tell, and
  * what is left now goes after the next one.
  */
-export async function keepUpStore(job: Job, io: StoreIo): Promise<void> {
+export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'warn'>): Promise<void> {
   const {cache, maxStoreSize} = job.settings;
   if (cache === false) return;
   try {
@@ -57,7 +50,7 @@ export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
   fresh: Record<Operation, number>,
-  io: StoreIo,
+  io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
   if (cache === false) return noStore;
