@@ -13,7 +13,7 @@ import {type Operation, operations, perOperation} from '../../operations/table.t
 import type {RunIo} from '../io.ts';
 
 /** How old a stored answer may be and still serve this job, in milliseconds. */
-export function agesInUse({settings}: Job): Record<Operation, number> {
+function agesInUse({settings}: Job): Record<Operation, number> {
   return perOperation(name => {
     const own = millisecondsOf(operations[name].storedFor) ?? Number.POSITIVE_INFINITY;
     return ofOperation(settings.maxAge, name, own);
