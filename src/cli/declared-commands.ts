@@ -118,6 +118,11 @@ function addServe(command: Command): Command {
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
+    .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
+    .option(
+      '--no-pages',
+      'Leave out the pages that need no key: /openapi.json, /_ledger, /_sources, /_schemas',
+    )
     .option('--credits <N>', 'Credits to begin with (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')

@@ -3,7 +3,7 @@ import type {Job} from '../../job/job.ts';
 import {percent} from '../../report/format.ts';
 import {type JobFlags, jobFrom} from '../job-from-flags.ts';
 import {count, duration, many, moment, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
@@ -19,7 +19,8 @@ export async function planCommand(
     now: Date.now,
     warn: console.warn,
   });
-  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  if (flags.json === true) printJson(report);
+  else print('stdout', render(report, job));
   return 0;
 }
 

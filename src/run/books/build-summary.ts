@@ -9,6 +9,7 @@ import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {ranked} from '../../report/format.ts';
+import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {jobKey, settingsDigest} from '../identity.ts';
@@ -161,7 +162,7 @@ function paceSummary(facts: SummaryFacts) {
 
 /** The summary's file: indented, with lists of numbers and texts on one line each. */
 export function summaryText(summary: Summary): string {
-  const indented = JSON.stringify(summary, null, 2);
+  const indented = safeJson(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 

@@ -4,6 +4,7 @@ import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
@@ -75,7 +76,7 @@ export async function bookCollected(
   {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
 ): Promise<void> {
   if (identity.sessions <= 1) return;
-  io.log.info('collecting what is left with the fleet');
+  logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
