@@ -8,7 +8,7 @@ import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
+import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
@@ -17,7 +17,7 @@ import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {scopeOf} from '../run/identity.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import {costOf, type Mapping} from '../run/layout/mapping.ts';
-import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
+import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
@@ -37,7 +37,7 @@ export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
-  const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
+  const store = openAnswerStore(job, scopeOf(job), {terms: termsOf(job), since: io.now()}, io);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
@@ -107,7 +107,7 @@ class CellCount {
   }
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NONE: ReadonlyMap<string, Known> = new Map();
 
 /** Counts distinct lookups, and the calls that they would take. */
 class CallCount {
@@ -131,12 +131,17 @@ class CallCount {
       const some = fresh.filter(lookup => lookup.operation === operation);
       if (some.length === 0) continue;
       const keys = some.map(lookup => lookup.key);
-      const known = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
+      const stored = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
       const counts = this.operations[operation];
       counts.distinct += some.length;
-      counts.known += known.size;
-      counts.calls += some.length - known.size;
-      for (const lookup of some) if (!known.has(lookup.key)) this.cost += this.#costOf(lookup);
+      for (const lookup of some) {
+        const known = stored.get(lookup.key);
+        if (known?.freshness === 'fresh') counts.known += 1;
+        else {
+          counts.calls += 1;
+          this.cost += this.#costOf(lookup);
+        }
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {asked, failures} from './books/counters.ts';
+import {GRACE_MS, nextTime, startDeadline} from './deadline.ts';
 import {finish, type RunOutcome, reportFailure} from './end/finish.ts';
 import {withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
@@ -19,8 +20,6 @@ import {limitStop, Stopper, stopFor} from './stop.ts';
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
 
-/** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
-const GRACE_MS = 5_000;
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
@@ -36,16 +35,19 @@ export function run(
   stopper = new Stopper(),
   watch: Watch = () => () => {},
 ): Promise<RunOutcome> {
+  const {until} = job.settings;
+  const untilMs = until && nextTime(until, io.now());
   return withHealthCheck(job, io.warn, async () => {
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
-    return await runOnce(job, io, stopper, watch);
+      if (stopper.reason === undefined) await finishDay(day, untilMs, io, stopper, watch);
+    return await runOnce({...job, untilMs}, io, stopper, watch);
   });
 }
 
 /** What a run of an earlier day left open goes first; what keeps it from its end is a warning, and no day's trouble but its own. */
 async function finishDay(
   {date, directory, resolve}: UnfinishedDay,
+  untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
   watch: Watch,
@@ -53,7 +55,7 @@ async function finishDay(
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
+    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, watch);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
@@ -184,21 +186,4 @@ function checkLimits({job, writer, stopper}: Session): void {
   if (exceeds(maxErrors, failures(counters), asked(counters)))
     stopper.stop(limitStop('max-errors', failures(counters)));
   if (exceeds(maxRejects, rejected, written + rejected)) stopper.stop(limitStop('max-rejects', rejected));
-}
-
-/** A timer can't be set for longer than this: about 25 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Returns what takes it back. */
-function startDeadline({job, stopper, clock, startedAt}: Session): () => void {
-  const {maxDuration} = job.settings;
-  if (maxDuration === undefined) return () => {};
-  let timer: NodeJS.Timeout;
-  const look = () => {
-    const left = startedAt + maxDuration - clock();
-    if (left <= 0) stopper.stop(limitStop('max-duration', maxDuration));
-    else timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
-  };
-  look();
-  return () => clearTimeout(timer);
 }

@@ -100,6 +100,7 @@ function start(options: SimulationOptions) {
     lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
     onBudget: 'stop',
+    onOutage: 'stop',
     isAnswered: () => false,
     now: Date.now,
     random,
@@ -143,6 +144,10 @@ function start(options: SimulationOptions) {
         settledAt.set(task.lookup.key, Date.now() - started);
         ended = Date.now();
       },
+      unasked(task, reason) {
+        this.settled(task, {status: 'skipped', error: reason} as never);
+      },
+      closed() {},
       stopped(reason) {
         stop = reason;
         ended = Date.now();

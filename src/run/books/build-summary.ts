@@ -2,6 +2,7 @@ import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
+import {unaskedCodes} from '../../ledger/lookup.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
 import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
@@ -12,7 +13,7 @@ import type {RuleSet} from '../../score/rules.ts';
 import {priceOf} from '../layout/mapping.ts';
 import {settingsDigest} from '../open/done-before.ts';
 import type {Stop} from '../stop.ts';
-import {type Counters, listErrors} from './counters.ts';
+import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
@@ -153,6 +154,7 @@ function mapped({counters, tally}: Books, operations: readonly Operation[]): Ope
 function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
+  const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
     empty,
@@ -163,7 +165,9 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     unknown,
     skipped,
     from_cache: fromCache,
-    deduplicated: Math.max(0, ok + failed + unknown - distinct),
+    stale,
+    rejected: counters.rejected[name],
+    deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,
   };
@@ -253,9 +257,9 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   };
 }
 
-/** Cells that were not worth asking about; those that the budget left out would have been. */
+/** Cells that were not worth asking about; those that could not be asked about would have been. */
 function unwanted({lookups, skipped}: Counters, name: Operation): number {
-  return lookups[name].skipped - (skipped[name].budget ?? 0);
+  return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }
 
 /** Quotients without their floating-point tails. */

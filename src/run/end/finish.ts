@@ -9,6 +9,7 @@ import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
+import {keepsRejections} from '../open/answer-store.ts';
 import {hasEarlierRejects} from '../open/done-before.ts';
 import {closeState, type RunState} from '../open/run-state.ts';
 import {closeStages, type Session} from '../session.ts';
@@ -78,7 +79,7 @@ function judge(
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, writer, io} = session;
-  const done = completedExit(writer.counters);
+  const done = completedExit(writer.counters, keepsRejections(job));
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},

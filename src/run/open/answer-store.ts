@@ -1,6 +1,8 @@
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {millisecondsOf, ofOperation} from '../../job/values.ts';
+import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
+import type {NotBefore} from '../../ledger/given-up.ts';
+import type {Terms} from '../../ledger/store/freshness.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -11,13 +13,26 @@ import {
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
 
-/** Stored answers from before this are too old for a run that was first started then. */
-export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
-  return perOperation(name => {
-    const {storedFor} = operations[name];
-    const own = millisecondsOf(storedFor) ?? Number.POSITIVE_INFINITY;
-    return Math.max(0, startedAt - ofOperation(settings.maxAge, name, own));
+/** How long what the store knows is good for. */
+export function termsOf({settings: {maxAge, stale = 0}}: Job): Terms {
+  const answers = perOperation(name => {
+    const own = millisecondsOf(operations[name].storedFor) ?? Number.POSITIVE_INFINITY;
+    return ofOperation(maxAge, name, own);
   });
+  return {answers, rejections: rejectionTerm(maxAge), stale};
+}
+
+/** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
+export function keepsRejections(job: Job): boolean {
+  return job.settings.cache !== false && termsOf(job).rejections > 0;
+}
+
+/** What came before this is too old for a run that was first started then. */
+export function notBefore({answers, rejections}: Terms, startedAt: number): Record<Operation, NotBefore> {
+  return perOperation(name => ({
+    ok: Math.max(0, startedAt - answers[name]),
+    failed: Math.max(0, startedAt - rejections),
+  }));
 }
 
 interface StoreIo {
@@ -31,7 +46,7 @@ interface StoreIo {
 export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
-  fresh: Record<Operation, number>,
+  fresh: Pick<StoreOptions, 'terms' | 'since'>,
   io: StoreIo,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
@@ -39,7 +54,7 @@ export function openAnswerStore(
   const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
   return openStore(locate, {
     scope,
-    notBefore: fresh,
+    ...fresh,
     now: io.now,
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,

@@ -6,7 +6,7 @@ import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
 
@@ -28,14 +28,17 @@ export interface OpenedExecutor {
 
 /** An executor that makes the calls itself, or has them made by the job's fleet. */
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
-  if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
-  const {io, connection, clock} = work;
+  const {io, connection, clock, job} = work;
+  const {offline} = job.settings;
+  if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const outlet = localOutlet(loggedClient(connection.client, io.log), clock);
-  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => {}};
+  const executor = createExecutor(work, lanesFor(work), outlet);
+  if (offline) executor.close('offline');
+  return {executor, closeExecutor: async () => {}};
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, ledger, job, clock} = work;
+  const {stopper, job, clock} = work;
   const lanes = lanesFor(work);
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
   try {
@@ -44,7 +47,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
-      outage: reason => stopper.stop(stopOf(reason, ledger)),
+      outage: reason => executor.giveUp(reason),
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
@@ -73,9 +76,12 @@ function createExecutor(
     concurrency: settings.concurrency,
     policy: settings,
     maxOutageMs: settings.maxOutage,
-    onBudget: settings.onBudget,
+    onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
+    onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
+      unasked: (task, reason) => answers().unasked(task, reason),
+      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger))),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
