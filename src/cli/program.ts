@@ -54,10 +54,12 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
 
   withSettings(add('run', 'Enrich a list: rows in, enriched rows out, in order.'), 'run')
     .argument('[input...]', 'files; - is stdin')
+    .option('--yes', 'Spend without a question, which is asked at a terminal where no --max-credits is set.')
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
   withSettings(add('plan', 'Say what run would do, and what it would cost; nothing is sent.'), 'run')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
+    .option('--ahead <TIME>', 'What would fall due by day, so far ahead, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
   withSettings(add('lookup', 'Look one value up.'), 'lookup')
     .argument('<operation>', said.lookups)

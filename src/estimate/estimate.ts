@@ -6,6 +6,7 @@ import {openSource} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
@@ -21,6 +22,7 @@ import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
+import {Forecast} from './forecast.ts';
 
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -32,17 +34,19 @@ export interface PlanIo {
   readonly warn: (sentence: string) => void;
 }
 
-/** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: PlanIo) {
+/** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
+export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
-  const store = openAnswerStore(job, scopeOf(job), {terms: termsOf(job), since: io.now()}, io);
-  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
+  const [terms, now] = [termsOf(job), io.now()];
+  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const forecast = new Forecast(ahead, terms, now);
+  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   try {
-    const {mapping, format} = layOut(job, source, io.now());
+    const {mapping, format} = layOut(job, source, now);
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
@@ -56,6 +60,7 @@ export async function makePlan(given: Job, io: PlanIo) {
       format: format.kind,
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls),
+      ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };
   } finally {
     calls.close();
@@ -117,9 +122,11 @@ class CallCount {
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
+  readonly #forecast: Forecast | undefined;
   readonly #costOf: (lookup: Lookup) => number;
 
-  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number) {
+  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number, forecast?: Forecast) {
+    this.#forecast = forecast;
     this.#keys = new DistinctKeys(path);
     this.#store = store;
     this.#costOf = costOfCall;
@@ -136,6 +143,7 @@ class CallCount {
       counts.distinct += some.length;
       for (const lookup of some) {
         const known = stored.get(lookup.key);
+        this.#forecast?.add(lookup, known, this.#costOf(lookup));
         if (known?.freshness === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
@@ -148,6 +156,15 @@ class CallCount {
   close(): void {
     this.#keys.close();
   }
+}
+
+/** From tomorrow on, each day in UTC. */
+function daysOf({days}: Forecast, now: number) {
+  return days.map(({calls, cost}, index) => ({
+    date: utcDate(now + (index + 1) * 86_400_000),
+    calls,
+    credits: inCredits(cost),
+  }));
 }
 
 function columnsOf({targets, guesses}: Mapping) {

@@ -71,6 +71,7 @@ async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): P
     state = openState(job);
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
+    await io.mayBegin?.(job);
     const session = await openFresh(job, io, state, stopper, watch, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);

@@ -173,7 +173,12 @@ test('hands out the answers since a moment, for the store, in groups', async () 
   const since = (moment: number) => [...ledger.answersSince(moment)].flat();
   expect(since(0)).toHaveLength(1_200);
   expect(since(2)).toHaveLength(600);
-  expect(since(2)[0]).toEqual({operation: 'ip', key: 'k600', outcome: {status: 'ok', data: '{"of":"k600"}'}, at: 2});
+  expect(since(2)[0]).toEqual({
+    operation: 'ip',
+    key: 'k600',
+    outcome: {status: 'ok', data: '{"of":"k600"}'},
+    at: 2,
+  });
   ledger.close();
 });
 

@@ -154,7 +154,10 @@ describe('where the service can not be asked any more', () => {
     stage.api.setScript(undefined);
     // It was not taken for an answer of that night.
     const healed = await stage.run({...stale, restart: true}, inDays(35));
-    expect(healed).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 26, stale: 0, from_cache: 0}}}});
+    expect(healed).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 26, stale: 0, from_cache: 0}}},
+    });
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });
 

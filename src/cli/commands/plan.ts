@@ -1,5 +1,7 @@
+import {UsageError} from '../../errors.ts';
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
+import {durationFrom} from '../../job/values.ts';
 import {count, duration, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
@@ -8,18 +10,21 @@ import {type JobFlags, jobFrom} from './job-from-flags.ts';
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
-  flags: JobFlags & {readonly json?: boolean},
+  {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
+  const days = ahead === undefined ? 0 : daysIn(ahead);
   // Where the output would go does not matter here, so nobody has to say it.
   const {job, console} = jobFrom(inputs, flags, '-');
-  const report = await makePlan(job, {
-    env: process.env,
-    stdin: process.stdin,
-    now: Date.now,
-    warn: console.warn,
-  });
-  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: console.warn};
+  const report = await makePlan(job, io, days);
+  print('stdout', json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
   return 0;
+}
+
+function daysIn(ahead: string): number {
+  const parsed = durationFrom('1d', '366d').safeParse(ahead);
+  if (parsed.success) return Math.floor(parsed.data / 86_400_000);
+  throw new UsageError('settings', `--ahead: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
 }
 
 const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};
@@ -50,6 +55,20 @@ ${troubleLines(NOT_ASKED, report.errors)
   .join('')}
 Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
 Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
-Nothing was sent.
+${report.ahead === undefined ? '' : aheadLines(report.ahead)}Nothing was sent.
 `;
+}
+
+const WIDEST_BAR = 40;
+
+function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
+  const most = Math.max(1, ...ahead.map(({calls}) => calls));
+  const days = ahead.map(({date, calls, credits}) => [
+    `  ${date}`,
+    count(calls),
+    count(credits),
+    ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
+  ]);
+  const lines = table([['', 'calls', 'credits'], ...days]);
+  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}\n\n`;
 }

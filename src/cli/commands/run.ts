@@ -9,19 +9,23 @@ import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
+import {askBeforeSpending} from './ask-before-spending.ts';
 import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
 /** `bulk-enrich run`. */
-export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {
+export async function runCommand(
+  inputs: readonly string[],
+  {yes = false, ...flags}: JobFlags & {readonly yes?: boolean},
+): Promise<number> {
   try {
-    return await runJobOf(inputs, flags);
+    return await runJobOf(inputs, flags, yes);
   } catch (error) {
     tellGitHubOfError(process.env, error);
     throw error;
   }
 }
 
-async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<number> {
+async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = jobFrom(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
@@ -46,7 +50,8 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
       print('stdout', renderSample(report));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
-    const outcome = await run(job, io, stopper, watch);
+    const mayBegin = yes ? async () => {} : askBeforeSpending;
+    const outcome = await run(job, {...io, mayBegin}, stopper, watch);
     renderOutcome(job, outcome, console);
     tellGitHub(process.env, outcome, console);
     return outcome.exitCode;

@@ -169,6 +169,7 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
 /** Delivers the summary of a run that could not start, unless that is for its caller to put right. */
 export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
   const stop = stopFor(error);
-  if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
+  const callers: readonly number[] = [exitCodes.usage, exitCodes.locked, exitCodes.interrupted];
+  if (callers.includes(stop.exitCode)) return;
   deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }
