@@ -22,6 +22,8 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
+  /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
+  readonly renewals?: number | undefined;
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
@@ -64,6 +66,8 @@ export class QueueExecutor implements Executor {
   #unsettled = 0;
   /** Callers that wait until more tasks may be taken. */
   #blocked = 0;
+  /** What those that have a fallback cost so far, in thousandths of a credit. */
+  #renewals = 0;
   #stopped = false;
   /** Why nothing more is sent, though the run goes on. */
   #closed: UnaskedCode | undefined;
@@ -178,7 +182,8 @@ export class QueueExecutor implements Executor {
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    const reason = this.#closed ?? (this.#isOverBudget(task) ? 'budget' : undefined);
+    const isOverBudget = this.#isOverBudget(task) || !this.#mayRenew(task);
+    const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
     if (reason !== undefined) this.#leave(task, reason);
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
@@ -187,6 +192,15 @@ export class QueueExecutor implements Executor {
   #isOverBudget(task: Task): boolean {
     const {onBudget, ledger} = this.#options;
     return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
+  }
+
+  /** Whether this task has no fallback, or is among those that may be asked for all the same. */
+  #mayRenew(task: TaskState): boolean {
+    const {renewals = Number.POSITIVE_INFINITY} = this.#options;
+    if (task.fallback === undefined || task.calls > 0) return true;
+    if (this.#renewals + task.cost > renewals) return false;
+    this.#renewals += task.cost;
+    return true;
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */

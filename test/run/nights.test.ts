@@ -161,14 +161,15 @@ describe('where the service can not be asked any more', () => {
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });
 
-  test('so it is beyond the budget', async () => {
+  test('so it is beyond the budget, of which half is kept for values that have no answer yet', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(10));
     await stage.run(nightly);
+    stage.write('list.csv', ips(13));
     const ended = await stage.run({...nightly, stale: '10d', maxCredits: 4}, inDays(31));
     expect(ended).toMatchObject({
       code: 3,
-      summary: {reason: 'budget', lookups: {ip: {answered: 10, stale: 6}}, credits: {spent: 4}},
+      summary: {reason: 'budget', lookups: {ip: {answered: 12, stale: 8, skipped: 1}}, credits: {spent: 4}},
     });
   });
 

@@ -1,4 +1,6 @@
 import {loggedClient} from '../../client/logged-client.ts';
+import {thousandths} from '../../job/money.ts';
+import type {Settings} from '../../job/settings.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
@@ -59,6 +61,13 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
   }
 }
 
+/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
+function renewalsOf(settings: Settings): number | undefined {
+  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
+  const limit = Math.min(maxCredits, maxCreditsPerDay);
+  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
+}
+
 function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
   return lanesOf(job, operationsOf(layout.mapping.targets));
 }
@@ -77,6 +86,7 @@ function createExecutor(
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
+    renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
