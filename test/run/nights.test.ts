@@ -1,8 +1,9 @@
 import {describe, expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
-import {ips, openStage} from '../support/stage.ts';
+import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
 const nightly = {ip: 'ip', force: true, concurrency: 4, maxAge: '30d'};
@@ -67,6 +68,12 @@ describe('where the service can not be asked any more', () => {
   test('what is there is published whole at the deadline, and the next run pays for the rest only', async () => {
     await using stage = await openStage({latencyMs: 20});
     stage.write('list.csv', ips(200));
+    const stopper = new Stopper();
+    stage.api.setScript(({call}) => {
+      if (call === 10) interrupt(stopper);
+      return undefined;
+    });
+    expect((await stage.run(nightly, {stopper})).code).toBe(130);
     const first = await stage.run({...nightly, maxDuration: '400ms', onDeadline: 'publish'});
     expect(first).toMatchObject({
       code: 3,
