@@ -38,31 +38,6 @@ export function millisecondsOf(text: string): number | undefined {
     : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
 }
 
-/** A time of day, and the zone that its clocks are in: that of this process where none is said. */
-export interface TimeOfDay {
-  readonly minutes: number;
-  readonly zone?: string | undefined;
-}
-
-const TIME_OF_DAY = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
-
-export const timeOfDay = z.string(TIME_OF_DAY).transform((text, context): TimeOfDay => {
-  const match = /^([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/.exec(text.trim());
-  const zone = match?.[3];
-  if (match !== null && (zone === undefined || isZone(zone)))
-    return {minutes: Number(match[1]) * 60 + Number(match[2]), ...(zone === undefined ? {} : {zone})};
-  context.addIssue(match === null ? TIME_OF_DAY : `there is no time zone "${zone}"; ${TIME_OF_DAY}`);
-  return z.NEVER;
-});
-
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', {timeZone: name}) instanceof Intl.DateTimeFormat;
-  } catch {
-    return false;
-  }
-}
-
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
   readonly count: number;

@@ -1,4 +1,3 @@
-import type {TimeOfDay} from '../job/values.ts';
 import type {Session} from './session.ts';
 import {deadlineStop, publishedInstead, publishes} from './stop.ts';
 
@@ -30,23 +29,4 @@ function closeAt({job, io, executor, connection}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');
   return setTimeout(() => connection.client.close(), GRACE_MS);
-}
-
-/** The next moment after `now` at which clocks show this time of day; both in milliseconds since the epoch. */
-export function nextTime({minutes, zone}: TimeOfDay, now: number): number {
-  const wall = now + offsetAt(now, zone);
-  const today = wall - (wall % DAY_MS) + minutes * 60_000;
-  const shown = today > wall ? today : today + DAY_MS;
-  // Clocks may be changed in between.
-  return shown - offsetAt(shown - offsetAt(now, zone), zone);
-}
-
-const DAY_MS = 86_400_000;
-
-/** What clocks in a zone show beyond UTC at a moment, in milliseconds. */
-function offsetAt(at: number, zone: string | undefined): number {
-  const clock = new Intl.DateTimeFormat('en', {timeZone: zone, timeZoneName: 'longOffset'});
-  const name = clock.formatToParts(at).find(({type}) => type === 'timeZoneName')?.value ?? '';
-  const [, sign, hours = '0', minutes = '0'] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }

@@ -1,8 +1,9 @@
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
+import {nextTime} from '../job/settings/time-of-day.ts';
 import {asked, failures} from './books/counters.ts';
-import {GRACE_MS, nextTime, startDeadline} from './deadline.ts';
+import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, type RunOutcome, reportFailure} from './end/finish.ts';
 import {withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';

@@ -3,7 +3,8 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
-import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
+import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
+import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import type {Operation} from '../../src/operations/table.ts';
 
 /** One call as the simulated service sees it. */

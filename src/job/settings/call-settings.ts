@@ -1,8 +1,9 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, timeOfDay, whole} from '../values.ts';
+import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
+import {timeOfDay} from './time-of-day.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');

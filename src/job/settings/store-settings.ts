@@ -35,7 +35,7 @@ export const storeSettings = {
     description:
       'Ask nobody: only what the answer store has is used, and the rest skipped. No key is needed.',
     uses: ['run', 'library'],
-    shapes: 'summary',
+    shapes: 'output',
   }),
   account: storeSetting(
     z

@@ -7,6 +7,7 @@ import type {Lookup, StoredOutcome} from '../lookup.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {type Freshness, freshnessOf, oldestUse, type Terms, termOf} from './freshness.ts';
 import {CLOCK_SKEW_MS, type Found, StoreFile, type StoreScope} from './store-file.ts';
+import {StoreUse} from './store-use.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
@@ -14,7 +15,6 @@ const WRITE_EVERY_MS = 100;
 /** So long the whole process stands still for another that writes its group of answers; longer waits let it go on. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
-const RETRY_EVERY_MS = 1_000;
 /** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
 const PATIENCE_MS = 30_000;
 /** An answer is dated when it is written to the ledger, and again when it is handed on. */
@@ -92,34 +92,12 @@ export function openStore(locate: () => string, options: StoreOptions): AnswerSt
   return new SqliteStore(locate, options);
 }
 
-/** One way of using the file, reading or writing, and since when it fails. */
-class Use {
-  /** By the steady clock. */
-  since: number | undefined;
-  #retryAt = 0;
-
-  get isDue(): boolean {
-    return performance.now() >= this.#retryAt;
-  }
-
-  succeeded(): void {
-    this.since = undefined;
-    this.#retryAt = 0;
-  }
-
-  failed(): void {
-    const now = performance.now();
-    this.since ??= now;
-    this.#retryAt = now + RETRY_EVERY_MS;
-  }
-}
-
 class SqliteStore implements AnswerStore {
   readonly #options: StoreOptions;
   readonly #locate: () => string;
   readonly #patienceMs: number;
-  readonly #reading = new Use();
-  readonly #writing = new Use();
+  readonly #reading = new StoreUse();
+  readonly #writing = new StoreUse();
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: Answer[] = [];
@@ -273,7 +251,7 @@ class SqliteStore implements AnswerStore {
   }
 
   /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
-  #attempt<T>(use: Use, work: (file: StoreFile) => T, patiently = false): T | undefined {
+  #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope} = this.#options;
     try {

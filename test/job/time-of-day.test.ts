@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {nextTime} from '../../src/run/deadline.ts';
+import {nextTime} from '../../src/job/settings/time-of-day.ts';
 
 test.each([
   ['later today', '06:00', 'UTC', '2031-05-06T02:00:00Z', '2031-05-06T06:00:00Z'],

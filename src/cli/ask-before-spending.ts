@@ -1,9 +1,9 @@
-import {BulkEnrichError, exitCodes} from '../../errors.ts';
-import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
-import type {Job} from '../../job/job.ts';
-import {isInteractive} from '../console.ts';
-import {withPrompt, yesOrNo} from '../init/prompt.ts';
-import {count, duration, many} from '../terminal/lines.ts';
+import {BulkEnrichError, exitCodes} from '../errors.ts';
+import {makePlan, type PlanReport} from '../estimate/estimate.ts';
+import type {Job} from '../job/job.ts';
+import {isInteractive} from './console.ts';
+import {withPrompt, yesOrNo} from './init/prompt.ts';
+import {count, duration, many} from './terminal/lines.ts';
 
 /**
  * Has a person at a terminal agree to what a run would spend at a live service, where no limit of credits says so already.
