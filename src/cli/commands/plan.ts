@@ -1,30 +1,23 @@
-import {UsageError} from '../../errors.ts';
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {durationFrom} from '../../job/values.ts';
+import {type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
 import {count, duration, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
-import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
-  const days = ahead === undefined ? 0 : daysIn(ahead);
+  const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
   // Where the output would go does not matter here, so nobody has to say it.
   const {job, console} = jobFrom(inputs, flags, '-');
   const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: console.warn};
-  const report = await makePlan(job, io, days);
+  const report = await makePlan(job, io, Math.floor(aheadMs / 86_400_000));
   print('stdout', json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
   return 0;
-}
-
-function daysIn(ahead: string): number {
-  const parsed = durationFrom('1d', '366d').safeParse(ahead);
-  if (parsed.success) return Math.floor(parsed.data / 86_400_000);
-  throw new UsageError('settings', `--ahead: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
 }
 
 const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};

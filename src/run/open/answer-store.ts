@@ -1,4 +1,3 @@
-import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
 import type {NotBefore} from '../../ledger/given-up.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../ledger/store/store.ts';
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
+import type {RunIo} from '../io.ts';
 
 /** How long what the store knows is good for. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Terms {
@@ -35,19 +35,12 @@ export function notBefore({answers, rejections}: Terms, startedAt: number): Reco
   }));
 }
 
-interface StoreIo {
-  readonly env: Env;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-  readonly storePatienceMs?: number;
-}
-
 /** `missed` is what a run tells of answers that could not be written when they came. */
 export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
   fresh: Pick<StoreOptions, 'terms' | 'since'>,
-  io: StoreIo,
+  io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
   if (cache === false) return noStore;
