@@ -59,7 +59,7 @@ export class QueueExecutor implements Executor {
       now: options.now,
       random: options.random,
       onOpen: () => this.#wakeLanes(),
-      onStop: reason => this.giveUp(reason),
+      onStop: reason => this.#giveUp(reason),
     });
     for (const settings of options.lanes) {
       const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
@@ -103,18 +103,6 @@ export class QueueExecutor implements Executor {
         this.#leave(task, reason);
       }
     }
-  }
-
-  /** Nobody can be asked any more: all stops, or it is an outage that the run is to go on without. */
-  giveUp(reason: ExecutorStop): void {
-    if (this.#closed !== undefined && reason.kind === 'outage') return;
-    if (reason.kind === 'outage' && this.#options.onOutage === 'publish') {
-      this.close('outage');
-      this.#options.events.closed(reason);
-      return;
-    }
-    this.stop();
-    this.#options.events.stopped(reason);
   }
 
   async drained(graceMs: number): Promise<void> {
@@ -285,6 +273,17 @@ export class QueueExecutor implements Executor {
   #ended(task: TaskState): void {
     this.#unsettled -= 1;
     this.#flow.settled(task.lookup.key);
+  }
+
+  /** The service can't be asked any more: all stops, or it is an outage that the run is to go on without. */
+  #giveUp(reason: ExecutorStop): void {
+    if (reason.kind === 'outage' && this.#options.onOutage === 'publish') {
+      this.close('outage');
+      this.#options.events.closed(reason);
+      return;
+    }
+    this.stop();
+    this.#options.events.stopped(reason);
   }
 
   #fail(error: unknown): void {

@@ -9,7 +9,7 @@ import {join, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {pino} from 'pino';
 
-// With its numbers the limit of an ordinary night's credits is half as much again as the usual night's.
+// Of each night but the first, for this version alone: about half as much again as the usual night costs.
 const BUDGET = Number(process.env.NIGHTS_BUDGET ?? 900);
 const NIGHTS = Number(process.env.NIGHTS ?? 60);
 const ROWS = Number(process.env.NIGHTS_ROWS ?? 5_000);

@@ -40,7 +40,7 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, job, clock} = work;
+  const {stopper, ledger, job, clock} = work;
   const lanes = lanesFor(work);
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
   try {
@@ -49,7 +49,8 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
-      outage: reason => executor.giveUp(reason),
+      // What is out can't come back: there is no end to publish.
+      outage: reason => stopper.stop(stopOf(reason, ledger)),
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
