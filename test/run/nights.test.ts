@@ -101,7 +101,7 @@ describe('where the service can not be asked any more', () => {
     const from = Date.parse('2031-05-06T05:59:45Z') - Date.now();
     const now = () => Date.now() + from;
     const ended = await accelerated(20, () =>
-      stage.run({...nightly, until: '06:00 UTC', onDeadline: 'publish'}, {now}),
+      stage.run({...nightly, timeout: '1h', until: '06:00 UTC', onDeadline: 'publish'}, {now}),
     );
     expect(ended).toMatchObject({
       code: 3,
