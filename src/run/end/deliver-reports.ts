@@ -43,22 +43,12 @@ function checkPlace(flag: string, path: string): void {
   }
 }
 
-/** What follows once all rows are in place: the run is kept for later comparison, and reported. */
-export async function deliverCompleted(
-  job: Job,
-  summary: Summary,
-  io: Pick<RunIo, 'env' | 'warn'>,
-): Promise<void> {
+/**
+ * What follows once all that there is of rows is safe, so that trouble is a warning: the run is kept in the history, and
+ * the report and the metrics that the job asks for are written.
+ */
+export async function deliver(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): Promise<void> {
   rememberRun(job, summary, io);
-  await deliverReports(job, summary, io);
-}
-
-/** Writes the report and the metrics that the job asks for. What there is of rows is safe by now: trouble is a warning. */
-export async function deliverReports(
-  job: Job,
-  summary: Summary,
-  io: Pick<RunIo, 'env' | 'warn'>,
-): Promise<void> {
   const {report} = job.settings;
   if (report !== undefined) {
     try {

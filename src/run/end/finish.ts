@@ -16,7 +16,7 @@ import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor} from '../stop.ts';
 import {deliverEnd} from './deliver-metrics.ts';
-import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {deliver} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
@@ -52,7 +52,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   });
   await closeStages(session);
   closeState(state, 'all');
-  await deliverCompleted(job, summary, io);
+  await deliver(job, summary, io);
   await keepUpStore(job, io);
   return {
     exitCode,
@@ -153,7 +153,7 @@ async function deliverStopped(job: Job, io: RunIo, summary: Summary): Promise<vo
   } catch (error) {
     io.warn(stopFor(error).message);
   }
-  await deliverReports(job, summary, io);
+  await deliver(job, summary, io);
 }
 
 /**
