@@ -9,7 +9,7 @@ import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 
 interface CacheFlags {
   readonly cache?: string;
@@ -27,7 +27,7 @@ interface CacheStats {
 /** `bulk-enrich cache stats`. */
 export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}): Promise<number> {
   const show = (stats: CacheStats) =>
-    print('stdout', flags.json === true ? `${JSON.stringify(stats, null, 2)}\n` : renderStats(stats));
+    flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
   const none = (directory: string) =>
     flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
   return withStore(
