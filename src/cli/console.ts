@@ -1,5 +1,5 @@
 import {type Logger, pino} from 'pino';
-import {BulkEnrichError} from '../errors.ts';
+import {CodedError} from '../errors.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {print, printable} from './terminal/printable.ts';
@@ -73,7 +73,7 @@ export function isInteractive(): boolean {
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,
-  message: error instanceof BulkEnrichError ? error.message : undefined,
+  message: error instanceof CodedError ? error.message : undefined,
 });
 
 function createLog(level: Settings['logLevel'], write: (text: string) => void): Logger {

@@ -1,4 +1,3 @@
-import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
@@ -36,7 +35,7 @@ export interface PlanIo {
 export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
-  const directory = temporaryDirectory();
+  const {path: directory, remove} = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
   /** The same without the lookups that are asked only where their condition holds. */
@@ -62,7 +61,7 @@ export async function makePlan(given: Job, io: PlanIo) {
     firm.close();
     store.close();
     await source.close();
-    rmSync(directory, {recursive: true, force: true});
+    remove();
   }
 }
 

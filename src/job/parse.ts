@@ -25,7 +25,7 @@ export interface RawJob extends YamlFile {
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
 /** @throws {UsageError} when the file can't be read or is no YAML; the message has file and line. */
-export function readYaml(path: string, what: string, code: string): YamlFile {
+export function readYaml(path: string, what: string, code: 'job' | 'score'): YamlFile {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

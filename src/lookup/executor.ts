@@ -16,6 +16,8 @@ export interface Task {
 export interface ExecutorEvents {
   /** The outcome for good; the ledger has it. */
   settled(task: Task, outcome: Outcome): void;
+  /** It was not asked, as nobody wants it any more. */
+  dropped?(task: Task): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
 }

@@ -24,6 +24,8 @@ export interface QueueExecutorOptions {
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
+  /** Whether somebody still waits for its outcome; always, where it does not say. */
+  readonly isWanted?: ((task: Task) => boolean) | undefined;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
@@ -147,7 +149,8 @@ export class QueueExecutor implements Executor {
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    if (this.#isOverBudget(task)) this.#settle(task, {status: 'skipped', error: 'budget'});
+    if (!this.#isWanted(task)) this.#drop(task);
+    else if (this.#isOverBudget(task)) this.#settle(task, {status: 'skipped', error: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
@@ -160,6 +163,7 @@ export class QueueExecutor implements Executor {
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
+      this.#dropUnwanted(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
@@ -240,6 +244,24 @@ export class QueueExecutor implements Executor {
       this.#enqueue(task, lane);
     }, delayMs);
     this.#backoffs.add(timer);
+  }
+
+  #isWanted(task: TaskState): boolean {
+    return this.#options.isWanted?.(task) !== false;
+  }
+
+  #dropUnwanted(lane: Lane): void {
+    if (this.#options.isWanted === undefined) return;
+    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
+      lane.release(task, false);
+      this.#drop(task);
+    }
+  }
+
+  /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
+  #drop(task: TaskState): void {
+    this.#ended(task);
+    this.#options.events.dropped?.(task);
   }
 
   /** → settled, for good. */

@@ -19,6 +19,9 @@ import {limitStop, Stopper, stopFor} from './stop.ts';
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
 
+/** What is done with a session once it stands; when that is over, or the run stops, the run ends. */
+export type Work = (session: Session) => Promise<void>;
+
 /** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
 const GRACE_MS = 5_000;
 const CHECKPOINT_EVERY_MS = 1_000;
@@ -35,11 +38,12 @@ export function run(
   io: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
+  work: Work = throughFiles,
 ): Promise<RunOutcome> {
   return withHealthCheck(job, io.warn, async () => {
     for (const day of job.unfinished ?? [])
       if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
-    return await runOnce(job, io, stopper, watch);
+    return await runOnce(job, io, stopper, watch, work);
   });
 }
 
@@ -53,14 +57,20 @@ async function finishDay(
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
+    const {message, stop} = await runOnce(resolve(), io, stopper, watch, throughFiles);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
   }
 }
 
-async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): Promise<RunOutcome> {
+async function runOnce(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  watch: Watch,
+  work: Work,
+): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
@@ -69,7 +79,14 @@ async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): P
     state = openState(job);
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
-    const session = await openFresh(job, io, state, stopper, watch, beginning);
+    const session = await openFresh(
+      job,
+      io,
+      state,
+      stopper,
+      session => flow(session, watch, work),
+      beginning,
+    );
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
@@ -86,12 +103,12 @@ async function openFresh(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
   beginning: Beginning,
 ): Promise<Session> {
   try {
     const session = await openSession(job, io, state, stopper.child(), beginning);
-    await flow(session, watch);
+    await flow(session);
     const error = session.stopper.reason?.error;
     if (beginning === 'over' || !isStale(error, job)) return session;
     session.ledger.close();
@@ -100,13 +117,12 @@ async function openFresh(
   } catch (error) {
     if (beginning === 'over' || !isStale(error, job)) throw error;
     startOver(job, io, state, error);
-    return openFresh(job, io, state, stopper, watch, 'over');
+    return openFresh(job, io, state, stopper, flow, 'over');
   }
 }
 
-/** source → plan → answers → in order → sink, until the input ends or the run stops. */
-async function flow(session: Session, watch: Watch): Promise<void> {
-  const {stopper, window, executor} = session;
+/** What goes on beside the work: the log, the deadline, the timeline. */
+async function flow(session: Session, watch: Watch, work: Work): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
@@ -116,21 +132,34 @@ async function flow(session: Session, watch: Watch): Promise<void> {
     sampleTimeline(session);
     notePause();
   }, SAMPLE_EVERY_MS);
-  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
-  const writing = ending(write(session));
-  await ending(read(session));
-  window.end();
-  await stopper.unlessStopped(writing);
-  if (stopper.reason !== undefined) {
-    await executor.drained(GRACE_MS);
-    window.abort();
-    await writing;
-  }
+  // A program that gives rows now and then ends when it likes.
+  if (session.job.output.kind === 'rows') sampling.unref();
+  await work(session);
   endDeadline();
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
   unwatch();
+}
+
+/** source → plan → answers → in order → sink, until the input ends or the run stops. */
+async function throughFiles(session: Session): Promise<void> {
+  const {stopper, window} = session;
+  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
+  const writing = ending(write(session));
+  await ending(read(session));
+  window.end();
+  await stopper.unlessStopped(writing);
+  if (stopper.reason === undefined) return;
+  await callsEnd(session);
+  window.abort();
+  await writing;
+}
+
+/** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
+export function callsEnd({executor, io}: Session): Promise<void> {
+  executor.stop();
+  return executor.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** source → plan → answers. */
@@ -177,7 +206,8 @@ async function save(session: Session): Promise<void> {
   writer.safeRows = reached.counters.rows.written;
 }
 
-function checkLimits({job, writer, stopper}: Session): void {
+/** Stops a run in which more goes wrong than its user allows. */
+export function checkLimits({job, writer, stopper}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = writer;
   const {written, rejected} = counters.rows;

@@ -1,5 +1,5 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
+import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
 import {inCredits} from '../job/money.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
@@ -11,7 +11,7 @@ import {FRESH_BUDGET_HINT} from './identity.ts';
 export interface Stop {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
-  readonly reason: string;
+  readonly reason: ErrorCode;
   readonly exitCode: ExitCode;
   /** One sentence for a person. */
   readonly message: string;

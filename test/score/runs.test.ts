@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {BulkEnrichError} from '../../src/errors.ts';
-import type {JobInput} from '../../src/job/settings.ts';
+import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';

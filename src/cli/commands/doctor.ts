@@ -1,5 +1,5 @@
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
-import {BulkEnrichError} from '../../errors.ts';
+import {CodedError} from '../../errors.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
@@ -116,7 +116,7 @@ function checkStore(cache: JobSettings['cache']): Check {
 }
 
 function failure(name: string, error: unknown): Check {
-  if (!(error instanceof BulkEnrichError)) throw error;
+  if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);
 }
 

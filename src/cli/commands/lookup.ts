@@ -22,7 +22,7 @@ export async function lookupCommand(operation: string, value: string, flags: Raw
   if (canonical.state !== 'value') {
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;
     throw new UsageError(
-      code,
+      'not_a_value',
       `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }

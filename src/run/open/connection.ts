@@ -9,7 +9,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
+/** The endpoint's name in what is kept. Throws UsageError where the base URL is none. */
 export function endpointName(endpoint: Endpoint): string {
   if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
