@@ -176,6 +176,7 @@ function addServe(command: Command): Command {
     .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
+    .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
     .option('--credits <N>', 'Credits to begin with (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')

@@ -44,7 +44,7 @@ export interface Client extends Lookups {
   /** One call, no retries; never rejects: what went wrong is in the result. */
   send(operation: Operation, params: Params): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
-  /** Gives up calls in flight and closes the connections. */
+  /** Gives up calls in flight and closes the connections; nothing is sent any more. */
   close(): void;
 }
 
@@ -83,7 +83,10 @@ export function createClient(options: ClientOptions): Client {
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
+  let isClosed = false;
+
   async function send(operation: Operation, params: Params): Promise<Attempt> {
+    if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
     const result = await wires.post(urls[operation], JSON.stringify({api_key: options.apiKey, ...params}));
     return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
@@ -100,6 +103,7 @@ export function createClient(options: ClientOptions): Client {
     ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
+      isClosed = true;
       wires.close();
       agents.http.destroy();
       agents.https.destroy();

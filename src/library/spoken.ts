@@ -20,7 +20,10 @@ export function spoken(message: string): string {
       return value === '' ? setting.name : `${setting.name}:${value}`;
     })
     .replace(/(?<![\w-])-o( OUT)?\b/g, 'output')
-    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, word => bySnakeCase.get(word) ?? word);
+    .replace(
+      /(?<=.)\b[a-z]+(?:_[a-z]+)+\b|^[a-z]+(?:_[a-z]+)+\b(?!:)/g,
+      word => bySnakeCase.get(word) ?? word,
+    );
 }
 
 /** An error whose message speaks of settings; any other as it is. */

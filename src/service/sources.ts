@@ -1,5 +1,5 @@
-import {cityPackage, findCityFile} from './data/city-table.ts';
-import {packageVersion} from './data/installed-version.ts';
+import {findCityFile} from './data/city-table.ts';
+import {cityPackage, packageVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks} from './data/networks/hosting-networks.ts';
 import type {ListedNetwork} from './data/networks/listed-network.ts';

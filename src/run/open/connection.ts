@@ -1,5 +1,6 @@
 import {type Client, type ClientOptions, checkedBaseUrl, createClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
+import {dataVersion} from '../../service/data/data-version.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
@@ -9,9 +10,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The endpoint's name in what is kept. Throws UsageError where the base URL is none. */
+/** The endpoint's name in what is kept: with other data, the embedded service is another. Throws UsageError where the base URL is none. */
 export function endpointName(endpoint: Endpoint): string {
-  if (endpoint.kind === 'embedded') return 'embedded';
+  if (endpoint.kind === 'embedded') return `embedded ${dataVersion()}`;
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
