@@ -157,6 +157,15 @@ it('a row that throws when it is read is its own caller’s trouble', async () =
     },
   };
   await expect(enricher.one(bad)).rejects.toBe(own);
+  const hidden = Object.create(bad) as {ip: string};
+  for (const row of [bad, hidden]) {
+    const out: string[] = [];
+    const reading = async () => {
+      for await (const {ip} of enricher.many([{ip: address(2)}, row, {ip: address(3)}])) out.push(ip);
+    };
+    await expect(reading()).rejects.toBe(own);
+    expect(out).toEqual([address(2)]);
+  }
   expect((await enricher.one({ip: address(1)})).enrichment.ip.status).toBe('ok');
 });
 

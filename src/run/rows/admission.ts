@@ -46,8 +46,12 @@ export class Admission {
     const {window, answers} = this.#stages;
     await window.room();
     const waiters: Waiter[] = [];
-    for (const record of records) this.#admitRecord(record, position, waiters);
-    await answers.ask(waiters);
+    try {
+      for (const record of records) this.#admitRecord(record, position, waiters);
+    } finally {
+      // A program's row may throw where it is read: those before it are in the window, and wait.
+      await answers.ask(waiters);
+    }
     await this.#askSecond();
   }
 

@@ -1,6 +1,6 @@
 import {BulkEnrichError} from '../../errors.ts';
 import {objectRecord} from '../../input/objects.ts';
-import type {InputPosition, ObjectRow, Reject} from '../../input/row.ts';
+import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/row.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {countReject} from '../books/counters.ts';
@@ -39,10 +39,14 @@ export class Feed {
   async give(rows: readonly unknown[], first: number): Promise<void> {
     const {job, stopper} = this.#session;
     const {maxRecordSize} = job.settings;
-    const records = rows.map((row, index) => objectRecord(row, first + index, maxRecordSize));
-    this.#given.push(...rows);
+    const records: InputRecord[] = [];
     try {
-      await this.#admission.admit({records, position: this.#position});
+      try {
+        for (const row of rows) records.push(objectRecord(row, first + records.length, maxRecordSize));
+      } finally {
+        this.#given.push(...rows.slice(0, records.length));
+        await this.#admission.admit({records, position: this.#position});
+      }
     } catch (error) {
       // The ledger's trouble is everybody's; a row's, such as a getter that throws, is its caller's.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
