@@ -4,7 +4,8 @@ import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
 import {jobJsonSchema} from '../../src/job/json-schema.ts';
-import {jobSchema, spelled} from '../../src/job/settings.ts';
+import {describeSettings, jobSchema, spelled} from '../../src/job/settings.ts';
+import {describedSettings} from './described-settings.mjs';
 
 const jobs = fileURLToPath(new URL('../../jobs/', import.meta.url));
 const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
@@ -13,6 +14,11 @@ const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
 
 test('jobs/job.schema.json is what the code says (npm run schema writes it)', () => {
   expect(written).toEqual(jobJsonSchema());
+});
+
+test('src/library/job-input.ts has every setting with its sentence (npm run schema writes it)', () => {
+  const path = fileURLToPath(new URL('../../src/library/job-input.ts', import.meta.url));
+  expect(readFileSync(path, 'utf8')).toBe(describedSettings(describeSettings()));
 });
 
 test('it has every setting, in snake case and with a sentence', () => {

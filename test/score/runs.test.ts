@@ -556,7 +556,7 @@ describe('fail_if', () => {
       failIf: ['lookups.ip.failed / lookups.ip.values > 0.01', 'risk.mean > 50'],
     });
     expect(code).toBe(0);
-    expect(said).toContain('fail_if "risk.mean > 50" could not be decided');
+    expect(said).toContain('failIf "risk.mean > 50" could not be decided');
   });
 
   test.each([
