@@ -13,7 +13,7 @@ test('given fields go before those of open data, in whatever spelling the value 
   const path = join(home, 'answers.yaml');
   writeFileSync(
     path,
-    'ip:\n  8.8.8.8: {is_threat: true, country: DE}\nphone:\n  "+44 20 7946 0018": {is_spam: true}\nemail:\n  Somebody@example.com: {is_valid: false}\n',
+    'ip:\n  8.8.8.8: {is_threat: true, country: DE}\nphone:\n  "+44 20 7946 0018": {is_spam: true}\nemail:\n  somebody@EXAMPLE.com: {is_valid: false}\n',
   );
   const service = await startService({answers: readAnswers(path)});
   const client = createClient({baseUrl: service.url, apiKey: service.apiKey});
