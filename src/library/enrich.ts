@@ -1,6 +1,6 @@
 import {Duplex} from 'node:stream';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {EnrichSettings, Known} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';

@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import {anyOf, operationNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {rowGroups} from './row-groups.ts';

@@ -1,25 +1,35 @@
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {jobJsonSchema} from '../../src/job/json-schema.ts';
 import {describeSettings, jobSchema, spelled} from '../../src/job/settings.ts';
-import {describedSettings} from './described-settings.mjs';
+import {describedSettings} from './described-settings.ts';
+import {writtenSchemas} from './json-schemas.ts';
 
-const jobs = fileURLToPath(new URL('../../jobs/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+if (process.env.UPDATE === '1')
+  for (const [path, schema] of Object.entries(writtenSchemas))
+    writeFileSync(root + path, `${JSON.stringify(schema, null, 2)}\n`);
+
+const described = `${root}src/library/job-input.ts`;
+if (process.env.UPDATE === '1') writeFileSync(described, describedSettings(describeSettings()));
+
+test('src/library/job-input.ts has every setting with its sentence (npm run schema writes it)', () => {
+  expect(readFileSync(described, 'utf8')).toBe(describedSettings(describeSettings()));
+});
+
+test.each(Object.entries(writtenSchemas))(
+  '%s is what the code says (npm run schema writes it)',
+  (path, schema) => {
+    expect(JSON.parse(readFileSync(root + path, 'utf8'))).toEqual(schema);
+  },
+);
+
+const jobs = `${root}jobs/`;
 const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
   properties: Record<string, {description?: string}>;
 };
-
-test('jobs/job.schema.json is what the code says (npm run schema writes it)', () => {
-  expect(written).toEqual(jobJsonSchema());
-});
-
-test('src/library/job-input.ts has every setting with its sentence (npm run schema writes it)', () => {
-  const path = fileURLToPath(new URL('../../src/library/job-input.ts', import.meta.url));
-  expect(readFileSync(path, 'utf8')).toBe(describedSettings(describeSettings()));
-});
 
 test('it has every setting, in snake case and with a sentence', () => {
   const names = Object.keys(jobSchema.shape).map(name => spelled(name, '_'));

@@ -1,5 +1,7 @@
+import type {describeSettings} from '../../src/job/settings.ts';
+
 /** The settings of a job as an interface whose members have their sentences, from what the code says of them. */
-export function describedSettings(settings) {
+export function describedSettings(settings: ReturnType<typeof describeSettings>): string {
   const members = settings.map(({name, description, default: value, defaultText}) => {
     const known = defaultText ?? (value === undefined ? undefined : String(value));
     return `  /** ${description}${known === undefined ? '' : ` Default: ${known}.`} */\n  readonly ${name}?: Setting<'${name}'>;\n`;
