@@ -7,13 +7,13 @@ import type {Risk} from '../score/risk.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
+/** Tells what was put on a row here, by whatever run, from what the row has of its own: that may be replaced. */
+const OURS = Symbol('bulk-enrich');
 
 /** Puts what became of rows on the rows themselves: nothing else of them is touched. */
 export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;
-  /** What was put on rows here, which a second time replaces. */
-  readonly #own = new WeakSet<object>();
 
   constructor({columns, scorer}: Pick<Layout, 'columns' | 'scorer'>) {
     this.#columns = columns;
@@ -24,7 +24,7 @@ export class Enrichments {
   demandRoom(given: unknown, index: number): void {
     if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
     const {enrichment} = given;
-    if (typeof enrichment === 'object' && enrichment !== null && this.#own.has(enrichment)) return;
+    if (typeof enrichment === 'object' && enrichment !== null && OURS in enrichment) return;
     throw new UsageError(
       'column_clash',
       `The row at index ${index} has a property "${ENRICHMENT}" of its own, which is where answers go. Rename it: nothing of that row was asked.`,
@@ -34,7 +34,7 @@ export class Enrichments {
   /** The row with its enrichment; one that takes no more properties comes as a copy, one that is no object as an empty one. */
   attach({given, row}: FedRow, index: number): object {
     const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);
-    this.#own.add(enrichment);
+    Object.defineProperty(enrichment, OURS, {value: true});
     const target = typeof given !== 'object' || given === null || Array.isArray(given) ? {} : given;
     return Object.defineProperty(Object.isExtensible(target) ? target : copyOf(target), ENRICHMENT, {
       value: enrichment,

@@ -61,6 +61,12 @@ it('a row that takes no more properties comes as a copy; one with an enrichment 
   const frozen = Object.freeze({ip: '192.0.2.1'});
   const [copy] = await all(enrich([frozen], settings, program.options));
   expect(copy).toMatchObject({ip: '192.0.2.1', enrichment: {ip: {status: 'ok'}}});
+  // What an earlier run put there is replaced.
+  const again = {ip: '192.0.2.1'};
+  for (const _ of [1, 2])
+    expect((await all(enrich([again], {...settings, cache: program.temporary}, program.options)))[0]).toBe(
+      again,
+    );
   const taken = [{ip: '192.0.2.2'}, {ip: '192.0.2.3', enrichment: 'mine'}];
   const out: unknown[] = [];
   const reading = async () => {
@@ -68,7 +74,7 @@ it('a row that takes no more properties comes as a copy; one with an enrichment 
   };
   await expect(reading()).rejects.toMatchObject({code: 'column_clash'});
   expect(out).toHaveLength(1);
-  expect(program.api.ledger.calls).toBe(2);
+  expect(program.api.ledger.calls).toBe(3);
 });
 
 it('each row of a live source is asked for as it comes; an idle one ends at once on abort', async () => {
