@@ -21,7 +21,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Settings, columns, rules or the environment are not right. */
 // biome-ignore format: one code a line would hide the rest of the file
 export type UsageCode =
-  | 'base_url_insecure' | 'base_url_invalid' | 'circular_when' | 'column_clash' | 'column_invalid'
+  | 'base_url_insecure' | 'base_url_invalid' | 'account_file' | 'account_fleet' | 'account_settings' | 'account_syntax' | 'account_twice'
+  | 'circular_when' | 'column_clash' | 'column_invalid'
   | 'column_unsure' | 'empty_variable' | 'expression' | 'fleet_packages' | 'fleet_refused'
   | 'fleet_secret' | 'foreign_link' | 'header_is_value' | 'is_directory' | 'job_columns' | 'job_endpoint'
   | 'job_file' | 'job_syntax' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
@@ -31,7 +32,7 @@ export type UsageCode =
   | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
   | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
   | 'timeout_invalid' | 'too_many_columns' | 'two_keys' | 'unknown_column' | 'unknown_command'
-  | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_shell';
+  | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_run' | 'unknown_shell';
 
 /** What can be wrong with an input as a whole. */
 export type InputCode =
@@ -59,7 +60,7 @@ export type InputCode =
 /** Something can't be written. */
 // biome-ignore format: one code a line would hide the rest of the file
 export type OutputCode =
-  | 'daily_budget' | 'no_directory' | 'output_unwritable' | 'publish_failed' | 'state_not_private'
+  | 'account_pace' | 'history_unusable' | 'daily_budget' | 'no_directory' | 'output_unwritable' | 'publish_failed' | 'state_not_private'
   | 'state_unwritable' | 'store_unusable' | 'temporary_unwritable';
 
 /** Saved state does not fit, or is damaged. */

@@ -41,8 +41,8 @@ type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<Answ
 
 export interface Client extends Lookups {
   readonly baseUrl: string;
-  /** One call, no retries; never rejects: what went wrong is in the result. */
-  send(operation: Operation, params: Params): Promise<Attempt>;
+  /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
+  send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** Gives up calls in flight and closes the connections; nothing is sent any more. */
   close(): void;
@@ -85,9 +85,10 @@ export function createClient(options: ClientOptions): Client {
 
   let isClosed = false;
 
-  async function send(operation: Operation, params: Params): Promise<Attempt> {
+  async function send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt> {
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
-    const result = await wires.post(urls[operation], JSON.stringify({api_key: options.apiKey, ...params}));
+    const body = JSON.stringify({api_key: options.apiKey, ...params});
+    const result = await wires.post(urls[operation], body, onLeaving);
     return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 

@@ -107,7 +107,7 @@ export interface JobInput {
   readonly cache?: Setting<'cache'>;
   /** How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d. Default: ip=1d,phone=90d,email=30d. */
   readonly maxAge?: Setting<'maxAge'>;
-  /** Keeps one account's stored answers apart from another's. Default: default. */
+  /** Which account it is: its stored answers are its own, and its limits where it has a file. Default: default. */
   readonly account?: Setting<'account'>;
   /** Stop before the first call (exit 9) where the answer store can't be used. Default: false. */
   readonly requireStore?: Setting<'requireStore'>;

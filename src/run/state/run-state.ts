@@ -94,7 +94,7 @@ function busy(who: string): string {
 export function openLedger(
   {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'daily'>,
+  options: Pick<LedgerOptions, 'now' | 'shared'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
