@@ -119,6 +119,7 @@ function addServe(command: Command): Command {
     .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
+    .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
     .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
     .option(

@@ -1,5 +1,5 @@
 import {Command, CommanderError} from 'commander';
-import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
+import {CodedError, exitCodes, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import {packageVersion} from '../job/version.ts';
 import {
@@ -115,7 +115,7 @@ function report(error: unknown): number {
     if (error.exitCode === 0) return exitCodes.ok;
     return exitCodes.usage;
   }
-  if (error instanceof BulkEnrichError) {
+  if (error instanceof CodedError) {
     print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
     return error.exitCode;
   }

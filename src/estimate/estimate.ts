@@ -1,4 +1,3 @@
-import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
@@ -36,7 +35,7 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
   const job = withoutUnusable(given, io);
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
-  const directory = temporaryDirectory();
+  const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
   const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
   const forecast = new Forecast(ahead, terms, now);
@@ -66,7 +65,7 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
     firm.close();
     store.close();
     await source.close();
-    rmSync(directory, {recursive: true, force: true});
+    remove();
   }
 }
 

@@ -165,8 +165,13 @@ export function resultCells(
   return cells;
 }
 
-/** An answer cut down to these fields, nested as it came. */
+/** An answer cut down to these fields, as JSON. */
 export function pickedJson(data: unknown, fields: readonly Field[]): string {
+  return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
+}
+
+/** An answer cut down to these fields, nested as it came. */
+export function pickFields(data: unknown, fields: readonly Field[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
     const value = valueAt(data, path);
@@ -178,7 +183,7 @@ export function pickedJson(data: unknown, fields: readonly Field[]): string {
     }
     inner[path.at(-1) as string] = value;
   }
-  return unmarkNumbers(JSON.stringify(picked));
+  return picked;
 }
 
 /** What an answer has at a field's path. */

@@ -2,7 +2,7 @@ import {stringify} from 'csv-stringify/sync';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
-import type {InputFormat, Row} from '../input/row.ts';
+import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
@@ -37,8 +37,8 @@ export interface OutputFormat {
 }
 
 /** A row and what became of each of its lookups, in the order of the targets. */
-export interface EnrichedRow {
-  readonly row: Row;
+export interface EnrichedRow<Kind extends Row = TextRow> {
+  readonly row: Kind;
   readonly results: readonly Result[];
   /** The answer of each lookup that has one, parsed once for all who read it. */
   readonly answers: readonly unknown[];
@@ -107,7 +107,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-function ownCells(row: Row, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
+function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
   const members = flatten ? flatMembers(row.raw) : jsonMembers(row.raw);
   const cells = input.columns.map(name => {
@@ -186,7 +186,7 @@ function exact(result: Result | undefined, answer: unknown): unknown {
 }
 
 /** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */
-function splice(row: Row, input: InputFormat, names: readonly string[], members: string): string {
+function splice(row: TextRow, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(
       (name, i) => `${JSON.stringify(name)}:${JSON.stringify(row.fields[i] ?? '')}`,

@@ -28,7 +28,7 @@ export async function lookupCommand(
   if (canonical.state !== 'value') {
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;
     throw new UsageError(
-      code,
+      'not_a_value',
       `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }

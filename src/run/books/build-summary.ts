@@ -62,7 +62,7 @@ export interface UnderWay {
 /** What a run knows when its summary is written. */
 export interface SummaryFacts {
   readonly job: Job;
-  readonly end: Pick<Stop, 'reason' | 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status'>;
+  readonly end: Pick<Stop, 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status' | 'reason'>;
   readonly finishedAt: number;
   readonly books: Books;
   /** Undefined where the run could not start. */

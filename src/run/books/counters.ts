@@ -1,4 +1,4 @@
-import type {Reject} from '../../input/row.ts';
+import type {Reject, Row} from '../../input/row.ts';
 import {isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
 import {overEmpty} from '../../ledger/tally.ts';
 import type {Result} from '../../lookup/plan-row.ts';
@@ -86,7 +86,7 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
 
 export function countRow(
   counters: Counters,
-  {row, results, answers, risk, outcomes}: EnrichedRow,
+  {row, results, answers, risk, outcomes}: EnrichedRow<Row>,
   columns: readonly TargetColumns[],
 ): void {
   counters.rows.written += 1;

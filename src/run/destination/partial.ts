@@ -31,8 +31,8 @@ export function partialPath({directory, held}: RunFiles, name: PartialName, targ
   const found = held.map(({path}) => join(path, file)).find(path => existsSync(path));
   if (found !== undefined) return found;
   const [first] = held;
-  const near = first?.path === directory || canRename(directory, target);
-  return join(near ? directory : (first?.path ?? directory), file);
+  const near = first === undefined || first.path === directory || canRename(directory, target);
+  return join(near ? directory : first.path, file);
 }
 
 function canRename(directory: string, target: string): boolean {
