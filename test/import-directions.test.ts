@@ -43,10 +43,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'score',
     ],
+    'service/data/data-version.ts',
     'service/start.ts',
   ],
   estimate: ['disk', 'input', 'job', 'ledger', 'lookup', 'operations', 'report', 'run'],
-  library: ['job', 'operations', 'run', 'score'],
+  library: ['input', 'job', 'lookup', 'operations', 'output/columns.ts', 'report/summary.ts', 'run', 'score'],
   cli: [
     ...[
       'client',
@@ -61,6 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'run',
     ],
+    'output/csv-table.ts',
     'score/default-rules.ts',
     'service/start.ts',
   ],

@@ -43,7 +43,18 @@ export interface NdjsonRow extends Place {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export type Row = CsvRow | NdjsonRow;
+/** A row of a file: its text is written again. */
+export type TextRow = CsvRow | NdjsonRow;
+
+/** An object of the program itself, which comes back as it is. */
+export interface ObjectRow extends Place {
+  readonly type: 'object';
+  readonly value: Readonly<Record<string, unknown>>;
+  /** About the memory that it holds. */
+  readonly bytes: number;
+}
+
+export type Row = TextRow | ObjectRow;
 
 export type RejectReason =
   | 'column_count'

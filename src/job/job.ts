@@ -31,6 +31,8 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
+  /** When nothing more is to be asked (`until`), in milliseconds since the epoch: known once the command has begun. */
+  readonly untilMs?: number | undefined;
 }
 
 export interface UnfinishedDay {
@@ -47,7 +49,9 @@ export interface UnfinishedDay {
  */
 export type Output =
   | {readonly kind: 'file'; readonly name: string; readonly lasts: true}
-  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string};
+  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string}
+  /** The program that gave the rows gets them back. */
+  | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
 export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
 
@@ -63,6 +67,8 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
+  /** Rows come from the program itself, and go back to it. */
+  readonly givenRows?: boolean;
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
@@ -78,6 +84,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
       'no_store',
       'require_store (--require-store) asks for the answer store, which cache: false (--no-cache) leaves out. Choose one.',
     );
+  if (settings.offline && settings.cache === false)
+    throw new UsageError(
+      'no_store',
+      'offline (--offline) uses the answer store alone, which cache: false (--no-cache) leaves out. Choose one.',
+    );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
@@ -88,8 +99,8 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   return {
     ...source,
     name: source.name,
-    ...resolveOutput(output, settings),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
+    ...resolveOutput(output, settings, given.givenRows),
+    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, settings.offline),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
@@ -156,8 +167,12 @@ function withOutputFormat(source: JobSource): JobSource {
   return {...source, settings: {...settings, outputFormat: named}};
 }
 
-function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' | 'paths'> {
+function resolveOutput(output: string, settings: Settings, givenRows = false): Pick<Job, 'output' | 'paths'> {
   const {summary, rejects, state} = settings;
+  if (givenRows) {
+    const paths = {summary, rejects: undefined, state: undefined};
+    return {output: {kind: 'rows', name: '-', lasts: false}, paths};
+  }
   const to = output === '/dev/stdout' ? '-' : output;
   if (to === '-' || isStream(to))
     return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};

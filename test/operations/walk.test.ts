@@ -123,7 +123,7 @@ describe.each(operationNames)('%s', name => {
   });
 
   test('the library has its answer by name', async () => {
-    const settings: EnrichSettings = {
+    const settings: EnrichSettings<{value: string}> = {
       endpoint: 'embedded',
       [setting]: 'value',
       actionId: ACTION,

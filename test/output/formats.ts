@@ -1,4 +1,4 @@
-import type {InputFormat, Row} from '../../src/input/row.ts';
+import type {InputFormat, TextRow} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
@@ -39,7 +39,7 @@ export function ok(data: object): Result {
 }
 
 /** A row as it comes to the encoder. */
-export function enriched(row: Row, results: readonly Result[], risk?: Risk): EnrichedRow {
+export function enriched(row: TextRow, results: readonly Result[], risk?: Risk): EnrichedRow {
   return {row, results, answers: results.map(answerOf), risk, outcomes: undefined};
 }
 

@@ -350,5 +350,5 @@ test('a run with another state leaves alone what an unfinished one has', async (
   });
   expect(stage.read('out.csv').split('\n')).toHaveLength(8);
   expect(await stage.run({...apart, force: true})).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
-  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json', 'st']);
 });

@@ -6,7 +6,7 @@ import {foundHere} from './defects/found-here.mjs';
 import {mutations} from './defects/mutations.mjs';
 import {onceThere} from './defects/once-there.mjs';
 
-const [sequences = '4000', words = ''] = process.argv.slice(2);
+const [sequences = '1500', words = ''] = process.argv.slice(2);
 const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 
 for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one =>

@@ -25,6 +25,8 @@ export interface Mapping {
   readonly guesses: readonly Guess[];
   readonly country: string | undefined;
   readonly planRow: PlanRow;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: Named['mentioned'];
   /** Sentences about columns that may not be what was meant. */
   readonly doubts: readonly string[];
 }
@@ -56,7 +58,14 @@ export function resolveMapping(
   const doubts = named.mentioned
     .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
     .filter(doubt => doubt !== undefined);
-  return {targets, guesses, country, planRow: filtered(planAll, job, format, background), doubts};
+  return {
+    targets,
+    guesses,
+    country,
+    planRow: filtered(planAll, job, format, background),
+    mentioned: named.mentioned,
+    doubts,
+  };
 }
 
 function targetsFrom(

@@ -5,11 +5,11 @@ import type {Layout} from '../layout/layout.ts';
 import type {ReadyRecord} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */
-export function enrichedRow(
+export function enrichedRow<Kind extends Row>(
   {scorer}: Pick<Layout, 'scorer'>,
-  row: Row,
+  row: Kind,
   {results, answers: parsed}: ReadyRecord,
-): EnrichedRow {
+): EnrichedRow<Kind> {
   const answers = results.map((result, index) => parsed?.[index] ?? parsedAnswer(result));
   const judged = scorer?.score({row, results, answers});
   return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};

@@ -59,6 +59,13 @@ export class InOrder {
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wake();
   }
 
+  /** What is missing by now comes to this. */
+  giveUp(result: Result): void {
+    for (const entry of this.#entries.slice(this.#head))
+      for (let index = 0; entry.missing > 0; index++)
+        if (entry.results[index] === undefined) this.complete(entry, index, result);
+  }
+
   /** Resolves when there is room for more. */
   async room(): Promise<void> {
     while (this.full || this.#writerIsBehind) {

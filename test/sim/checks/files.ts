@@ -19,7 +19,7 @@ const PLACES = [
   /^work\/out\d(\.csv)?\.(summary\.json|rejects\.ndjson)$/,
   /^work\/(out\d\.csv\.run|state\d)\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
-  /^home\/state\/bulk-enrich\/daily-credits\.db$/,
+  /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
 ];
 /** What was on its way to its place when its run was killed. */
 const ON_ITS_WAY = /^work\/\.out\d(\.csv)?(\.summary\.json|\.rejects\.ndjson)?\.[0-9a-f]{16}$/;

@@ -100,7 +100,10 @@ export class Service {
   /** What carries the calls that somebody makes, or has made. */
   transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
-      post: (url, body) => this.#post(asker(), url, body, timeoutMs),
+      post: (url, body, onLeaving) => {
+        onLeaving?.();
+        return this.#post(asker(), url, body, timeoutMs);
+      },
       close() {},
     });
   }
