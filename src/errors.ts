@@ -18,6 +18,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+interface Options extends ErrorOptions {
+  readonly flags?: readonly string[];
+}
+
 /**
  * Base of every error that this package throws on purpose. It ends the run; a failed lookup is a value instead.
  * The message says what is wrong, where, and what to do; it never holds a key or a value from a row.
@@ -27,9 +31,12 @@ export class BulkEnrichError extends Error {
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
+  /** What would be added to the command that led here, where that is all it takes. */
+  readonly flags: readonly string[];
 
-  constructor(code: string, exitCode: ExitCode, message: string, options?: ErrorOptions) {
+  constructor(code: string, exitCode: ExitCode, message: string, options?: Options) {
     super(message, options);
+    this.flags = options?.flags ?? [];
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
@@ -38,7 +45,7 @@ export class BulkEnrichError extends Error {
 
 /** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
 export class UsageError extends BulkEnrichError {
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options?: Options) {
     super(code, exitCodes.usage, message, options);
   }
 }

@@ -5,6 +5,7 @@ import type {Use} from '../job/settings/declare.ts';
 import {packageVersion} from '../job/version.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
+import {commandWith} from './terminal/lines.ts';
 import {print} from './terminal/printable.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await (await createProgram(run, argv)).parseAsync(argv as string[]);
     return code;
   } catch (error) {
-    return report(error);
+    return report(error, argv);
   }
 }
 
@@ -221,13 +222,14 @@ function addCache(program: Command, run: Run, said: Said): void {
 }
 
 /** One place renders errors: a sentence, never a stack trace for a user's mistake. */
-function report(error: unknown): number {
+function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
     return exitCodes.usage;
   }
   if (error instanceof BulkEnrichError) {
     print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    if (error.flags.length > 0) print('stderr', `Try: ${commandWith(argv, error.flags)}\n`);
     return error.exitCode;
   }
   print(

@@ -14,10 +14,12 @@ export type InputErrorCode =
   | 'input_compression'
   /** It is a spreadsheet or another binary file. */
   | 'input_binary'
-  /** It is JSON, but not one object a line. */
-  | 'input_json'
   /** Its header line can't be read. */
   | 'input_header'
+  /** A title stands above its header. */
+  | 'input_title'
+  /** Nearly none of its rows can be read. */
+  | 'input_rejected'
   /** Its header is another than the first input's. */
   | 'input_headers_differ'
   /** It is not what it was when the checkpoint was written. */
@@ -30,7 +32,7 @@ export type InputErrorCode =
 export class InputError extends BulkEnrichError {
   declare readonly code: InputErrorCode;
 
-  constructor(code: InputErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: InputErrorCode, message: string, options?: ErrorOptions & {flags?: readonly string[]}) {
     super(code, exitCodes.input, message, options);
   }
 }

@@ -2,6 +2,7 @@ import {createInterface} from 'node:readline';
 import {Duplex, PassThrough, Readable} from 'node:stream';
 import {BulkEnrichError} from '../errors.ts';
 import type {JobInput, NamesFor} from '../job/settings.ts';
+import type {RepairCode} from '../operations/cell.ts';
 import type {AnswerData, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import {type RunJobOptions, runOn} from './run-job.ts';
@@ -14,6 +15,8 @@ export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
   readonly status: 'ok' | 'empty' | 'invalid' | 'failed' | 'unknown' | 'skipped';
   /** A stable code where the status is not `ok` or `empty`. */
   readonly error: string | null;
+  /** What was repaired of the cell before it was asked about; left out where nothing was. */
+  readonly repairs?: readonly RepairCode[];
   /** The answer's fields, as the interface names them. */
   readonly data: Readonly<Data> | null;
 }

@@ -19,6 +19,9 @@ const lookup = z
     values: whole,
     empty: whole,
     invalid: whole,
+    repaired: whole.describe(
+      'Of the others: cells whose wrapping was taken off before they were asked about.',
+    ),
     distinct: whole.describe('Values, where the others count cells.'),
     answered: whole,
     failed: whole,
@@ -30,6 +33,9 @@ const lookup = z
     retries: whole,
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
+
+/** By code: how often, and the first rows. */
+const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
 const rule = z.object({
   reason: z.string(),
@@ -137,6 +143,7 @@ export function summaryOf(
       ok: whole,
       with_errors: whole,
       blank_lines: whole,
+      padded: whole.describe('Of those written: rows that got empty fields at their end (pad_short_rows).'),
     }),
     lookups: byOperation(() => lookup),
     calls: z.object({
@@ -200,7 +207,10 @@ export function summaryOf(
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
-    errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+    errors: z.array(coded),
+    repairs: z
+      .array(coded)
+      .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),

@@ -143,7 +143,10 @@ function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   };
 }
 
-function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record<Resolved, unknown> {
+function resolvedOf(
+  job: Job,
+  {mapping, columns, encoding, format, rules}: Layout,
+): Record<Resolved, unknown> {
   return {
     endpoint: scopeOf(job).endpoint,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
@@ -152,6 +155,7 @@ function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record
       prefix,
       when,
     ]),
+    encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
     fields: columns.map(({whole, fields}) => [whole, fields.map(field => field.name).join()]),
     country: mapping.country ?? null,

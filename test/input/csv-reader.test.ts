@@ -215,9 +215,11 @@ describe('an open quote', () => {
     new CsvReader({
       file: 'a.csv',
       maxRecordSize,
-      tally: {record: 0, blankLines: 0},
+      tally: {record: 0, blankLines: 0, padded: 0},
       dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
       header: true,
+      skippedLines: 0,
+      padShortRows: false,
     });
 
   it('holds rows back no longer than the record lasts', () => {

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {detectEncoding} from '../../src/input/bytes/transcode.ts';
+import {detectEncoding} from '../../src/input/bytes/detect-encoding.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const text = 'name;city\r\nZoë;"Łódź\n😀"\r\n';

@@ -5,7 +5,7 @@ import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
-import {demandCountry} from '../../lookup/country.ts';
+import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {count, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
@@ -50,8 +50,12 @@ export async function cachePurge(
   value: string,
   flags: CacheFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
-  const country = flags.defaultCountry?.toUpperCase();
-  demandCountry(country, '--default-country');
+  const country = flags.defaultCountry;
+  if (country !== undefined && phoneCountry(country) === undefined)
+    throw new UsageError(
+      'unknown_country',
+      `--default-country: expected a country, by name or code such as DE, not "${country}".`,
+    );
   const keys = keysOf(value, country);
   if (keys.length === 0)
     throw new UsageError(

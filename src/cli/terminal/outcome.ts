@@ -15,6 +15,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
     if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
+    for (const line of troubleLines(REPAIRED, summary.repairs)) console.say(line);
     for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
   }
   if (stop === undefined) {
@@ -31,6 +32,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
 }
 
+const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {

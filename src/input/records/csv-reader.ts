@@ -20,6 +20,16 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
+/** What a reader of CSV is told beside its file. */
+export interface CsvSettings extends ReaderSettings {
+  readonly dialect: CsvDialect;
+  readonly header: boolean;
+  /** Lines that were left out above the header. */
+  readonly skippedLines: number;
+  /** Whether a row with fewer fields than the header is filled up. */
+  readonly padShortRows: boolean;
+}
+
 /** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
 type Stop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
@@ -37,7 +47,7 @@ class StopParsing extends Error {
  * comes out depends on the bytes alone, not on how they are cut into chunks.
  */
 export class CsvReader implements RecordReader {
-  readonly #settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean};
+  readonly #settings: CsvSettings;
   readonly #options: Options;
   readonly #blocks: LineBlocks;
   readonly #eol: number;
@@ -52,8 +62,9 @@ export class CsvReader implements RecordReader {
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
 
-  constructor(settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean}) {
+  constructor(settings: CsvSettings) {
     const {dialect} = settings;
+    this.#line += settings.skippedLines;
     this.#settings = settings;
     this.#eol = dialect.eol === '\r' ? CR : LF;
     this.#limit = settings.maxRecordSize + 1;
@@ -211,6 +222,10 @@ export class CsvReader implements RecordReader {
       }
     }
     const record = bytes.subarray(start, end);
+    if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {
+      this.#settings.tally.padded++;
+      fields = [...fields, ...Array.from({length: expected - fields.length}, () => '')];
+    }
     if (!sound && !isUtf8(record)) {
       this.#reject('invalid_encoding', ENCODING_DETAIL, record, records);
     } else if (fields.length !== expected) {
@@ -232,9 +247,30 @@ export class CsvReader implements RecordReader {
       : 'a quote stands inside a field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
+    const fields =
+      unclosed || this.#layout === undefined ? undefined : this.#formulaFields(bytes.subarray(start, end));
+    if (fields !== undefined) {
+      this.#take(bytes, start, end, fields, false, records);
+      return end;
+    }
     this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, bytes.subarray(start, end), records);
     this.#line++;
     return end;
+  }
+
+  /** The fields of a line in which a spreadsheet wrote digits as `="…"`; undefined where that is not all that is wrong. */
+  #formulaFields(line: Buffer): readonly string[] | undefined {
+    const at = this.#settings.dialect.delimiter.replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
+    const text = line.toString();
+    const formula = new RegExp(`(^|${at})="([^"\r\n]*)"(?=${at}|[\r\n]|$)`, 'g');
+    const quoted = text.replace(formula, '$1"=""$2"""');
+    if (quoted === text) return undefined;
+    try {
+      return (parse(quoted, this.#options) as string[][])[0];
+    } catch (error) {
+      if (error instanceof CsvError) return undefined;
+      throw error;
+    }
   }
 
   /**

@@ -40,6 +40,7 @@ export interface Books {
 export interface UnderWay {
   readonly baseUrl: string;
   readonly blankLines: number;
+  readonly paddedRows: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
   /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
@@ -97,6 +98,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
       ok: counters.rows.ok,
       with_errors: counters.rows.with_errors,
       blank_lines: session?.blankLines ?? 0,
+      padded: session?.paddedRows ?? 0,
     },
     lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
     calls: {
@@ -128,6 +130,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
     fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
+    repairs: listErrors(counters.repairs),
     drift: [],
     failed_if: [],
     resumed: books.resumed,
@@ -158,6 +161,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     empty,
     invalid,
     distinct,
+    repaired: counters.repaired[name],
     answered: ok,
     failed,
     unknown,

@@ -37,6 +37,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       published,
       baseUrl: connection.client.baseUrl,
       blankLines: source.blankLines,
+      paddedRows: source.paddedRows,
       pace: executor.pace(),
       store: session.store.trouble,
       daily: ledger.budget.day,

@@ -8,11 +8,11 @@ import type {ReadyRecord} from './in-order.ts';
 export function enrichedRow(
   {scorer}: Pick<Layout, 'scorer'>,
   row: Row,
-  {results, answers: parsed}: ReadyRecord,
+  {results, repairs, answers: parsed}: ReadyRecord,
 ): EnrichedRow {
   const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
   const judged = scorer?.score({row, results, answers});
-  return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
+  return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */
