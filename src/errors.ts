@@ -18,9 +18,15 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-interface Options extends ErrorOptions {
+/** What the command that led here lacks. */
+export interface Remedy {
+  /** Flags that are added to it; one that it has already is replaced. */
   readonly flags?: readonly string[];
+  /** What it should read instead of a file: the output of this command. */
+  readonly pipe?: {readonly command: string; readonly input: string};
 }
+
+export type RemedyOptions = ErrorOptions & Remedy;
 
 /**
  * Base of every error that this package throws on purpose. It ends the run; a failed lookup is a value instead.
@@ -31,12 +37,13 @@ export class BulkEnrichError extends Error {
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
-  /** What would be added to the command that led here, where that is all it takes. */
-  readonly flags: readonly string[];
+  /** What it would take for the same command to work. */
+  readonly remedy: Remedy;
 
-  constructor(code: string, exitCode: ExitCode, message: string, options?: Options) {
+  constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
     super(message, options);
-    this.flags = options?.flags ?? [];
+    const {flags, pipe} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
@@ -45,7 +52,7 @@ export class BulkEnrichError extends Error {
 
 /** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
 export class UsageError extends BulkEnrichError {
-  constructor(code: string, message: string, options?: Options) {
+  constructor(code: string, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
   }
 }

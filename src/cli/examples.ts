@@ -16,6 +16,9 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'bulk-enrich plan --job jobs/nightly-signups.yaml --json     for a program',
   ],
   explain: ['bulk-enrich explain signups.enriched.csv --row 17           why did this row get its score?'],
+  rejects: [
+    'bulk-enrich rejects signups.enriched.rejects.ndjson > again.csv   to be put right and run again',
+  ],
   lookup: [
     'bulk-enrich lookup ip 192.0.2.1',
     "bulk-enrich lookup phone '(202) 555-0100' --default-country US",

@@ -5,8 +5,8 @@ import type {Use} from '../job/settings/declare.ts';
 import {packageVersion} from '../job/version.ts';
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
-import {commandWith} from './terminal/lines.ts';
 import {print} from './terminal/printable.ts';
+import {remedied} from './terminal/remedied.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 type Action = (...given: never[]) => Promise<number>;
@@ -113,6 +113,9 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
       "The row's number, as the summary and the log count: from 1, rejected ones too.",
     )
     .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+  add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
+    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
+    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .action(
@@ -229,7 +232,8 @@ function report(error: unknown, argv: readonly string[]): number {
   }
   if (error instanceof BulkEnrichError) {
     print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
-    if (error.flags.length > 0) print('stderr', `Try: ${commandWith(argv, error.flags)}\n`);
+    const command = remedied(argv, error.remedy);
+    if (command !== undefined) print('stderr', `Try: ${command}\n`);
     return error.exitCode;
   }
   print(

@@ -14,6 +14,7 @@ import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
+import {destinationOf} from '../run/destination/destinations.ts';
 import {scopeOf} from '../run/identity.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import {costOf, type Mapping} from '../run/layout/mapping.ts';
@@ -35,6 +36,7 @@ export interface PlanIo {
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
 export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
+  destinationOf(job).check();
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);

@@ -1,4 +1,4 @@
-import {BulkEnrichError, exitCodes} from '../errors.ts';
+import {BulkEnrichError, exitCodes, type RemedyOptions} from '../errors.ts';
 
 /** What can be wrong with an input as a whole. */
 export type InputErrorCode =
@@ -32,7 +32,7 @@ export type InputErrorCode =
 export class InputError extends BulkEnrichError {
   declare readonly code: InputErrorCode;
 
-  constructor(code: InputErrorCode, message: string, options?: ErrorOptions & {flags?: readonly string[]}) {
+  constructor(code: InputErrorCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.input, message, options);
   }
 }

@@ -1,4 +1,5 @@
 import {closeSync, openSync, readSync} from 'node:fs';
+import {stringify} from 'csv-stringify/sync';
 import type {Reject} from '../input/row.ts';
 
 /** A line of the file of rejected rows. */
@@ -13,6 +14,11 @@ export function rejectLine({
   raw_truncated,
 }: Reject): string {
   return `${JSON.stringify({file, line, row: record, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+}
+
+/** The header above rejected rows that become a list again. */
+export function headerLine(cells: readonly string[], delimiter: string): string {
+  return stringify([[...cells]], {delimiter});
 }
 
 /** Every line begins so. */

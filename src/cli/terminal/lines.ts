@@ -22,11 +22,6 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The command that was given, with more flags behind it, as a shell takes it. */
-export function commandWith(argv: readonly string[], flags: readonly string[]): string {
-  return ['bulk-enrich', ...argv.slice(2), ...flags].map(shellWord).join(' ');
-}
-
 /** How many rows there are of each risk level. */
 export function riskLine({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
   return `Risk: ${count(high)} high, ${count(medium)} medium, ${count(low)} low, ${count(unknown)} unknown`;

@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {formatByName} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type RunOutcome, storeSentence} from '../../run/end/finish.ts';
 import type {Console} from '../console.ts';
@@ -23,6 +24,8 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     // What is paid for again is told also where nothing else is.
     if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
     else console.say(said);
+    const repair = summary !== undefined && summary.rows.rejected > 0 ? repairLine(job) : '';
+    if (repair !== '') console.say(repair);
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
@@ -30,6 +33,14 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
   if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
+}
+
+/** How the rows that could not be read are run again, and no others. */
+function repairLine({inputs, paths: {rejects}}: Job): string {
+  if (rejects === undefined || inputs.includes('-')) return '';
+  const ending = formatByName(inputs[0] ?? '') ?? 'csv';
+  const list = shellWord(`${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again.${ending}`);
+  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list}; edit ${list}; bulk-enrich run ${list}`;
 }
 
 const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};

@@ -3,7 +3,7 @@ import type {Transform} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import type {Compression} from '../../job/name-endings.ts';
+import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 
 /** Undefined where this Node has none. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
@@ -14,9 +14,11 @@ const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
 /** @throws {UsageError} where this Node can't compress like that. */
 export function demandEngine(compression: Compression, path: string): void {
   if (engines[compression] !== undefined) return;
+  const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
-    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, name it .gz, or pipe it: -o - | ${compression} > ${path}`,
+    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. What is written to a pipe (-o - | ${compression}) can't be resumed.`,
+    {flags: ['-o', gzipped]},
   );
 }
 

@@ -7,7 +7,7 @@ import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
 import {operations} from '../../operations/table.ts';
 
 /** Judging a list by fewer rows than this would be judging single rows. */
-const FEW_ROWS = 10;
+const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
 
