@@ -57,7 +57,7 @@ const knownAs: Readonly<Record<string, EncodingName>> = {
 /** Judges by the words that are not ASCII alone: the digits and addresses of a list would speak for any language. */
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
-  const words = head.toString('latin1').match(/[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
+  const words = head.toString('latin1').match(/[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff ]*/g) ?? [];
   // UTF-8 with damage in it.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
   const bytes = Buffer.from(words.join(' '), 'latin1');
