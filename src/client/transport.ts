@@ -1,6 +1,7 @@
 import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import got, {type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
@@ -40,79 +41,101 @@ export function transport(options: TransportOptions): Transport {
     headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
   });
   const inTurn = new AnswersInTurn(options.onUnasked);
-  const underWay = new Set<{destroy(): unknown}>();
-
-  const post = (url: URL, body: string) =>
-    new Promise<RawResponse | Attempt>(resolve => {
-      let started = performance.now();
-      const elapsed = () => performance.now() - started;
-      const chunks: Buffer[] = [];
-      let size = 0;
-      let response: IncomingMessage | undefined;
-      let connected = false;
-      let deadline: NodeJS.Timeout | undefined;
-      let connecting: NodeJS.Timeout | undefined;
+  const underWay = new Set<Duplex>();
+  return {
+    post(url, body) {
       const stream = client.stream(url, {body});
       underWay.add(stream);
-
-      const complete = (problem?: string) => {
-        if (response !== undefined)
-          resolve(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
-      };
-      const failed = (code: string) => resolve(withoutResponse(code, connected, elapsed()));
-      const onResponse = (head: IncomingMessage) => {
-        response = head;
-        if (head.statusCode !== 101) return;
-        complete();
-        stream.destroy();
-      };
-      const late = () => {
-        failed('timeout');
-        stream.destroy();
-      };
-      const onSocket = (socket: Socket) => {
-        started = performance.now();
-        deadline = setTimeout(late, options.timeoutMs);
-        onceConnected(socket, () => {
-          connected = true;
-          clearTimeout(connecting);
-        });
-        if (!connected) connecting = setTimeout(late, CONNECT_TIMEOUT_MS);
-      };
-      stream.on('request', (request: ClientRequest) => {
-        inTurn.follow(request, onSocket);
-        // Without a listener for it, a call that is answered with another protocol (101) would never end.
-        request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
-          socket.destroy();
-          onResponse(head);
-        });
-      });
-      stream.on('response', onResponse);
-      stream.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size <= options.maxBodyBytes) chunks.push(chunk);
-        else {
-          complete('the body is too large');
-          stream.destroy();
-        }
-      });
-      stream.on('end', () => complete());
-      stream.on('error', (error: RequestError) => failed(name(error)));
-      // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
-      stream.on('close', () => {
-        clearTimeout(deadline);
-        clearTimeout(connecting);
-        underWay.delete(stream);
-        failed('connection_closed');
-      });
-    });
-
-  return {
-    post,
+      stream.once('close', () => underWay.delete(stream));
+      return exchange(stream, inTurn, options);
+    },
     close() {
       for (const stream of underWay) stream.destroy();
     },
   };
+}
+
+/** What comes first settles it: an answer, a timer or an error. */
+function exchange(stream: Duplex, inTurn: AnswersInTurn, {timeoutMs, maxBodyBytes}: TransportOptions) {
+  return new Promise<RawResponse | Attempt>(resolve => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let response: IncomingMessage | undefined;
+
+    const complete = (problem?: string) => {
+      if (response !== undefined)
+        resolve(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
+    };
+    const failed = (code: string) => resolve(withoutResponse(code, timers.isConnected, timers.elapsedMs));
+    const timers = new CallTimers(timeoutMs, () => {
+      failed('timeout');
+      stream.destroy();
+    });
+    const onResponse = (head: IncomingMessage) => {
+      response = head;
+      if (head.statusCode !== 101) return;
+      complete();
+      stream.destroy();
+    };
+    stream.on('request', (request: ClientRequest) => {
+      inTurn.follow(request, socket => timers.start(socket));
+      // Without a listener for it, a call that is answered with another protocol (101) would never end.
+      request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
+        socket.destroy();
+        onResponse(head);
+      });
+    });
+    stream.on('response', onResponse);
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else {
+        complete('the body is too large');
+        stream.destroy();
+      }
+    });
+    stream.on('end', () => complete());
+    stream.on('error', (error: RequestError) => failed(name(error)));
+    // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
+    stream.on('close', () => {
+      timers.stop();
+      failed('connection_closed');
+    });
+  });
+}
+
+/** The time of one call, from when it has a socket: how long it may take in all, and until it is connected. */
+class CallTimers {
+  readonly #timeoutMs: number;
+  readonly #late: () => void;
+  #started = performance.now();
+  #deadline: NodeJS.Timeout | undefined;
+  #connecting: NodeJS.Timeout | undefined;
+  isConnected = false;
+
+  constructor(timeoutMs: number, late: () => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#late = late;
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#started;
+  }
+
+  start(socket: Socket): void {
+    this.#started = performance.now();
+    this.#deadline = setTimeout(this.#late, this.#timeoutMs);
+    onceConnected(socket, () => {
+      this.isConnected = true;
+      clearTimeout(this.#connecting);
+    });
+    if (!this.isConnected) this.#connecting = setTimeout(this.#late, CONNECT_TIMEOUT_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#connecting);
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
-import type {RecordReader, Tally} from './records/record-reader.ts';
+import type {ReadSoFar, RecordReader} from './records/record-reader.ts';
 import {refuseTitle, skipLines} from './records/title-lines.ts';
 import type {InputFormat, InputRecord} from './row.ts';
 
@@ -43,7 +43,7 @@ export async function openFile(
   path: string,
   settings: FileSettings,
   meter: Meter,
-  tally: Tally,
+  tally: ReadSoFar,
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
   const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
@@ -112,7 +112,7 @@ function createReader(
   name: string,
   {name: encoding, bomBytes}: FoundEncoding,
   settings: FileSettings,
-  tally: Tally,
+  tally: ReadSoFar,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
   const {maxRecordSize, header} = settings;

@@ -64,7 +64,7 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
 }
 
 /** What a row says of the country; a cell that names none that is known is no leave to take the default one. */
-export function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | undefined {
+function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | undefined {
   const said = country?.(row)?.trim() ?? '';
   return said === '' || saysNoCountry(said) ? defaultCountry : said;
 }

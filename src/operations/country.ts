@@ -64,8 +64,8 @@ const countryNames = once((): ReadonlyMap<string, string> => {
     if (name !== undefined && !names.has(keyOf(name))) add(name, code);
   }
   // Codes go before names, whatever language those are in.
-  for (const [code, alpha3] of table('codes.json') as readonly [string, string][])
-    names.set(keyOf(alpha3), code);
+  const codes = require('i18n-iso-countries/codes.json') as readonly [string, string][];
+  for (const [code, alpha3] of codes) names.set(keyOf(alpha3), code);
   names.set('uk', 'GB');
   return new Map([...names].flatMap(([name, code]) => (code === undefined ? [] : [[name, code] as const])));
 });

@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord} from '../row.ts';
 import {jsonRecord, jsonReject} from './json-record.ts';
-import {type Block, LineBlocks} from './line-blocks.ts';
+import {type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {ReaderSettings, RecordReader} from './record-reader.ts';
 
 const LF = 0x0a;
@@ -26,7 +26,7 @@ export class NdjsonReader implements RecordReader {
     return this.#blocks.end().flatMap(block => this.#read(block));
   }
 
-  #read(block: Block): InputRecord[] {
+  #read(block: LineBlock): InputRecord[] {
     if (block.kind === 'lines') return this.#readLines(block.bytes);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     const record = jsonReject(block.head, this.#line, this.#settings, 'too_large', detail);
