@@ -13,8 +13,8 @@ import {detectKind, refuseBinary} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {ReadSoFar, RecordReader} from './records/record-reader.ts';
-import {refuseTitle, skipLines} from './records/title-lines.ts';
 import type {InputFormat, InputRecord} from './row.ts';
+import {refuseTitle, skipLines} from './title-lines.ts';
 
 /** How much text is looked at to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;

@@ -1,8 +1,10 @@
 import {isUtf8} from 'node:buffer';
-import {CsvError, type Options, parse} from 'csv-parse/sync';
+import {type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
+import {type Stop, StopParsing, stopOf} from './csv-stop.ts';
+import {formulaFields} from './formula-fields.ts';
 import {type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
@@ -28,17 +30,6 @@ export interface CsvSettings extends ReaderSettings {
   readonly skippedLines: number;
   /** Whether a row with fewer fields than the header is filled up. */
   readonly padShortRows: boolean;
-}
-
-/** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
-type Stop = 'layout' | 'open' | 'bad_quote' | 'too_long';
-
-class StopParsing extends Error {
-  readonly stop: Stop;
-  constructor(stop: Stop) {
-    super(stop);
-    this.stop = stop;
-  }
 }
 
 /**
@@ -248,7 +239,9 @@ export class CsvReader implements RecordReader {
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const fields =
-      unclosed || this.#layout === undefined ? undefined : this.#formulaFields(bytes.subarray(start, end));
+      unclosed || this.#layout === undefined
+        ? undefined
+        : formulaFields(bytes.subarray(start, end).toString(), this.#options);
     if (fields !== undefined) {
       this.#take(bytes, start, end, fields, false, records);
       return end;
@@ -256,21 +249,6 @@ export class CsvReader implements RecordReader {
     this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, bytes.subarray(start, end), records);
     this.#line++;
     return end;
-  }
-
-  /** The fields of a line in which a spreadsheet wrote digits as `="…"`; undefined where that is not all that is wrong. */
-  #formulaFields(line: Buffer): readonly string[] | undefined {
-    const at = this.#settings.dialect.delimiter.replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
-    const text = line.toString();
-    const formula = new RegExp(`(^|${at})="([^"\r\n]*)"(?=${at}|[\r\n]|$)`, 'g');
-    const quoted = text.replace(formula, '$1"=""$2"""');
-    if (quoted === text) return undefined;
-    try {
-      return (parse(quoted, this.#options) as string[][])[0];
-    } catch (error) {
-      if (error instanceof CsvError) return undefined;
-      throw error;
-    }
   }
 
   /**
@@ -301,12 +279,6 @@ export class CsvReader implements RecordReader {
       records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields: ['']});
     }
   }
-}
-
-function stopOf(error: unknown): Stop {
-  if (error instanceof StopParsing) return error.stop;
-  if (error instanceof CsvError) return error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote';
-  throw error;
 }
 
 function headerError(file: string, line: number, detail: string): InputError {

@@ -1,6 +1,6 @@
 import {CsvError, parse} from 'csv-parse/sync';
-import {InputError} from '../input-error.ts';
-import {DELIMITERS} from './delimiter.ts';
+import {InputError} from './input-error.ts';
+import {DELIMITERS} from './records/delimiter.ts';
 
 /** The text behind its first `lines` lines. */
 export function skipLines(sample: string, lines: number) {
