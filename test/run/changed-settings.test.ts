@@ -82,8 +82,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', 'ip.country'],
     ['ndjson', fieldsOf('ip').map(({name}) => name)],
   ],
-  // The addresses of a list are its two, in another order.
-  ipFromList: [['listed', 'last']],
+  ipFromList: [['listed', 'only']],
   empty: [['ip', '203.0.113.15']],
   header: [
     ['ip', false],
