@@ -117,7 +117,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'country that is none',
-    ['run', 'list.csv', '--default-country', 'uk'],
+    ['run', 'list.csv', '--default-country', 'utopia'],
     2,
     /^Error: --default-country: expected a country, by name or code such as DE/,
   ],
