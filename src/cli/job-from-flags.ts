@@ -35,6 +35,15 @@ export function jobFrom(
   return {job, console: createConsole(rest)};
 }
 
+/** What the job file and the flags say, unchecked, of a job that could not be made out. */
+export function unchecked({job: path, ...flags}: JobFlags): RawSettings {
+  try {
+    return {...(path === undefined ? {} : readJobFile(path).settings), ...cleaned(flags)};
+  } catch {
+    return flags;
+  }
+}
+
 /** The flags that were given. */
 export function cleaned(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));

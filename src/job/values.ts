@@ -38,6 +38,26 @@ export function millisecondsOf(text: string): number | undefined {
     : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
 }
 
+const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
+
+/** A size such as `500mb` or `2gb`, no smaller than `least`; in bytes once read. */
+export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
+  textOrNumber(SIZE).transform((given, context) => {
+    const bytes = bytesOf(String(given).trim());
+    if (bytes !== undefined && bytes >= (bytesOf(least) ?? 0)) return bytes;
+    context.addIssue(bytes === undefined ? SIZE : `expected a size of ${least} or more`);
+    return z.NEVER;
+  });
+
+const SIZE = 'expected a size such as 500mb or 2gb';
+
+function bytesOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(kb|mb|gb|tb)$/i.exec(text);
+  return match === null
+    ? undefined
+    : Math.floor(Number(match[1]) * sizeUnits[match[2]?.toLowerCase() as keyof typeof sizeUnits]);
+}
+
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
   readonly count: number;
@@ -62,6 +82,16 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   const count = Math.ceil(given);
   return {count, perMs: (perMs * count) / given};
 }
+
+const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
+
+/** One rate for everything. */
+export const rate = z.string(RATE).transform((text, context): Rate => {
+  const read = parseRate(text);
+  if (typeof read === 'object' && !isOutOfBounds(read)) return read;
+  context.addIssue(isOutOfBounds(read) ? read.bounds : RATE);
+  return z.NEVER;
+});
 
 const operation = z.enum(operationNames);
 

@@ -103,7 +103,8 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     return line;
   };
   const own = ownNames(input, output);
-  const names = [...own.input, ...own.added, ...addedNames(columns, output)];
+  const plain = [...own.input, ...own.added, ...addedNames(columns, output)];
+  const names = output.escapeInput ? plain.map(formulaSafe) : plain;
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {

@@ -3,7 +3,7 @@ import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {asked, failures} from './books/counters.ts';
 import {finish, reportFailure} from './end/finish.ts';
-import {withHealthCheck} from './end/health-check.ts';
+import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import type {RunIo} from './io.ts';
@@ -37,10 +37,10 @@ export function run(
   stopper = new Stopper(),
   watch: Watch = () => () => {},
 ): Promise<RunOutcome> {
-  return withHealthCheck(job, io.warn, async () => {
+  return withHealthCheck(job, io.warn, async begun => {
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
-    return await runOnce(job, io, stopper, watch);
+      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch, begun);
+    return await runOnce(job, io, stopper, watch, begun);
   });
 }
 
@@ -50,24 +50,32 @@ async function finishDay(
   io: RunIo,
   stopper: Stopper,
   watch: Watch,
+  begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
+    const {message, stop} = await runOnce(resolve(), io, stopper, watch, begun);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
   }
 }
 
-async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): Promise<RunOutcome> {
+async function runOnce(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  watch: Watch,
+  begun: Begun,
+): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
     state = openState(job);
+    begun();
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
     const session = await openFresh(job, io, state, stopper, watch, beginning);
@@ -75,7 +83,7 @@ async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): P
     logEnd(io.log, outcome);
     return outcome;
   } catch (error) {
-    reportFailure(job, io, state, error);
+    await reportFailure(job, io, state, error);
     if (state !== undefined) closeState(state, 'made');
     throw error;
   }

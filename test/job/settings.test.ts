@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
+import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
@@ -55,7 +56,6 @@ describe('defaults, as the contract has them', () => {
       drift: 'warn',
       driftThreshold: 0.1,
       progress: 'auto',
-      logLevel: 'warn',
       quiet: false,
     });
   });
@@ -186,6 +186,8 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['cache', 5, 'expected a directory, or false.'],
   ['max_age', '5', AGE],
   ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
+  ['max_store_size', 'large', 'expected a size such as 500mb or 2gb.'],
+  ['max_store_size', '10kb', 'expected a size of 1mb or more.'],
   ['state', 5, 'expected string, received number.'],
   ['restart', 'maybe', 'expected true or false.'],
   ['fresh_budget', 'maybe', 'expected true or false.'],
@@ -202,11 +204,13 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['score', 5, 'expected default, none, a file, or rules.'],
   ['report', 'report.pdf', 'expected a file that ends in .html or .md.'],
   ['metrics', 5, 'expected string, received number.'],
+  ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
   ['drift', 'stop', oneOf('warn', 'fail', 'off')],
   ['drift_threshold', '1000%', 'expected a share such as 10% or 0.1.'],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
   ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
+  ['log_format', 'xml', oneOf('json', 'text')],
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 
@@ -250,8 +254,8 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['a: 1\nb: [1\n', /^job\.yaml:[23]: Flow sequence/],
-    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: Map keys must be unique$/],
+    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is no YAML \(Flow sequence/],
+    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is no YAML \(Map keys must be unique\)\. /],
     ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
     ['', /^job\.yaml: expected settings/],
   ])('no YAML mapping: %j', (text, expected) => {

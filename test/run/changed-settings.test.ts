@@ -137,6 +137,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   maxAge: [['ip', '0s']],
   account: [['ip', 'other']],
+  maxStoreSize: [['ip', '5gb']],
   requireStore: [['ip', true]],
   state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
   date: [['ip', '2026-01-31']],
@@ -157,6 +158,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   driftThreshold: [['ip', '50%']],
   progress: [['ip', 'none']],
   logLevel: [['ip', 'error']],
+  logFormat: [['ip', 'json']],
   quiet: [['ip', true]],
 };
 

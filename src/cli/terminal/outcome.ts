@@ -1,10 +1,12 @@
 import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import {formatByName} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
+import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
@@ -13,6 +15,10 @@ import {troubleLines} from './trouble.ts';
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
   const {summary, stop} = outcome;
+  if (console.forMachine) {
+    if (stop !== undefined) logStopped(job, outcome, stop, console);
+    return;
+  }
   if (summary !== undefined) {
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
@@ -23,7 +29,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
     // What is paid for again is told also where nothing else is.
-    if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
+    if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
     else console.say(said);
     const repair = summary !== undefined && summary.rows.rejected > 0 ? repairLine(job) : '';
     if (repair !== '') console.say(repair);
@@ -45,6 +51,14 @@ function repairLine({inputs, paths: {rejects}}: Job): string {
 }
 
 const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
+/** Its end is an event of its own already. */
+function logStopped({output, date}: Job, {exitCode}: RunOutcome, stop: Stop, {log}: Console): void {
+  const {reason, comeBackMs} = stop;
+  const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
+  const goOn = exitCode !== exitCodes.usage && output.lasts ? {to_go_on: commandLine(date)} : {};
+  logEvent(log, 'run_stopped', {reason, exit_code: exitCode, ...comeBack, ...goOn}, stop.message);
+}
+
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages} from '../values.ts';
+import {ages, size} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const storeSetting = settingsIn('Answer store');
@@ -31,11 +31,18 @@ export const storeSettings = {
       .default('default'),
     {
       value: 'LABEL',
-      description: "Keeps one account's stored answers apart from another's.",
+      description: 'Which account it is: its stored answers are its own, and its limits where it has a file.',
       uses: ['run', 'library'],
       shapes: 'output',
     },
   ),
+  maxStoreSize: storeSetting(size('1mb').optional(), {
+    value: 'SIZE',
+    description:
+      'Beyond this size, 1mb at least, the answer store lets the oldest answers go; such as 500mb or 2gb.',
+    uses: ['run', 'library'],
+    shapes: 'nothing',
+  }),
   requireStore: storeSetting(z.boolean().default(false), {
     description: "Stop before the first call (exit 9) where the answer store can't be used.",
     uses: ['run', 'library'],

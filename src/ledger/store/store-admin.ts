@@ -66,7 +66,7 @@ export class StoreAdmin {
    */
   compact(): void {
     try {
-      this.#db.exec('VACUUM');
+      this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
     } catch (error) {
       if (!isBusy(error)) throw error;
       throw new Error(
