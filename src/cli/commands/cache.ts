@@ -27,9 +27,10 @@ interface CacheStats {
 
 /** `bulk-enrich cache stats`. */
 export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}): Promise<number> {
-  const show = (stats: CacheStats) =>
+  const show = (stats: CacheStats) => {
     if (flags.json === true) printJson(stats);
     else print('stdout', renderStats(stats));
+  };
   const none = (directory: string) =>
     flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
   return withStore(
