@@ -55,10 +55,12 @@ type AddWith = (use: Use, name: string, description: string) => Command;
 function addRun(addWith: AddWith, run: Run): void {
   addWith('run', 'run', 'Enrich a list: rows in, enriched rows out, in order.')
     .argument('[input...]', 'files; - is stdin')
+    .option('--yes', 'Spend without a question, which is asked at a terminal where no --max-credits is set.')
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
   addWith('run', 'plan', 'Say what run would do, and what it would cost; nothing is sent.')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
+    .option('--ahead <TIME>', 'What would fall due by day, so far ahead, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 

@@ -14,7 +14,7 @@ export function jobFrom(
   flags: JobFlags,
   fallback?: string,
 ): {readonly job: Job; readonly console: Console} {
-  const {output, job: path, json: _, ...given} = flags as Record<string, unknown> & JobFlags;
+  const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
   const raw = cleaned(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});

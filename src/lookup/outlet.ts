@@ -21,6 +21,8 @@ export interface Outlet {
   send(operation: Operation, params: Params, dispatch: number): Promise<Attempt>;
   /** `lease` is called with the number of values that may leave now. */
   pacer(lane: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer;
+  /** Takes back what was not begun: nothing new is to be sent. */
+  withdraw?(): Promise<void>;
   /** Why nothing comes of it at the moment, for reasons of its own. */
   readonly pause?: Pause | undefined;
 }

@@ -43,9 +43,14 @@ describe('defaults, as the contract has them', () => {
       throttledCharge: 'free',
       rejectedCharge: 'maybe',
       cost: {all: 1},
-      onBudget: 'stop',
       cache: true,
-      maxAge: {ip: 86_400_000, phone: 90 * 86_400_000, email: 30 * 86_400_000},
+      maxAge: {
+        ip: 86_400_000,
+        phone: 90 * 86_400_000,
+        email: 30 * 86_400_000,
+        rejected: 7 * 86_400_000,
+      },
+      offline: false,
       account: 'default',
       requireStore: false,
       restart: false,
@@ -80,6 +85,10 @@ describe('values', () => {
     ['rate', {ip: '50/s'}, {ip: {count: 50, perMs: 1_000}}],
     ['maxAge', '7d', {all: 7 * 86_400_000}],
     ['maxAge', 'ip=12h,phone=90d', {ip: 43_200_000, phone: 90 * 86_400_000}],
+    ['maxAge', {rejected: '0s'}, {rejected: 0}],
+    ['until', '6:30', {minutes: 390}],
+    ['until', '23:59 Europe/Berlin', {minutes: 1_439, zone: 'Europe/Berlin'}],
+    ['stale', '30d', 30 * 86_400_000],
     ['cost', '0.5', {all: 0.5}],
     ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125}],
     ['cost', {verify: 3}, {verify: 3}],
@@ -108,7 +117,8 @@ describe('values', () => {
 
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
-const AGE = `expected a duration such as 1d or 12h, ${EACH}`;
+const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
+const DAYTIME = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
 const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
@@ -176,10 +186,16 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_credits_per_day', 'x', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['max_duration', '5', TIME],
+  ['until', '24:00', `${DAYTIME}.`],
+  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${DAYTIME}.`],
+  ['on_deadline', 'wait', oneOf('stop', 'publish')],
+  ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
   ['max_rejects', 'few', SHARE],
   ['cache', 5, 'expected a directory, or false.'],
   ['max_age', '5', AGE],
+  ['stale', 'old', TIME],
+  ['offline', 'maybe', 'expected true or false.'],
   ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
   ['max_store_size', 'large', 'expected a size such as 500mb or 2gb.'],
   ['max_store_size', '10kb', 'expected a size of 1mb or more.'],

@@ -4,6 +4,7 @@ import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
+import {askBeforeSpending} from '../ask-before-spending.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
@@ -14,9 +15,12 @@ import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
 
 /** `bulk-enrich run`. */
-export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {
+export async function runCommand(
+  inputs: readonly string[],
+  {yes = false, ...flags}: JobFlags & {readonly yes?: boolean},
+): Promise<number> {
   try {
-    return await runJobOf(inputs, flags);
+    return await runJobOf(inputs, flags, yes);
   } catch (error) {
     tellGitHubOfError(process.env, error);
     // Another run is at it: nothing for cron to send mail about.
@@ -27,7 +31,7 @@ export async function runCommand(inputs: readonly string[], flags: JobFlags): Pr
   }
 }
 
-async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<number> {
+async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
@@ -52,7 +56,8 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
       print('stdout', renderSample(report));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
-    const outcome = await run(job, io, stopper, watch);
+    const mayBegin = yes ? async () => {} : askBeforeSpending;
+    const outcome = await run(job, {...io, mayBegin}, stopper, watch);
     renderOutcome(job, outcome, console);
     tellGitHub(process.env, outcome, console);
     return outcome.exitCode;

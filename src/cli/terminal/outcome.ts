@@ -55,16 +55,15 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
 
 const COLUMNS = [
   ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
-  ...(['failed', 'unknown', 'skipped', 'calls', 'retries'] as const),
+  ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
 /** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
 function lookupTable(summary: Summary, width: number): string {
-  const head = ['', ...COLUMNS.map(name => (name === 'from_cache' ? 'from store' : name))];
-  const rows = Object.entries(summary.lookups).map(([name, lookups]) => [
-    name,
-    ...COLUMNS.map(column => count(lookups[column])),
-  ]);
+  const found = Object.entries(summary.lookups);
+  const shown = COLUMNS.filter(name => name !== 'stale' || found.some(([, {stale}]) => stale > 0));
+  const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
+  const rows = found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]);
   const all = [head, ...rows];
   const whole = table(all);
   if (whole.split('\n').every(line => stringWidth(line) <= width)) return whole;

@@ -9,7 +9,7 @@ import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
-import {keepUpStore} from '../open/answer-store.ts';
+import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
@@ -69,7 +69,7 @@ function judge(
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, writer, io} = session;
-  const done = completedExit(writer.counters);
+  const done = completedExit(writer.counters, keepsRejections(job));
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -167,7 +167,8 @@ export async function reportFailure(
   error: unknown,
 ): Promise<void> {
   const stop = stopFor(error);
-  if (stop.exitCode === exitCodes.locked) return;
+  const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
+  if (callers.includes(stop.exitCode)) return;
   if (stop.exitCode === exitCodes.usage) await deliverEnd(job.settings.metrics, job.name, stop.exitCode, io);
   else await deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }

@@ -1,5 +1,7 @@
 import type {Job} from '../../job/job.ts';
-import {millisecondsOf, ofOperation} from '../../job/values.ts';
+import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
+import type {NotBefore} from '../../ledger/given-up.ts';
+import type {Terms} from '../../ledger/store/freshness.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -12,18 +14,32 @@ import {keepUp} from '../../ledger/store/upkeep.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import type {RunIo} from '../io.ts';
 
-/** How old a stored answer may be and still serve this job, in milliseconds. */
-function agesInUse({settings}: Job): Record<Operation, number> {
-  return perOperation(name => {
+/** How long what the store knows is good for. */
+export function termsOf({settings: {maxAge, stale = 0}}: Job): Terms {
+  const answers = perOperation(name => {
     const own = millisecondsOf(operations[name].storedFor) ?? Number.POSITIVE_INFINITY;
-    return ofOperation(settings.maxAge, name, own);
+    return ofOperation(maxAge, name, own);
   });
+  return {answers, rejections: rejectionTerm(maxAge), stale};
 }
 
-/** Stored answers from before this are too old for a run that was first started then. */
-export function notBefore(job: Job, startedAt: number): Record<Operation, number> {
-  const ages = agesInUse(job);
-  return perOperation(name => Math.max(0, startedAt - ages[name]));
+/** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
+export function keepsRejections(job: Job): boolean {
+  return job.settings.cache !== false && termsOf(job).rejections > 0;
+}
+
+/** What came before this is too old for a run that was first started then. */
+export function notBefore({answers, rejections}: Terms, startedAt: number): Record<Operation, NotBefore> {
+  return perOperation(name => ({
+    ok: Math.max(0, startedAt - answers[name]),
+    failed: Math.max(0, startedAt - rejections),
+  }));
+}
+
+/** How old may be what the store has and still serve this job, in milliseconds: rejections and stale answers too. */
+function agesInUse(job: Job): Record<Operation, number> {
+  const {answers, rejections, stale} = termsOf(job);
+  return perOperation(name => Math.max(answers[name] + stale, rejections));
 }
 
 /**
@@ -49,7 +65,7 @@ export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'war
 export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
-  fresh: Record<Operation, number>,
+  fresh: Pick<StoreOptions, 'terms' | 'since'>,
   io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
@@ -57,7 +73,7 @@ export function openAnswerStore(
   const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
   return openStore(locate, {
     scope,
-    notBefore: fresh,
+    ...fresh,
     now: io.now,
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,

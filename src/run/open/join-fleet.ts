@@ -85,8 +85,9 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
+    const ambiguous = ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
+    const isTrusted = ledger.isAnswered(ask.operation);
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,
