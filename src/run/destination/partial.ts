@@ -20,8 +20,8 @@ export interface Places {
   readonly summary: string | undefined;
 }
 
-/** The files that are written until they are published. */
-export const partialNames = ['output', 'rejects'] as const;
+/** The files that are written until they are published; `packed` is the output once more, compressed. */
+export const partialNames = ['output', 'packed', 'rejects'] as const;
 
 export type PartialName = (typeof partialNames)[number];
 

@@ -35,6 +35,9 @@ export type PublishRecord = z.infer<typeof publishRecord>;
 
 export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
 
+/** Which of the written files goes to the output's place. */
+type OutputPart = Exclude<PartialName, 'rejects'>;
+
 export const RECORD = 'publish.json';
 
 /** A file that waits to be put in its place. */
@@ -45,12 +48,19 @@ interface Waiting {
 }
 
 /** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
-function placed({places: {rejects}}: RunFiles, output: string, record: PublishFacts): Waiting[] {
-  const all = [['rejects', rejects] as const, ['output', output] as const];
-  return all.flatMap(([name, to]) => {
-    const digest = record[name];
-    return digest === null || to === undefined ? [] : [{name, to, digest}];
-  });
+function placed(
+  {places: {rejects}}: RunFiles,
+  output: string,
+  record: PublishFacts,
+  written: OutputPart = 'output',
+): Waiting[] {
+  const all = [
+    {name: 'rejects', to: rejects, digest: record.rejects} as const,
+    {name: written, to: output, digest: record.output} as const,
+  ];
+  return all.flatMap(({name, to, digest}) =>
+    digest === null || to === undefined ? [] : [{name, to, digest}],
+  );
 }
 
 /**
@@ -59,10 +69,15 @@ function placed({places: {rejects}}: RunFiles, output: string, record: PublishFa
  *
  * @throws {OutputError} when a file or its directory can't be written.
  */
-export function publish(files: RunFiles, output: string, facts: PublishFacts): void {
+export function publish(
+  files: RunFiles,
+  output: string,
+  facts: PublishFacts,
+  written: OutputPart = 'output',
+): void {
   const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
   orFailed(() => {
-    const waiting = placed(files, output, record);
+    const waiting = placed(files, output, record, written);
     for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), `${path}.new`);
@@ -100,11 +115,12 @@ export function unfinishedPublishing({directory}: RunFiles, output: string): Pub
 export async function completePublishing(
   files: RunFiles,
   output: string,
+  written: OutputPart = 'output',
 ): Promise<PublishRecord | undefined> {
   const record = unfinishedPublishing(files, output);
   if (record === undefined) return undefined;
   const waiting: Waiting[] = [];
-  for (const one of placed(files, output, record)) {
+  for (const one of placed(files, output, record, written)) {
     // A record that was removed may be back after a power cut, and what waits may be another run's by now.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
@@ -142,7 +158,7 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Wa
     replaceFile(summary, record.summary, besideOf(summary, record.token));
   for (const {name, to} of waiting) {
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
+    if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
     moveFile(partialPath(files, name, to), to, besideOf(to, record.token));
   }
   syncPath(dirname(record.output_path));

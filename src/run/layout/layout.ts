@@ -24,6 +24,8 @@ import {outputFormat, writtenInput} from './output-format.ts';
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
+  /** What the input was read as. */
+  readonly encoding: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
   /** Undefined where the job asks for no score. */
@@ -46,13 +48,23 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
-  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
+  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format))]);
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
   const encoder = createEncoder(input, columns, format);
   const thresholds = thresholdsOf(job, mapping, rules);
-  return {mapping, columns, format, encoder, rules, scorer, waterfall, thresholds};
+  return {
+    mapping,
+    columns,
+    encoding: source.format.encoding,
+    format,
+    encoder,
+    rules,
+    scorer,
+    waterfall,
+    thresholds,
+  };
 }
 
 function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {

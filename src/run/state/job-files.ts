@@ -19,6 +19,7 @@ export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER
 export const stateFiles = [
   ...ledgerFiles,
   'output.partial',
+  'packed.partial',
   'rejects.partial',
   PROBE,
   `${RECORD}.new`,
