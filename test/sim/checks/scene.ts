@@ -25,7 +25,7 @@ export interface Check {
   readonly broken: (scene: Scene) => string | undefined;
 }
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export function ageOf({maxAge}: RunSpec): number {

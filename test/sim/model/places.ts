@@ -4,8 +4,8 @@ import type {InputRow, RunSpec} from './commands.ts';
 
 /** Where everything is, and what it is called. */
 
-export const WORK = join(ROOT, 'work');
-export const HOME = join(ROOT, 'home');
+const WORK = join(ROOT, 'work');
+const HOME = join(ROOT, 'home');
 const XDG_CACHE = join(HOME, 'cache');
 const XDG_STATE = join(HOME, 'state');
 
@@ -13,7 +13,7 @@ const XDG_STATE = join(HOME, 'state');
 export const directories = [WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')];
 
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
-export const cachePath = (cache: 'own' | 'other') =>
+const cachePath = (cache: 'own' | 'other') =>
   cache === 'own' ? join(XDG_CACHE, 'bulk-enrich') : join(HOME, 'other-cache');
 export const storePath = (cache: 'own' | 'other') => join(cachePath(cache), 'answers.db');
 
@@ -29,7 +29,7 @@ export const endpoints = ['https://one.example.com', 'https://two.example.com'] 
 export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
 
 export const endpointOf = ({endpoint}: RunSpec) => endpoints[endpoint] ?? endpoints[0];
-export const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
+const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
 export const accountOf = ({account}: RunSpec) => (account === 0 ? 'default' : 'second');
 
 export function environmentOf(spec: RunSpec): Record<string, string> {
@@ -52,7 +52,7 @@ const emails: Readonly<Record<number, string>> = {7: 'bad@example.com', 8: 'nons
 const tokens: Readonly<Record<number, string>> = {7: 'token-7-used', 8: ''};
 
 /** A row's cells; a broken one has a cell too many. */
-export function cellsOf({ip, email, token, broken}: InputRow, id: number): string[] {
+function cellsOf({ip, email, token, broken}: InputRow, id: number): string[] {
   const cells = [
     `r${id}`,
     ips[ip] ?? `192.0.2.${ip}`,
@@ -62,7 +62,7 @@ export function cellsOf({ip, email, token, broken}: InputRow, id: number): strin
   return broken === true ? [...cells, 'one too many'] : cells;
 }
 
-export const HEADER = ['id', 'ip', 'email', 'token'];
+const HEADER = ['id', 'ip', 'email', 'token'];
 
 export function inputText(rows: readonly InputRow[]): string {
   return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]

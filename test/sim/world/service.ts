@@ -55,7 +55,7 @@ export function serialOf(call: Pick<Call, 'number'>): string {
   return `c${call.number}`;
 }
 
-export const REJECTED = 'value_not_supported';
+const REJECTED = 'value_not_supported';
 
 export interface Manners {
   readonly faults: readonly Fault[];
@@ -75,7 +75,7 @@ export interface Asker {
 }
 
 /** Values that the service refuses, whenever it is asked about them. */
-export function isRefused(value: string): boolean {
+function isRefused(value: string): boolean {
   return /(^192\.0\.2\.[12]\d\d$)|bad/.test(value);
 }
 

@@ -159,7 +159,7 @@ export interface Start {
 }
 
 /** A run that never ends. */
-export class Stuck extends Error {
+class Stuck extends Error {
   constructor(events: number) {
     super(
       `the run does not end: after ${events} events ${events > MOST_EVENTS ? 'it goes in circles' : 'it waits for what never comes'}`,
