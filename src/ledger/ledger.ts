@@ -91,6 +91,8 @@ export class Ledger {
         return spent + maybeSpent;
       });
       this.interrupted = guarded(() => this.#giveUpSent());
+      // Also what an earlier session, which might have sent it again, has left in doubt.
+      if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
     } catch (error) {
       db.close();
       throw error;

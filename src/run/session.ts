@@ -55,11 +55,15 @@ export function openSession(
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
     const connection = opened(
-      await connectTo(job.endpoint, {
-        timeoutMs: job.settings.timeout,
-        maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-        onUnasked: () => io.warn(UNASKED),
-      }),
+      await connectTo(
+        job.endpoint,
+        {
+          timeoutMs: job.settings.timeout,
+          maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+          onUnasked: () => io.warn(UNASKED),
+        },
+        io.transport,
+      ),
       stage => stage.close(),
     );
     const ledger = opened(

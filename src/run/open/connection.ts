@@ -1,6 +1,7 @@
 import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import {endpointName} from '../identity.ts';
+import type {RunIo} from '../io.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
@@ -14,9 +15,10 @@ export interface Connection {
 export async function connectTo(
   endpoint: Endpoint,
   options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
+  transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey}, transport);
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
