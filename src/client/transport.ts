@@ -2,12 +2,13 @@ import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders, IncomingMes
 import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
-import got, {type RequestError} from 'got';
+import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
 import type {RawResponse} from './classify.ts';
 import {decoded} from './content-coding.ts';
 import {AnswersInTurn} from './in-turn.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
+import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
@@ -39,6 +40,15 @@ export function transport(options: TransportOptions): Transport {
     decompress: false,
     headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
   });
+  const clients = new Map<URL, Got>();
+  const clientOf = (url: URL) => {
+    const known = clients.get(url);
+    if (known !== undefined) return known;
+    const agent = url.protocol === 'https:' ? options.agents.https : options.agents.http;
+    const made = client.extend(slimRequests(url, agent));
+    clients.set(url, made);
+    return made;
+  };
   const inTurn = new AnswersInTurn(options.onUnasked);
   const underWay = new Set<{destroy(): unknown}>();
 
@@ -52,7 +62,7 @@ export function transport(options: TransportOptions): Transport {
       let connected = false;
       let deadline: NodeJS.Timeout | undefined;
       let connecting: NodeJS.Timeout | undefined;
-      const stream = client.stream(url, {body});
+      const stream = clientOf(url).stream(url, {body});
       underWay.add(stream);
 
       const complete = (problem?: string) => {
@@ -138,7 +148,9 @@ function readBody(
 ): RawResponse {
   const head = {status: response.statusCode ?? 0, latencyMs, pace: paceHeaders(response.headers)};
   if (problem !== undefined) return {...head, body: undefined, problem};
-  const body = decoded(Buffer.concat(chunks), response.headers['content-encoding'], maxBytes);
+  const [first] = chunks;
+  const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  const body = decoded(whole, response.headers['content-encoding'], maxBytes);
   return typeof body === 'string' ? {...head, body} : {...head, body: undefined, ...body};
 }
 
