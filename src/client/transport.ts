@@ -65,11 +65,18 @@ export function transport(options: TransportOptions): Transport {
       const stream = clientOf(url).stream(url, {body});
       underWay.add(stream);
 
+      // Not when got's stream closes, which one that ended well never does: its timers would keep it for all their time.
+      const settle = (result: RawResponse | Attempt) => {
+        clearTimeout(deadline);
+        clearTimeout(connecting);
+        underWay.delete(stream);
+        resolve(result);
+      };
       const complete = (problem?: string) => {
         if (response !== undefined)
-          resolve(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
+          settle(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
       };
-      const failed = (code: string) => resolve(withoutResponse(code, connected, elapsed()));
+      const failed = (code: string) => settle(withoutResponse(code, connected, elapsed()));
       const onResponse = (head: IncomingMessage) => {
         response = head;
         if (head.statusCode !== 101) return;
@@ -81,6 +88,7 @@ export function transport(options: TransportOptions): Transport {
         stream.destroy();
       };
       const onSocket = (socket: Socket) => {
+        if (!underWay.has(stream)) return;
         started = performance.now();
         deadline = setTimeout(late, options.timeoutMs);
         onceConnected(socket, () => {
@@ -109,12 +117,7 @@ export function transport(options: TransportOptions): Transport {
       stream.on('end', () => complete());
       stream.on('error', (error: RequestError) => failed(name(error)));
       // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
-      stream.on('close', () => {
-        clearTimeout(deadline);
-        clearTimeout(connecting);
-        underWay.delete(stream);
-        failed('connection_closed');
-      });
+      stream.on('close', () => failed('connection_closed'));
     });
 
   return {

@@ -14,7 +14,7 @@ export interface Task {
 
 /** What the executor tells the run. */
 export interface ExecutorEvents {
-  /** The outcome for good; the ledger has it. */
+  /** The outcome for good; the ledger has it, and writes it with whatever it writes next. */
   settled(task: Task, outcome: Outcome): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;

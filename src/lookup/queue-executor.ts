@@ -215,7 +215,8 @@ export class QueueExecutor implements Executor {
     });
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const {step, booked} = concluded(task, attempt, policy, counting);
-    await ledger.record(booked);
+    // Its slot is used again before that is written: in one transaction with what is sent next.
+    ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step.outcome);
     else if (step.next === 'retry') this.#retry(task, lane, this.#delayOf(task, attempt));
     this.#wakeLanes();

@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../../job/values.ts';
-import type {LanePacer} from '../outlet.ts';
+import {type LanePacer, LEAVE_AT_ONCE, type Lease} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -21,7 +21,7 @@ const NOTICEABLE = 0.02;
 export class Pacer implements LanePacer {
   readonly #windowMs: number;
   readonly #controller: RateController;
-  readonly #lease: (permits: number) => void;
+  readonly #lease: Lease;
   readonly #now: () => number;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
@@ -31,16 +31,15 @@ export class Pacer implements LanePacer {
   /** When the next lease is due: those before it are spread from there back, however late they came. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
+  /** What is left of the last lease, while somebody wants it. */
+  #left = 0;
+  /** Whether a group is about to leave. */
+  #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. */
-  constructor(
-    rate: Rate | 'unlimited',
-    controller: RateController,
-    lease: (permits: number) => void,
-    now: () => number,
-  ) {
+  /** `lease` tells of those it sends by `sent`. */
+  constructor(rate: Rate | 'unlimited', controller: RateController, lease: Lease, now: () => number) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
@@ -48,12 +47,14 @@ export class Pacer implements LanePacer {
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
-  request(): void {
+  request(isGroup = false): void {
+    const rate = this.#controller.perSecond(this.#now());
+    if (isGroup && rate === Number.POSITIVE_INFINITY) this.#leaseGroup();
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const rate = this.#controller.perSecond(this.#now());
-    if (rate === Number.POSITIVE_INFINITY) {
-      setImmediate(() => this.#grant(Number.POSITIVE_INFINITY));
+    const left = rate === Number.POSITIVE_INFINITY ? rate : this.#left;
+    if (left > 0) {
+      setImmediate(() => this.#grant(left));
       return;
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
@@ -61,6 +62,16 @@ export class Pacer implements LanePacer {
     // The next permit may have begun to be earned, but no more: what nobody asked for expires.
     this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
     void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
+  }
+
+  /** Leaves before the next answer is read. */
+  #leaseGroup(): void {
+    if (this.#grouped) return;
+    this.#grouped = true;
+    queueMicrotask(() => {
+      this.#grouped = false;
+      this.#lease(LEAVE_AT_ONCE);
+    });
   }
 
   stop(): void {
@@ -99,9 +110,13 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
+  /** In groups, between which answers are read; what nobody wants by then expires. */
   #grant(permits: number): void {
+    const some = Math.min(permits, LEAVE_AT_ONCE);
     this.#scheduled = false;
-    this.#lease(permits);
+    this.#left = permits - some;
+    this.#lease(some);
+    if (!this.#scheduled) this.#left = 0;
   }
 
   #space(rate: number, permits: number): void {
