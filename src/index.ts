@@ -15,6 +15,6 @@ export {
 export {type RunJobOptions, runJob} from './library/run-job.ts';
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';
-export type {RunOutcome} from './run/end/finish.ts';
+export type {RunOutcome} from './run/run-outcome.ts';
 export type {Risk, RiskLevel} from './score/risk.ts';
 export {type Service, type ServiceOptions, startService} from './service/start.ts';

@@ -73,7 +73,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['fleet'],
   'p-queue': ['fleet', 'lookup'],
   bottleneck: ['fleet', 'lookup'],
-  'csv-parse': ['input'],
+  'csv-parse': ['input', 'service'],
   'csv-stringify': ['output'],
   commander: ['cli'],
   re2js: ['cel'],

@@ -1,14 +1,13 @@
 import {appendFileSync, statSync} from 'node:fs';
 import {BulkEnrichError, exitCodes, systemReason} from '../errors.ts';
+import type {Env} from '../job/endpoint.ts';
 import {buildReport} from '../report/build.ts';
 import {renderMarkdown} from '../report/render/markdown.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
 import {print} from './terminal/printable.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
 export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): void {

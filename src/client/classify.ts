@@ -69,7 +69,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = answerOf(operation, data, isMarked);
+  const answer = checkedAnswer(operation, data, isMarked);
   const echoed = answer.data.user_id;
   if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -78,7 +78,7 @@ function readAnswer(
 }
 
 /** What is kept of an answer. */
-function answerOf(
+function checkedAnswer(
   operation: Operation,
   given: Record<string, unknown>,
   isMarked: boolean,

@@ -13,10 +13,10 @@ export interface Reach {
   readonly proxy: string | undefined;
   /** Addresses of the host; a code where it can't be resolved; undefined where a proxy resolves it. */
   readonly dns: {readonly addresses: readonly string[]} | {readonly error: string} | undefined;
-  readonly answer: Answer | {readonly error: string; readonly certificate: boolean};
+  readonly answer: FirstResponse | {readonly error: string; readonly certificate: boolean};
 }
 
-interface Answer {
+interface FirstResponse {
   readonly status: number;
   readonly tls: {readonly protocol: string; readonly validTo: string} | undefined;
   /** The service's clock minus this machine's, in milliseconds; undefined where the service does not say. */
@@ -42,7 +42,7 @@ async function resolve(host: string): Promise<Reach['dns']> {
   }
 }
 
-function get(base: URL, timeoutMs: number): Promise<Answer> {
+function get(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
   const agent = secure ? proxyFor(base, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1}) : undefined;
   const request = secure
@@ -67,7 +67,7 @@ function get(base: URL, timeoutMs: number): Promise<Answer> {
   });
 }
 
-function describeTls(socket: TLSSocket): Answer['tls'] {
+function describeTls(socket: TLSSocket): FirstResponse['tls'] {
   return {
     protocol: socket.getProtocol() ?? 'unknown',
     validTo: String(socket.getPeerCertificate().valid_to ?? ''),

@@ -1,6 +1,7 @@
 import type {ClientRequest, Agent as HttpAgent, IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
@@ -50,82 +51,106 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const inTurn = new AnswersInTurn(options.onUnasked);
-  const underWay = new Set<{destroy(): unknown}>();
-
-  const post = (url: URL, body: string) =>
-    new Promise<RawResponse | Attempt>(resolve => {
-      let started = performance.now();
-      const elapsed = () => performance.now() - started;
-      const chunks: Buffer[] = [];
-      let size = 0;
-      let response: IncomingMessage | undefined;
-      let connected = false;
-      let deadline: NodeJS.Timeout | undefined;
-      let connecting: NodeJS.Timeout | undefined;
+  const underWay = new Set<Duplex>();
+  return {
+    post(url, body) {
       const stream = clientOf(url).stream(url, {body});
       underWay.add(stream);
-
-      // Not when got's stream closes, which one that ended well never does: its timers would keep it for all their time.
-      const settle = (result: RawResponse | Attempt) => {
-        clearTimeout(deadline);
-        clearTimeout(connecting);
-        underWay.delete(stream);
-        resolve(result);
-      };
-      const complete = (problem?: string) => {
-        if (response !== undefined)
-          settle(readBody(response, chunks, elapsed(), options.maxBodyBytes, problem));
-      };
-      const failed = (code: string) => settle(withoutResponse(code, connected, elapsed()));
-      const onResponse = (head: IncomingMessage) => {
-        response = head;
-        if (head.statusCode !== 101) return;
-        complete();
-        stream.destroy();
-      };
-      const late = () => {
-        failed('timeout');
-        stream.destroy();
-      };
-      const onSocket = (socket: Socket) => {
-        if (!underWay.has(stream)) return;
-        started = performance.now();
-        deadline = setTimeout(late, options.timeoutMs);
-        onceConnected(socket, () => {
-          connected = true;
-          clearTimeout(connecting);
-        });
-        if (!connected) connecting = setTimeout(late, CONNECT_TIMEOUT_MS);
-      };
-      stream.on('request', (request: ClientRequest) => {
-        inTurn.follow(request, onSocket);
-        // Without a listener for it, a call that is answered with another protocol (101) would never end.
-        request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
-          socket.destroy();
-          onResponse(head);
-        });
-      });
-      stream.on('response', onResponse);
-      stream.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size <= options.maxBodyBytes) chunks.push(chunk);
-        else {
-          complete('the body is too large');
-          stream.destroy();
-        }
-      });
-      stream.on('end', () => complete());
-      stream.on('error', (error: RequestError) => failed(name(error)));
-      // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
-      stream.on('close', () => failed('connection_closed'));
-    });
-
-  return {
-    post,
+      const result = exchange(stream, inTurn, options);
+      void result.then(() => underWay.delete(stream));
+      return result;
+    },
     close() {
       for (const stream of underWay) stream.destroy();
     },
   };
+}
+
+/** What comes first settles it: an answer, a timer or an error. */
+function exchange(stream: Duplex, inTurn: AnswersInTurn, {timeoutMs, maxBodyBytes}: TransportOptions) {
+  return new Promise<RawResponse | Attempt>(resolve => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let response: IncomingMessage | undefined;
+
+    // A stream of got's that ended well never closes: its timers would keep all of the call for their whole time.
+    const settle = (result: RawResponse | Attempt) => {
+      timers.stop();
+      resolve(result);
+    };
+    const complete = (problem?: string) => {
+      if (response !== undefined) settle(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
+    };
+    const failed = (code: string) => settle(withoutResponse(code, timers.isConnected, timers.elapsedMs));
+    const timers = new CallTimers(timeoutMs, () => {
+      failed('timeout');
+      stream.destroy();
+    });
+    const onResponse = (head: IncomingMessage) => {
+      response = head;
+      if (head.statusCode !== 101) return;
+      complete();
+      stream.destroy();
+    };
+    stream.on('request', (request: ClientRequest) => {
+      inTurn.follow(request, socket => timers.start(socket));
+      // Without a listener for it, a call that is answered with another protocol (101) would never end.
+      request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
+        socket.destroy();
+        onResponse(head);
+      });
+    });
+    stream.on('response', onResponse);
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else {
+        complete('the body is too large');
+        stream.destroy();
+      }
+    });
+    stream.on('end', () => complete());
+    stream.on('error', (error: RequestError) => failed(name(error)));
+    // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
+    stream.on('close', () => failed('connection_closed'));
+  });
+}
+
+/** The time of one call, from when it has a socket: how long it may take in all, and until it is connected. */
+class CallTimers {
+  readonly #timeoutMs: number;
+  readonly #late: () => void;
+  #started = performance.now();
+  #deadline: NodeJS.Timeout | undefined;
+  #connecting: NodeJS.Timeout | undefined;
+  #isOver = false;
+  isConnected = false;
+
+  constructor(timeoutMs: number, late: () => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#late = late;
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#started;
+  }
+
+  start(socket: Socket): void {
+    if (this.#isOver) return;
+    this.#started = performance.now();
+    this.#deadline = setTimeout(this.#late, this.#timeoutMs);
+    onceConnected(socket, () => {
+      this.isConnected = true;
+      clearTimeout(this.#connecting);
+    });
+    if (!this.isConnected) this.#connecting = setTimeout(this.#late, CONNECT_TIMEOUT_MS);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#connecting);
+  }
 }
 
 /**

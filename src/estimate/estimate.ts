@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
-import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
@@ -15,8 +14,10 @@ import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
 import {scopeOf} from '../run/identity.ts';
+import type {RunIo} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
-import {costOf, type Mapping} from '../run/layout/mapping.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
+import {costOf} from '../run/layout/prices.ts';
 import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
@@ -25,15 +26,8 @@ import {limited} from '../run/rows/which-records.ts';
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-export interface PlanIo {
-  readonly env: Env;
-  readonly stdin: NodeJS.ReadableStream;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-}
-
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: PlanIo) {
+export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>) {
   const job = withoutUnusable(given, io);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();

@@ -5,15 +5,16 @@ import {UsageError} from '../errors.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import {seeded} from '../job/seeded.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
 import {jobKey} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
-import {priceOf} from '../run/layout/mapping.ts';
+import {priceOf} from '../run/layout/prices.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import {run, type Watch} from '../run/run.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {makePlan, type PlanReport} from './estimate.ts';
 
@@ -105,17 +106,6 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
 
 /** Always the same, so that a second sample of the same size costs nothing. */
 const SEED = 20_260_101;
-
-/** Tommy Ettinger's mulberry32: numbers in [0, 1) that are random enough to choose rows, and the same each time. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** The plan knows every distinct value; the sample knows how often conditions hold, and what a value really costs. */
 function project(

@@ -10,7 +10,7 @@ import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary} from './records/detect-kind.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
-import type {RecordReader, Tally} from './records/record-reader.ts';
+import type {ReadSoFar, RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';
 
 /** How much text is looked at to find out a file's format. */
@@ -38,7 +38,7 @@ export async function openFile(
   path: string,
   settings: FileSettings,
   meter: Meter,
-  tally: Tally,
+  tally: ReadSoFar,
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
   const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
@@ -97,7 +97,7 @@ function createReader(
   name: string,
   bom: boolean,
   settings: FileSettings,
-  tally: Tally,
+  tally: ReadSoFar,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
   const {maxRecordSize, header} = settings;

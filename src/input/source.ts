@@ -4,7 +4,7 @@ import {fileSize} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import type {Tally} from './records/record-reader.ts';
+import type {ReadSoFar} from './records/record-reader.ts';
 import {demandAgreement, type NamedFormatOf} from './records/same-format.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';
 
@@ -62,7 +62,7 @@ class Reading implements Source {
   readonly #paths: readonly string[];
   readonly #done: number;
   readonly #meter: Meter;
-  readonly #tally: Tally = {record: 0, blankLines: 0};
+  readonly #tally: ReadSoFar = {record: 0, blankLines: 0};
   readonly #sample = new SampleTaker();
   readonly #all: AsyncGenerator<Batch>;
   /** The batches that were read for the sample. */

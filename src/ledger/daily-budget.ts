@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {thousandths} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
 import {Sqlite, type Statement, sqliteCode} from './sqlite.ts';
 
 /** Another run of the same job may be taking its block at this moment. */
@@ -43,7 +44,7 @@ export class DailyBudget {
   constructor(options: DailyBudgetOptions) {
     this.#options = options;
     this.#path = join(options.directory, 'daily-credits.db');
-    this.#day = dayOf(options.now());
+    this.#day = utcDate(options.now());
     const opened = this.#guarded(() => open(options.directory, this.#path));
     this.#db = opened.db;
     this.#sql = opened.sql;
@@ -82,7 +83,7 @@ export class DailyBudget {
 
   /** When the next day begins, in milliseconds since the epoch. */
   get renewsAt(): number {
-    return Date.parse(`${dayOf(this.#options.now())}T00:00:00Z`) + DAY_MS;
+    return Date.parse(`${utcDate(this.#options.now())}T00:00:00Z`) + DAY_MS;
   }
 
   /** Returns what was not spent. */
@@ -93,7 +94,7 @@ export class DailyBudget {
 
   /** What is left of yesterday's block stays yesterday's. */
   #turnDay(): void {
-    const today = dayOf(this.#options.now());
+    const today = utcDate(this.#options.now());
     if (today === this.#day) return;
     this.#return();
     this.#day = today;
@@ -140,10 +141,6 @@ export class DailyBudget {
 }
 
 const DAY_MS = 86_400_000;
-
-function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
-}
 
 function open(directory: string, path: string) {
   makeDirectory(directory);

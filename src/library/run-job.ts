@@ -4,8 +4,8 @@ import type {Env} from '../job/endpoint.ts';
 import {resolveJob} from '../job/job.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import type {JobInput} from '../job/settings.ts';
-import type {RunOutcome} from '../run/end/finish.ts';
 import {run} from '../run/run.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
 
 export interface RunJobOptions {

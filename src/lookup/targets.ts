@@ -18,6 +18,14 @@ export interface Target {
   readonly cell: CellReader;
 }
 
+/** A lookup's own name, in signals and answers: its operation, or its prefix where several columns share that. */
+export function keyOf(targets: readonly Target[], index: number): string {
+  const target = targets[index];
+  if (target === undefined) return '';
+  const several = targets.filter(({operation}) => operation === target.operation).length > 1;
+  return several ? target.prefix.replace(/_$/, '') : target.operation;
+}
+
 /** Reads column `name`: by position in CSV; by key, or by dotted path, in NDJSON. */
 export function cellReader(name: string, columns: readonly string[]): CellReader {
   const index = columns.indexOf(name);

@@ -3,7 +3,7 @@ import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../lookup/plan-row.ts';
-import type {Target} from '../lookup/targets.ts';
+import {keyOf, type Target} from '../lookup/targets.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
@@ -55,8 +55,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
-  const planned = targets.map(target => {
-    const several = targets.filter(other => other.operation === target.operation).length > 1;
+  const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(field => {
       if (chosen === undefined) return true;
@@ -70,13 +69,7 @@ export function planColumns(
       if (name !== undefined) used.add(name);
       return name !== undefined;
     });
-    return {
-      target,
-      fields,
-      answerFields,
-      whole: chosen === undefined,
-      key: several ? target.prefix.replace(/_$/, '') : target.operation,
-    };
+    return {target, fields, answerFields, whole: chosen === undefined, key: keyOf(targets, index)};
   });
   const ofRisk: readonly string[] = planRisk(undefined).map(name => `risk.${name}`);
   for (const name of chosen ?? [])

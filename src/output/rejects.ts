@@ -2,17 +2,9 @@ import {closeSync, openSync, readSync} from 'node:fs';
 import type {Reject} from '../input/row.ts';
 
 /** A line of the file of rejected rows. */
-export function rejectLine({
-  file,
-  line,
-  record,
-  reason,
-  detail,
-  raw,
-  raw_base64,
-  raw_truncated,
-}: Reject): string {
-  return `${JSON.stringify({file, line, row: record, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+export function rejectLine(reject: Reject): string {
+  const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
+  return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated})}\n`;
 }
 
 /** Every line begins so. */

@@ -39,6 +39,11 @@ export function moment(iso: string): string {
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
+/** The most common first; those that are as common, by name. */
+export function ranked(counts: Readonly<Record<string, number>>): [string, number][] {
+  return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+}
+
 /** `12 rows`, `1 row`. */
 export function many(value: number, one: string, several = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : several}`;

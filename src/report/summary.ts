@@ -31,6 +31,87 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
+/** Which run it was, when, and over which files. */
+const about = {
+  schema_version: z.literal(1),
+  run_id: z.string(),
+  job: z.string().nullable(),
+  status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
+  reason: z.string(),
+  exit_code: whole,
+  started_at: time,
+  finished_at: time,
+  duration_ms: z.number(),
+  come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
+  endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
+  input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
+  output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+  rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
+  settings_sha256: z
+    .string()
+    .describe('Of all that shapes the result: the same command over the same input has nothing left to do.'),
+};
+
+const rows = z.object({
+  read: whole,
+  written: whole,
+  rejected: whole,
+  ok: whole,
+  with_errors: whole,
+  blank_lines: whole,
+});
+
+const calls = z.object({
+  total: whole.describe('What the service was sent.'),
+  unconfirmed: whole.describe(
+    'Beside them: calls under way when a session or a worker ended, which may have been made.',
+  ),
+  unsent: whole.describe('Attempts that provably never reached it.'),
+  by_status: counts,
+  by_error: counts,
+  retries: whole,
+  latency_ms: z.object({
+    p50: z.number().nullable(),
+    p95: z.number().nullable(),
+    p99: z.number().nullable(),
+    max: z.number().nullable(),
+  }),
+  unknown_fields: counts,
+  wrong_types: counts,
+});
+
+const earlier = z
+  .object({
+    counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
+    not_counted: spending.describe('Given up with a fresh budget.'),
+    unknown: z.boolean().describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
+  })
+  .describe('What attempts cost that were started over.');
+
+const saved = z.object({
+  dedupe: credits,
+  cache: credits,
+  prefilter: credits,
+  by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
+});
+
+const store = z
+  .object({
+    trouble: z.string().nullable().describe('Why the answer store can not be used.'),
+    not_looked_up: whole.describe('Values that were asked for without knowing whether the store has them.'),
+    perhaps_paid_again: credits.describe('The credits of those.'),
+    not_stored: whole.describe('Answers of this run that the next one does not know.'),
+  })
+  .nullable()
+  .describe('What it cost that the answer store could not be used, for a while or to the end.');
+
+const pace = z.object({
+  rate_limit: z.number().nullable(),
+  achieved: z.number(),
+  pauses: whole,
+  paused_ms: z.number(),
+});
+
 const rule = z.object({
   reason: z.string(),
   when: z.string(),
@@ -111,91 +192,21 @@ export function summaryOf(
       ? anyFields
       : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
   return z.object({
-    schema_version: z.literal(1),
-    run_id: z.string(),
-    job: z.string().nullable(),
-    status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-    reason: z.string(),
-    exit_code: whole,
-    started_at: time,
-    finished_at: time,
-    duration_ms: z.number(),
-    come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
-    endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
-    input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
-    output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
-    rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
-    settings_sha256: z
-      .string()
-      .describe(
-        'Of all that shapes the result: the same command over the same input has nothing left to do.',
-      ),
-    rows: z.object({
-      read: whole,
-      written: whole,
-      rejected: whole,
-      ok: whole,
-      with_errors: whole,
-      blank_lines: whole,
-    }),
+    ...about,
+    rows,
     lookups: byOperation(() => lookup),
-    calls: z.object({
-      total: whole.describe('What the service was sent.'),
-      unconfirmed: whole.describe(
-        'Beside them: calls under way when a session or a worker ended, which may have been made.',
-      ),
-      unsent: whole.describe('Attempts that provably never reached it.'),
-      by_status: counts,
-      by_error: counts,
-      retries: whole,
-      latency_ms: z.object({
-        p50: z.number().nullable(),
-        p95: z.number().nullable(),
-        p99: z.number().nullable(),
-        max: z.number().nullable(),
-      }),
-      unknown_fields: counts,
-      wrong_types: counts,
-    }),
+    calls,
     credits: z.object({
       spent: credits,
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
-      earlier: z
-        .object({
-          counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
-          not_counted: spending.describe('Given up with a fresh budget.'),
-          unknown: z
-            .boolean()
-            .describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
-        })
-        .describe('What attempts cost that were started over.'),
+      earlier,
       per_day: z.object({limit: credits, used: credits}).optional(),
-      saved: z.object({
-        dedupe: credits,
-        cache: credits,
-        prefilter: credits,
-        by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
-      }),
+      saved,
       by_operation: byOperation(() => spending),
     }),
-    store: z
-      .object({
-        trouble: z.string().nullable().describe('Why the answer store can not be used.'),
-        not_looked_up: whole.describe(
-          'Values that were asked for without knowing whether the store has them.',
-        ),
-        perhaps_paid_again: credits.describe('The credits of those.'),
-        not_stored: whole.describe('Answers of this run that the next one does not know.'),
-      })
-      .nullable()
-      .describe('What it cost that the answer store could not be used, for a while or to the end.'),
-    pace: z.object({
-      rate_limit: z.number().nullable(),
-      achieved: z.number(),
-      pauses: whole,
-      paused_ms: z.number(),
-    }),
+    store,
+    pace,
     top: z.partialRecord(z.enum(topKinds), top),
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
@@ -214,11 +225,5 @@ export type LookupCounts = z.output<typeof lookup>;
 export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
-export type Timeline = z.output<typeof timeline>;
+export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;
-
-/** The JSON Schema of summaries, for programs that read them. */
-export function summaryJsonSchema(): Readonly<Record<string, unknown>> {
-  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
-  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
-}

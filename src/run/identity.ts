@@ -1,15 +1,18 @@
-import {randomUUID} from 'node:crypto';
+import {createHash, randomUUID} from 'node:crypto';
+import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
+import {checkedBaseUrl} from '../client/client.ts';
 import {BulkEnrichError, StateError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
+import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import type {Resolved} from '../job/settings/declare.ts';
-import {namesThatShape, spelled} from '../job/settings.ts';
+import {namesThatShape, type Settings, spelled} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
 import {fingerprintOf} from '../score/given.ts';
+import {loadRules} from '../score/rules.ts';
 import type {Layout} from './layout/layout.ts';
-import {endpointName} from './open/connection.ts';
 
 /*
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
@@ -43,6 +46,13 @@ export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh
 /** Whose answers and whose money it is: never another endpoint's or account's. */
 export function scopeOf({endpoint, settings}: Job): StoreScope {
   return {endpoint: endpointName(endpoint), account: settings.account};
+}
+
+/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
+export function endpointName(endpoint: Endpoint): string {
+  if (endpoint.kind === 'embedded') return 'embedded';
+  const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
 /** The one output that a run writes; a stream is known by its state. */
@@ -166,4 +176,32 @@ function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record
             ...fingerprintOf(rules),
           ],
   };
+}
+
+/** SHA-256 (hex) of all that the job says about its result: in the summary, it tells what the output was made by. */
+export function settingsDigest(job: Job): string {
+  const settings: Partial<Settings> = {...job.settings};
+  for (const name of namesThatShape('nothing')) delete settings[name];
+  const {name, inputs, output, endpoint, paths} = job;
+  const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
+  const {summary, rejects} = paths;
+  const written = {...(output.lasts && {output: output.name}), summary, rejects};
+  return createHash('sha256')
+    .update(JSON.stringify([name, inputs, written, asked, settings, ...rulesIn(job)]))
+    .digest('hex');
+}
+
+/** What a file of score rules holds, and the lists that rules read: both may change under their names. */
+function rulesIn({settings: {score}, placeOf}: Job): unknown[] {
+  try {
+    const isFile = typeof score === 'string' && score !== 'default' && score !== 'none';
+    const rules = loadRules(score, placeOf);
+    return [
+      isFile ? readFileSync(score, 'utf8') : null,
+      ...(rules === undefined ? [] : fingerprintOf(rules)),
+    ];
+  } catch {
+    // The run will say so.
+    return [null];
+  }
 }

@@ -2,18 +2,19 @@ import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {asked, failures} from './books/counters.ts';
-import {finish, type RunOutcome, reportFailure} from './end/finish.ts';
+import {finish, reportFailure} from './end/finish.ts';
 import {withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
-import {type Checkpoint, closeState, openState, type RunState} from './open/run-state.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
 import {Admission} from './rows/admission.ts';
 import {limited, picked} from './rows/which-records.ts';
+import type {RunOutcome} from './run-outcome.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
+import {type Checkpoint, closeState, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor} from './stop.ts';
 
 /** Told once a session is under way; what it returns is called when it is over. */

@@ -8,15 +8,15 @@ import {Timeline} from './books/timeline.ts';
 import {type Beginning, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
-import {costOf} from './layout/mapping.ts';
+import {costOf} from './layout/prices.ts';
 import {notBefore, openAnswerStore} from './open/answer-store.ts';
 import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
-import {type Checkpoint, openLedger, type RunState} from './open/run-state.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
+import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
 import type {Stopper} from './stop.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. Its clock is for every length of time. */
@@ -151,13 +151,8 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 }
 
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */
-export async function closeStages({
-  source,
-  store,
-  writer,
-  closeExecutor,
-  connection,
-}: Session): Promise<void> {
+export async function closeStages(session: Session): Promise<void> {
+  const {source, store, writer, closeExecutor, connection} = session;
   store.close();
   await Promise.allSettled([source.close(), writer.close(), closeExecutor(), connection.close()]);
 }

@@ -1,23 +1,23 @@
 import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import type {Target} from '../lookup/targets.ts';
+import {keyOf, type Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile} from './language/condition.ts';
 import {conditionChecker} from './language/expression.ts';
-import {answerVocabulary, riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
+import {riskVocabulary, rowVocabulary} from './language/vocabulary.ts';
 import type {Scorer} from './scorer.ts';
 import {
   type Combination,
   chosen,
   combinationsOf,
   factsReader,
-  keyOf,
   knownColumns,
   type RowView,
   rowReader,
   type Subjects,
+  subjectsChecker,
   subjectsOf,
   subjectsRead,
 } from './subjects.ts';
@@ -71,12 +71,8 @@ export function createConditions(
 ): Waterfall | undefined {
   if (targets.every(({when}) => when === undefined)) return undefined;
   const subjects = readableSubjects(targets);
-  const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const check = conditionChecker({
-    ...background.vocabulary,
-    ...answerVocabulary(operations, knownColumns(format)),
-    ...(scorer === undefined ? {} : riskVocabulary),
-  });
+  const more = scorer === undefined ? {} : riskVocabulary;
+  const check = subjectsChecker(subjects, format, background, more);
   const ready = targets.map(({when, operation}): ReadyCondition | undefined => {
     if (when === undefined) return undefined;
     const place = placeOf([operation, 'when']);

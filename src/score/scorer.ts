@@ -1,11 +1,10 @@
 import type {InputFormat} from '../input/row.ts';
-import type {Target} from '../lookup/targets.ts';
+import {keyOf, type Target} from '../lookup/targets.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile, type Decision} from './language/condition.ts';
-import {conditionChecker, type Reference} from './language/expression.ts';
+import type {Reference} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
-import {answerVocabulary} from './language/vocabulary.ts';
 import {isBlind, levelOf} from './level.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
@@ -14,10 +13,9 @@ import {
   chosen,
   combinationsOf,
   factsReader,
-  keyOf,
-  knownColumns,
   type RowView,
   type Subjects,
+  subjectsChecker,
   subjectsOf,
   subjectsRead,
 } from './subjects.ts';
@@ -88,10 +86,9 @@ function compileRules(
   rules: readonly PlacedRule[],
   subjects: Subjects,
   format: Pick<InputFormat, 'kind' | 'columns'>,
-  {vocabulary}: Background,
+  background: Background,
 ): ReadyRule[] {
-  const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const check = conditionChecker({...vocabulary, ...answerVocabulary(operations, knownColumns(format))});
+  const check = subjectsChecker(subjects, format, background);
   return rules.flatMap(({when, add, reason, place: written}, place) => {
     const condition = compile(check(when, written));
     const combinations = combinationsOf(condition, subjects);

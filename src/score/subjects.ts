@@ -1,10 +1,12 @@
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
-import type {Target} from '../lookup/targets.ts';
+import {keyOf, type Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';
+import {type CheckCondition, conditionChecker} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
+import {answerVocabulary, type Vocabulary} from './language/vocabulary.ts';
 
 /**
  * What an expression can name, and which lookups that is: `ip` is any of the columns that are looked up as IP
@@ -46,17 +48,21 @@ export function subjectsOf(targets: readonly Target[], operations: readonly Oper
   return subjects;
 }
 
-/** A lookup's name in signals: its operation, or its own prefix where several columns share that. */
-export function keyOf(targets: readonly Target[], index: number): string {
-  const target = targets[index];
-  if (target === undefined) return '';
-  const several = targets.filter(({operation}) => operation === target.operation).length > 1;
-  return several ? target.prefix.replace(/_$/, '') : target.operation;
-}
-
 /** The columns whose names are known beforehand. */
 export function knownColumns(format: Pick<InputFormat, 'kind' | 'columns'>): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
+}
+
+/** Checks conditions over what is the same for all rows, their columns, the answers of these subjects, and `more`. */
+export function subjectsChecker(
+  subjects: Subjects,
+  format: Pick<InputFormat, 'kind' | 'columns'>,
+  {vocabulary}: Background,
+  more: Vocabulary = {},
+): CheckCondition {
+  const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
+  const answers = answerVocabulary(operations, knownColumns(format));
+  return conditionChecker({...vocabulary, ...answers, ...more});
 }
 
 /** Reads the columns that conditions speak of from a row; undefined where they speak of none. */

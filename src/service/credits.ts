@@ -18,7 +18,7 @@ export interface OperationLedger {
 }
 
 /** `GET /_ledger`: what was asked and what it cost, since the state began. */
-export interface Ledger {
+export interface ServiceLedger {
   /** What is left, or null without a limit. */
   balance: number | null;
   spent: number;
@@ -74,7 +74,7 @@ export class Credits {
   }
 
   /** Takes the sums of an earlier time over from the journal, at start. */
-  restore(operations: Ledger['operations']): void {
+  restore(operations: ServiceLedger['operations']): void {
     Object.assign(this.#operations, operations);
   }
 
@@ -90,7 +90,7 @@ export class Credits {
     }
   }
 
-  ledger(): Ledger {
+  ledger(): ServiceLedger {
     const {spent} = this;
     return {
       balance: this.#limit === undefined ? null : this.#limit - spent,

@@ -1,15 +1,15 @@
-import type {Credits, Ledger, LedgerEvent} from './credits.ts';
+import type {Credits, LedgerEvent, ServiceLedger} from './credits.ts';
 import {mailboxOf} from './intelligence/email.ts';
 import {Journal} from './journal.ts';
 import type {Accounts} from './verdict/accounts.ts';
-import type {Session, Sessions} from './verdict/user-session.ts';
+import type {UserSession, UserSessions} from './verdict/user-session.ts';
 
 /** What the service's state changes by, as its journal keeps it. */
 export type StateEvent =
-  | {totals: Ledger['operations']}
+  | {totals: ServiceLedger['operations']}
   | {ledger: LedgerEvent}
   | {redeemed: string}
-  | {session: Session}
+  | {session: UserSession}
   | {sighting: KeptSighting};
 
 /** An account seen with a session or an e-mail address. */
@@ -22,7 +22,7 @@ export interface KeptSighting {
 /** What the events are replayed into. */
 interface Parts {
   credits: Credits;
-  sessions: Sessions;
+  sessions: UserSessions;
   accounts: Accounts;
 }
 
@@ -33,7 +33,7 @@ const REWRITE_AFTER = 500_000;
 export class State {
   readonly #journal: Journal<StateEvent> | undefined;
   readonly #rewriteAfter: number;
-  #totals: () => Ledger['operations'] = () => {
+  #totals: () => ServiceLedger['operations'] = () => {
     throw new Error('the state was not restored');
   };
   #appended = 0;
@@ -94,7 +94,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
 
 /** A session that says whose it is counts as a sighting of that account. */
 export function addSession(
-  session: Session,
+  session: UserSession,
   {sessions, accounts}: Pick<Parts, 'sessions' | 'accounts'>,
 ): void {
   sessions.add(session);

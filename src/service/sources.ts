@@ -1,10 +1,7 @@
 import {cityPackage, findCityFile} from './data/city-table.ts';
-import {packageVersion} from './data/installed-version.ts';
+import {installedVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
-import {hostingNetworks} from './data/networks/hosting-networks.ts';
-import type {ListedNetwork} from './data/networks/listed-network.ts';
-import {torNetworks} from './data/networks/tor-networks.ts';
-import {vpnNetworks} from './data/networks/vpn-networks.ts';
+import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
 
 /** `GET /_sources`: where the answers come from. */
@@ -41,7 +38,7 @@ export function describeSources(data: OpenData): Sources {
   const city = describeCity(data);
   return {
     data_sets: [...readManifest(data.directory).dataSets, ...(city ? [city] : [])],
-    libraries: libraries.map(each => ({...each, version: packageVersion(each.name) ?? ''})),
+    libraries: libraries.map(each => ({...each, version: installedVersion(each.name) ?? ''})),
     lists: [
       describeList('hosting networks', hostingNetworks, 'is_datacenter_proxy'),
       describeList('VPN networks', vpnNetworks, 'is_vpn'),
@@ -66,7 +63,7 @@ function describeCity(data: OpenData): DataSet | undefined {
   if (table === undefined) return undefined;
   return {
     name: cityPackage,
-    version: packageVersion(cityPackage) ?? '',
+    version: installedVersion(cityPackage) ?? '',
     licence: 'CC-BY-4.0',
     attribution: 'IP Geolocation by DB-IP',
     link: 'https://db-ip.com',
@@ -78,7 +75,7 @@ function describeCity(data: OpenData): DataSet | undefined {
 
 const describeList = (
   name: string,
-  list: readonly ListedNetwork[],
+  list: typeof hostingNetworks,
   field: string,
 ): Sources['lists'][number] => ({
   name,

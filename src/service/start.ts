@@ -7,7 +7,7 @@ import {
   perIntelligence,
   perOperation,
 } from '../operations/table.ts';
-import {Credits, type Ledger} from './credits.ts';
+import {Credits, type ServiceLedger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
 import {createApp, type Parts} from './http/app.ts';
 import {Practice} from './http/practice.ts';
@@ -20,12 +20,12 @@ import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
 import {addSession, State} from './saved-state.ts';
 import {describeSources} from './sources.ts';
-import {loadRules} from './verdict/access-rules.ts';
+import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
-import {checkSessions, readSessions, Sessions} from './verdict/user-session.ts';
+import {checkSessions, readSessions, UserSessions} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
-export type {Ledger} from './credits.ts';
+export type {ServiceLedger} from './credits.ts';
 export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
 export {describeLeftOut} from './sources.ts';
@@ -36,7 +36,7 @@ export interface Service {
   url: string;
   apiKey: string;
   /** What was asked and what it cost, as `GET /_ledger` has it. */
-  ledger(): Ledger;
+  ledger(): ServiceLedger;
   /** Stops it: open connections are cut, state is written. */
   close(): Promise<void>;
 }
@@ -67,10 +67,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts {
   const data = new OpenData();
-  const rules = loadRules(options.rulesFile);
+  const rules = loadAccessRules(options.rulesFile);
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits, event => state.keep({ledger: event}));
-  const sessions = new Sessions();
+  const sessions = new UserSessions();
   const accounts = new Accounts();
   const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
   for (const session of known) addSession(session, {sessions, accounts});

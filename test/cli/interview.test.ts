@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {type Answers, interview} from '../../src/cli/init/interview.ts';
+import {type Interviewed, interview} from '../../src/cli/init/interview.ts';
 import {jobFile} from '../../src/cli/init/job-file.ts';
 import type {Ask} from '../../src/cli/init/prompt.ts';
 import {csvRows} from '../lookup/rows.ts';
@@ -33,7 +33,7 @@ async function interviewed(
   table: Readonly<Record<string, string>>,
   answers: readonly string[],
   {live = false, interactive = true} = {},
-): Promise<{asked: readonly string[]; answers: Answers}> {
+): Promise<{asked: readonly string[]; answers: Interviewed}> {
   const {ask, asked} = person(...answers);
   const row = Object.values(table);
   const seen = {columns: Object.keys(table), rows: csvRows(row, row, row, row, row, row), live, interactive};

@@ -3,7 +3,7 @@ import type {Console} from '../../src/cli/console.ts';
 import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Summary} from '../../src/report/summary.ts';
-import type {RunOutcome} from '../../src/run/end/finish.ts';
+import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import {fullSummary} from '../report/summaries.ts';
 
 const summary = fullSummary() as unknown as Summary;

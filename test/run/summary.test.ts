@@ -1,6 +1,5 @@
-import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {summaryJsonSchema, summarySchema} from '../../src/report/summary.ts';
+import {summarySchema} from '../../src/report/summary.ts';
 import {FAST, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -24,14 +23,6 @@ const contract = {
   'errors.0': 'code count rows',
   resumed: 'times from_row',
 };
-
-const written: unknown = JSON.parse(
-  readFileSync(new URL('../../docs/summary.schema.json', import.meta.url), 'utf8'),
-);
-
-test('docs/summary.schema.json is what the code says (npm run schema writes it)', () => {
-  expect(written).toEqual(summaryJsonSchema());
-});
 
 /** A run in which something of everything happens: 14 rows, one of them unreadable. */
 async function mixedRun() {

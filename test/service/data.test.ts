@@ -3,12 +3,14 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
-import {licenceTexts, packageVersion} from '../../src/service/data/installed-version.ts';
+import {installedVersion, licenceTexts} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
-import {hostingNetworks} from '../../src/service/data/networks/hosting-networks.ts';
-import {networkFlags} from '../../src/service/data/networks/network-flags.ts';
-import {torNetworks} from '../../src/service/data/networks/tor-networks.ts';
-import {vpnNetworks} from '../../src/service/data/networks/vpn-networks.ts';
+import {
+  hostingNetworks,
+  networkFlags,
+  torNetworks,
+  vpnNetworks,
+} from '../../src/service/data/networks/networks.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
 import {running} from './running.ts';
@@ -35,13 +37,13 @@ describe('a packed file', () => {
     const file = encode(columns);
     for (const shift of [0, 1, 8]) {
       const packed = new PackedFile(Buffer.concat([Buffer.alloc(shift), file]).subarray(shift));
-      expect(packed.u8('a')).toEqual(columns.a);
-      expect(packed.u32('empty')).toEqual(columns.empty);
-      expect(packed.u32('b')).toEqual(columns.b);
-      expect(packed.f64('c')).toEqual(columns.c);
-      expect(packed.u8('ü')).toEqual(columns.ü);
+      expect(packed.column('a', 'u8')).toEqual(columns.a);
+      expect(packed.column('empty', 'u32')).toEqual(columns.empty);
+      expect(packed.column('b', 'u32')).toEqual(columns.b);
+      expect(packed.column('c', 'f64')).toEqual(columns.c);
+      expect(packed.column('ü', 'u8')).toEqual(columns.ü);
     }
-    expect(() => new PackedFile(file).u32('a')).toThrow('no column a of kind u32');
+    expect(() => new PackedFile(file).column('a', 'u32')).toThrow('no column a of kind u32');
   });
 
   it.each([
@@ -76,7 +78,7 @@ describe('the packed data', () => {
 
   it('is of the installed packages', () => {
     for (const {name, version} of readManifest(dataDirectory()).dataSets)
-      expect(packageVersion(name)).toBe(version);
+      expect(installedVersion(name)).toBe(version);
   });
 
   it('has the same networks as its source, at both ends of each range', () => {

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
 import {describeDevice} from '../../src/service/verdict/device.ts';
-import type {Session} from '../../src/service/verdict/user-session.ts';
+import type {UserSession} from '../../src/service/verdict/user-session.ts';
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
@@ -10,7 +10,7 @@ const iphone =
 
 describe('a device', () => {
   const device = (user_agent: string | undefined) =>
-    describeDevice({token: 't', ip: '9.9.9.9', ...(user_agent !== undefined && {user_agent})} as Session);
+    describeDevice({token: 't', ip: '9.9.9.9', ...(user_agent !== undefined && {user_agent})} as UserSession);
 
   it.each([
     [chrome, {browser: 'Chrome 126', os: 'Windows 10', is_mobile: false}],
@@ -37,7 +37,11 @@ describe('a device', () => {
 });
 
 describe('accounts', () => {
-  const session = (token: string, more: Partial<Session> = {}): Session => ({token, ip: '9.9.9.9', ...more});
+  const session = (token: string, more: Partial<UserSession> = {}): UserSession => ({
+    token,
+    ip: '9.9.9.9',
+    ...more,
+  });
   const email = (written: string, normalized = written) => ({written, normalized});
 
   it('are linked by what they share, with the confidence of all of it', () => {

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {dataDirectory} from '../../src/service/data/data-dir.ts';
 import {AsnTable} from '../../src/service/data/ip-tables.ts';
-import {type NetworkFlags, networkFlags} from '../../src/service/data/networks/network-flags.ts';
+import {type NetworkFlags, networkFlags} from '../../src/service/data/networks/networks.ts';
 
 // How well the network flags do against lists of addresses and CIDR ranges, one a line, weighted by addresses:
 //

@@ -8,7 +8,7 @@ import {Credits} from '../../src/service/credits.ts';
 import {State} from '../../src/service/saved-state.ts';
 import {ServiceSetupError, startService} from '../../src/service/start.ts';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
-import {Sessions} from '../../src/service/verdict/user-session.ts';
+import {UserSessions} from '../../src/service/verdict/user-session.ts';
 import {bin} from '../support/command.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 
@@ -23,7 +23,7 @@ function canUnshare(): boolean {
 function open(folder: string, rewriteAfter: number) {
   const state = new State(folder, rewriteAfter);
   const credits = new Credits({...perOperation(() => 1), ip: 2}, undefined, ledger => state.keep({ledger}));
-  const parts = {credits, sessions: new Sessions(), accounts: new Accounts()};
+  const parts = {credits, sessions: new UserSessions(), accounts: new Accounts()};
   state.restore(parts);
   return {state, ...parts};
 }

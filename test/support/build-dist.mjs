@@ -1,7 +1,7 @@
 // npm run build: compiles src and packs the embedded service's data elsewhere, then puts that in dist's place at once,
 // so that a command that runs beside it, or another build, never meets half of one.
 import {execFileSync} from 'node:child_process';
-import {renameSync, rmSync} from 'node:fs';
+import {cpSync, renameSync, rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
@@ -11,6 +11,8 @@ const run = (...args) => execFileSync(process.execPath, args, {stdio: 'inherit'}
 
 try {
   run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', made);
+  // What the code reads stands beside it there too.
+  cpSync('src', made, {recursive: true, filter: path => !path.endsWith('.ts')});
   run(`${made}/service/data/pack.js`, 'dist/service/data');
   for (let tries = 0; ; tries++) {
     moveAway();

@@ -1,12 +1,14 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {utcDate} from '../../job/paths.ts';
 import {ages} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -19,7 +21,12 @@ export async function cacheStats(flags: CacheFlags): Promise<number> {
   return withStore(flags, (store, directory) => {
     const rows = store
       .stats()
-      .map(({operation, answers, oldest, newest}) => [operation, count(answers), day(oldest), day(newest)]);
+      .map(({operation, answers, oldest, newest}) => [
+        operation,
+        count(answers),
+        utcDate(oldest),
+        utcDate(newest),
+      ]);
     const bytes = statSync(join(directory, 'answers.db')).size;
     print(
       'stdout',
@@ -30,14 +37,12 @@ export async function cacheStats(flags: CacheFlags): Promise<number> {
 
 /** `bulk-enrich cache prune`. */
 export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}): Promise<number> {
-  const parsed = ages.safeParse(flags.maxAge);
-  if (!parsed.success)
-    throw new UsageError('settings', `--max-age: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
+  const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, store => {
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const age = parsed.data[operation] ?? parsed.data.all;
+      const age = maxAge[operation] ?? maxAge.all;
       if (age !== undefined) removed += store.prune(operation, now - age, now);
     }
     store.compact();
@@ -97,8 +102,4 @@ function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: strin
   } finally {
     store?.close();
   }
-}
-
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -1,5 +1,4 @@
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
-import {BulkEnrichError} from '../../errors.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import type {JobSettings} from '../../job/settings.ts';
@@ -8,14 +7,14 @@ import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {type Check, exitCodeOfAll, failed, passed, warning} from '../doctor/check.ts';
+import {type Check, exitCodeOfAll, failure, passed, warning} from '../doctor/check.ts';
 import {checkPlace} from '../doctor/directories.ts';
 import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
+import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
 import {count, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {cleaned} from './job-from-flags.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;
@@ -113,11 +112,6 @@ function checkStore(cache: JobSettings['cache']): Check {
   return trouble === undefined
     ? checkPlace('store', defaultStoreDirectory(process.env), false)
     : warning('store', `${trouble.why}; runs go on without it, unless ${trouble.variable} names a place`);
-}
-
-function failure(name: string, error: unknown): Check {
-  if (!(error instanceof BulkEnrichError)) throw error;
-  return failed(name, error.message, error.exitCode);
 }
 
 const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED'} as const;

@@ -11,9 +11,9 @@ import type {SettingsFor} from '../../job/settings.ts';
 import {interview} from '../init/interview.ts';
 import {jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
+import {cleaned} from '../job-from-flags.ts';
 import {shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
-import {cleaned} from './job-from-flags.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 

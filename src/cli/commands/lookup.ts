@@ -6,7 +6,7 @@ import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {createConsole, isInteractive} from '../console.ts';
-import {cleaned} from './job-from-flags.ts';
+import {cleaned} from '../job-from-flags.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
 export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {

@@ -1,9 +1,9 @@
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
+import {type JobFlags, jobFrom} from '../job-from-flags.ts';
 import {count, duration, many, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
-import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
 export async function planCommand(

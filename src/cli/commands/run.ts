@@ -4,12 +4,12 @@ import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
+import {type JobFlags, jobFrom} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
-import {type JobFlags, jobFrom} from './job-from-flags.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(inputs: readonly string[], flags: JobFlags): Promise<number> {

@@ -2,6 +2,7 @@ import {systemCode, UsageError} from '../../errors.ts';
 import {readKey} from '../../job/endpoint.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
+import {readFlag} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
 
 interface ServeFlags {
@@ -55,6 +56,8 @@ async function start(options: ServiceOptions): Promise<Service> {
   }
 }
 
+const latency = durationFrom('0s', '1h');
+
 function serviceOptions(flags: ServeFlags): ServiceOptions {
   const port = number('--port', flags.port);
   return {
@@ -64,9 +67,7 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),
     ...(flags.credits === undefined ? {} : {credits: number('--credits', flags.credits)}),
-    ...(flags.latency === undefined
-      ? {}
-      : {latencyMs: read('--latency', durationFrom('0s', '1h').safeParse(flags.latency))}),
+    ...(flags.latency === undefined ? {} : {latencyMs: readFlag('--latency', latency, flags.latency)}),
     ...(flags.rateLimit === undefined ? {} : {rateLimit: rateOf(flags.rateLimit)}),
     ...(flags.errorRate === undefined ? {} : {errorRate: shareOf(flags.errorRate)}),
     ...(flags.seed === undefined ? {} : {seed: number('--seed', flags.seed)}),
@@ -74,25 +75,17 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
 }
 
 function rateOf(text: string): number {
-  const {all} = read('--rate-limit', rates.safeParse(text));
+  const {all} = readFlag('--rate-limit', rates, text);
   if (all === undefined || all === 'unlimited')
     throw new UsageError('settings', '--rate-limit: expected a rate such as 20/s.');
   return (all.count * 1_000) / all.perMs;
 }
 
 function shareOf(text: string): number {
-  const parsed = read('--error-rate', countOrShare.safeParse(text));
+  const parsed = readFlag('--error-rate', countOrShare, text);
   const share = 'share' in parsed ? parsed.share : parsed.count;
   if (share > 1) throw new UsageError('settings', '--error-rate: expected a share such as 5% or 0.05.');
   return share;
-}
-
-function read<T>(
-  flag: string,
-  result: {success: true; data: T} | {success: false; error: {issues: readonly {message: string}[]}},
-): T {
-  if (result.success) return result.data;
-  throw new UsageError('settings', `${flag}: ${result.error.issues[0]?.message ?? 'not valid'}.`);
 }
 
 function number(flag: string, text: string): number {

@@ -1,6 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {cleaned} from './job-from-flags.ts';
+import {cleaned} from '../job-from-flags.ts';
 import {ask} from './lookup.ts';
 
 interface VerifyFlags extends RawSettings {

@@ -11,9 +11,9 @@ import {type Connection, connectTo} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {UNASKED} from '../../run/session.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
+import {cleaned} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
 import {parseAddress, serveMetrics} from '../worker-metrics.ts';
-import {cleaned} from './job-from-flags.ts';
 
 type WorkerFlags = RawSettings & {
   readonly redis?: string;

@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes} from '../../errors.ts';
+import {BulkEnrichError, type ExitCode, exitCodes} from '../../errors.ts';
 
 /** One thing that was looked at. A warning does not keep a run from starting, a failure does. */
 export interface Check {
@@ -18,6 +18,12 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
   detail,
   exitCode,
 });
+
+/** What was thrown on purpose is a failure of the check; anything else is thrown on. */
+export function failure(name: string, error: unknown): Check {
+  if (!(error instanceof BulkEnrichError)) throw error;
+  return failed(name, error.message, error.exitCode);
+}
 
 /** The exit code of the first failure: what is checked first is what a run would meet first. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {

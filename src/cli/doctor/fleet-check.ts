@@ -1,9 +1,8 @@
-import {BulkEnrichError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
 import {resolveRedisUrl} from '../../job/redis-url.ts';
 import {count} from '../terminal/lines.ts';
-import {type Check, failed, passed, warning} from './check.ts';
+import {type Check, failure, passed, warning} from './check.ts';
 
 /** Whether the fleet that a run would use is there; nothing where a run would make its calls itself. */
 export async function checkFleet(given: string | undefined): Promise<Check[]> {
@@ -11,8 +10,7 @@ export async function checkFleet(given: string | undefined): Promise<Check[]> {
     const url = resolveRedisUrl(given, '--fleet', process.env);
     return url === undefined ? [] : [await checkMembers(url)];
   } catch (error) {
-    if (!(error instanceof BulkEnrichError)) throw error;
-    return [failed('fleet', error.message, error.exitCode)];
+    return [failure('fleet', error)];
   }
 }
 

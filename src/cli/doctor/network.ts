@@ -1,9 +1,8 @@
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
-import {ClientError} from '../../client/client-error.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
-import {type Check, failed, passed, warning} from './check.ts';
+import {type Check, failed, failure, passed, warning} from './check.ts';
 
 /** Beyond this, certificates that are valid look expired, and logs can't be compared. */
 const SKEW_MS = 60_000;
@@ -55,7 +54,6 @@ export async function checkCall(client: Client): Promise<Check> {
     const answer = await client.ip('192.0.2.1');
     return passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`);
   } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
-    return failed('call', error.message, error.exitCode);
+    return failure('call', error);
   }
 }

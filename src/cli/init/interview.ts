@@ -9,7 +9,7 @@ import {anyOf, intelligenceNames, operations, perIntelligence} from '../../opera
 import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
-export interface Answers {
+export interface Interviewed {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
   /** Columns that may be worth a lookup, and what is missing for it: where nobody could be asked. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
@@ -35,7 +35,7 @@ const NAME_IT = ': name it as phone, and a default_country';
  *
  * @throws {UsageError} when there is nothing to look up.
  */
-export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Answers> {
+export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Interviewed> {
   const guesses = detectColumns(seen.columns, seen.rows);
   const chosen: Guess[] = [];
   const leftOut: {column: string; why: string}[] = [];
@@ -82,7 +82,7 @@ async function namedColumns(
   chosen: readonly Guess[],
   {columns, interactive}: Seen,
   ask: Ask,
-): Promise<Answers['columns']> {
+): Promise<Interviewed['columns']> {
   const of = (operation: Guess['operation']) =>
     chosen.filter(guess => guess.operation === operation).map(({column}) => column);
   const found = {...perIntelligence(of), country: of('country')};
@@ -107,7 +107,10 @@ function noColumn(name: string, columns: readonly string[]): string {
 }
 
 /** Whether there are phone numbers in national form whose row does not say their country. */
-function hasNationalNumbers({phone, country: [name]}: Answers['columns'], {columns, rows}: Seen): boolean {
+function hasNationalNumbers(
+  {phone, country: [name]}: Interviewed['columns'],
+  {columns, rows}: Seen,
+): boolean {
   const cells = phone.map(column => cellReader(column, columns));
   const country = name === undefined ? undefined : cellReader(name, columns);
   return cells.some(cell =>
@@ -123,7 +126,7 @@ const isCountry = (answer: string) =>
     ? undefined
     : 'Please give a two-letter code such as US, or none.';
 
-async function serviceToAsk(ask: Ask): Promise<Answers['endpoint']> {
+async function serviceToAsk(ask: Ask): Promise<Interviewed['endpoint']> {
   const answer = await ask(
     'Which service to ask: embedded (answers from open data, free), or live (from BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY)?',
     'embedded',

@@ -3,7 +3,7 @@ import type {RawSettings} from '../../job/parse.ts';
 import {spelled} from '../../job/settings.ts';
 import {perIntelligence} from '../../operations/table.ts';
 import {shellWord} from '../terminal/lines.ts';
-import type {Answers} from './interview.ts';
+import type {Interviewed} from './interview.ts';
 
 export interface JobFacts {
   readonly name: string;
@@ -24,7 +24,7 @@ function settingsOf(raw: RawSettings): Record<string, unknown> {
 /** The job file: what was found, with what else a nightly job may want beside it as comments. */
 export function jobFile(
   {name, path, input, output, directory, reading}: JobFacts,
-  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Answers,
+  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Interviewed,
 ): string {
   const file = shellWord(path);
   // A bare name is `COLUMN=PREFIX` to the settings.

@@ -1,6 +1,5 @@
 import {styleText} from 'node:util';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type {Env} from '../../job/endpoint.ts';
 
 /** Puts a text in a colour, where its stream shows colours. */
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;

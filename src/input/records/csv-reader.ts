@@ -3,7 +3,7 @@ import {CsvError, type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
-import {type Block, LineBlocks} from './line-blocks.ts';
+import {type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
 
@@ -89,7 +89,7 @@ export class CsvReader implements RecordReader {
     return records;
   }
 
-  #read(block: Block, records: InputRecord[]): void {
+  #read(block: LineBlock, records: InputRecord[]): void {
     if (block.kind === 'lines') {
       this.#open.push(block.bytes);
       this.#openLength += block.bytes.length;

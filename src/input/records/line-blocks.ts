@@ -1,7 +1,7 @@
 import {RAW_LIMIT} from './reject.ts';
 
 /** Whole lines, or what is left of a line that was longer than the limit. */
-export type Block =
+export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
@@ -26,8 +26,8 @@ export class LineBlocks {
   }
 
   /** Takes a chunk, and gives what is complete now. */
-  push(chunk: Buffer): Block[] {
-    const blocks: Block[] = [];
+  push(chunk: Buffer): LineBlock[] {
+    const blocks: LineBlock[] = [];
     // In pieces no longer than the limit, so that only the first line of each can be too long.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
@@ -36,13 +36,13 @@ export class LineBlocks {
   }
 
   /** What is left at the end of the stream. */
-  end(): Block[] {
+  end(): LineBlock[] {
     if (this.#dropping !== undefined) return [{kind: 'too_long', ...this.#dropping}];
     const bytes = this.#takeTail();
     return bytes.length === 0 ? [] : [{kind: 'lines', bytes}];
   }
 
-  #piece(piece: Buffer, blocks: Block[]): void {
+  #piece(piece: Buffer, blocks: LineBlock[]): void {
     const first = piece.indexOf(this.#eol);
     const lineLength = first === -1 ? piece.length : first;
     if (this.#dropping !== undefined) {
@@ -73,7 +73,7 @@ export class LineBlocks {
     this.#dropping.length += part.length;
   }
 
-  #endLongLine(piece: Buffer, eolAt: number, blocks: Block[]): void {
+  #endLongLine(piece: Buffer, eolAt: number, blocks: LineBlock[]): void {
     if (this.#dropping !== undefined) blocks.push({kind: 'too_long', ...this.#dropping});
     this.#dropping = undefined;
     if (eolAt + 1 < piece.length) this.#piece(piece.subarray(eolAt + 1), blocks);

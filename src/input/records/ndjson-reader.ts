@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
-import {type Block, LineBlocks} from './line-blocks.ts';
+import {type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
 
@@ -26,7 +26,7 @@ export class NdjsonReader implements RecordReader {
     return this.#blocks.end().flatMap(block => this.#read(block));
   }
 
-  #read(block: Block): InputRecord[] {
+  #read(block: LineBlock): InputRecord[] {
     if (block.kind === 'lines') return this.#readLines(block.bytes);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     const record = this.#reject('too_large', detail, block.head);

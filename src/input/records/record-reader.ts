@@ -9,7 +9,7 @@ export interface RecordReader {
 }
 
 /** What the readers of all files count on together. */
-export interface Tally {
+export interface ReadSoFar {
   /** The ordinal of the last record. */
   record: number;
   /** Blank lines, which are no records. */
@@ -22,7 +22,7 @@ export interface ReaderSettings {
   readonly file: string;
   /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
   readonly maxRecordSize: number;
-  readonly tally: Tally;
+  readonly tally: ReadSoFar;
 }
 
 /** How a CSV file is written, as far as its text shows it. */

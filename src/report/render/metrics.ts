@@ -1,7 +1,7 @@
 import type {Summary} from '../summary.ts';
 import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
 
-const LAST_SUCCESS = 'bulk_enrich_last_success_timestamp_seconds';
+const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /**
  * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
@@ -23,11 +23,7 @@ function runFamilies(summary: Summary, before: string): Family[] {
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
     gauge('last_run_success', 'Whether the last run ended with exit code 0.', success ? 1 : 0),
-    {
-      name: LAST_SUCCESS,
-      help: 'When a run last ended with exit code 0, in seconds since the epoch.',
-      samples: lastSuccess === undefined ? [] : [[{}, lastSuccess]],
-    },
+    gauge(LAST_SUCCESS, 'When a run last ended with exit code 0, in seconds since the epoch.', lastSuccess),
     gauge('last_run_exit_code', 'Exit code of the last run.', summary.exit_code),
     gauge(
       'last_run_duration_seconds',
@@ -42,79 +38,69 @@ function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
   const {p50, p95, p99, max} = calls.latency_ms;
   const latency = Object.entries({'0.5': p50, '0.95': p95, '0.99': p99, '1': max});
   return [
-    {
-      name: 'bulk_enrich_last_run_rows',
-      help: 'Rows of the last run, by what became of them.',
-      samples: by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
-    },
-    {
-      name: 'bulk_enrich_last_run_lookups',
-      help: 'Values of the last run, by operation and outcome.',
-      samples: Object.entries(lookups).flatMap(([operation, facts]) => {
+    gauge(
+      'last_run_rows',
+      'Rows of the last run, by what became of them.',
+      by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
+    ),
+    gauge(
+      'last_run_lookups',
+      'Values of the last run, by operation and outcome.',
+      Object.entries(lookups).flatMap(([operation, facts]) => {
         const {answered, empty, invalid, failed, unknown, skipped} = facts;
         return by('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
       }),
-    },
-    {
-      name: 'bulk_enrich_last_run_distinct_values',
-      help: 'Distinct values of the last run that were looked up.',
-      samples: Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
-    },
-    {
-      name: 'bulk_enrich_last_run_calls',
-      help: 'Calls of the last run, by operation.',
-      samples: Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
-    },
+    ),
+    gauge(
+      'last_run_distinct_values',
+      'Distinct values of the last run that were looked up.',
+      Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
+    ),
+    gauge(
+      'last_run_calls',
+      'Calls of the last run, by operation.',
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
+    ),
     gauge('last_run_retries', 'Calls of the last run beyond the first for their value.', calls.retries),
-    {
-      name: 'bulk_enrich_last_run_call_latency_seconds',
-      help: 'Latency of the calls of the last run, by quantile.',
-      samples: latency.flatMap(([quantile, ms]): Sample[] => (ms === null ? [] : [[{quantile}, ms / 1_000]])),
-    },
-    {
-      name: 'bulk_enrich_last_run_credits',
-      help: 'Credits of the last run: spent, perhaps spent, and saved.',
-      samples: by('kind', {
+    gauge(
+      'last_run_call_latency_seconds',
+      'Latency of the calls of the last run, by quantile.',
+      latency.flatMap(([quantile, ms]): Sample[] => (ms === null ? [] : [[{quantile}, ms / 1_000]])),
+    ),
+    gauge(
+      'last_run_credits',
+      'Credits of the last run: spent, perhaps spent, and saved.',
+      by('kind', {
         spent: credits.spent,
         maybe_spent: credits.maybe_spent,
         saved_by_dedupe: dedupe,
         saved_by_store: cache,
         saved_by_prefilter: prefilter,
       }),
-    },
-    {
-      name: 'bulk_enrich_last_run_credit_limit',
-      help: 'Most credits that the last run was allowed.',
-      samples: credits.limit === null ? [] : [[{}, credits.limit]],
-    },
+    ),
+    gauge('last_run_credit_limit', 'Most credits that the last run was allowed.', credits.limit),
   ];
 }
 
 function resultFamilies({risk, drift}: Summary): Family[] {
   return [
-    {
-      name: 'bulk_enrich_last_run_risk_rows',
-      help: 'Rows of the last run, by risk level.',
-      samples: risk
-        ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown})
-        : [],
-    },
-    {
-      name: 'bulk_enrich_last_run_risk_score_mean',
-      help: 'Mean risk score of the last run, from 0 to 100.',
-      samples: typeof risk?.mean === 'number' ? [[{}, risk.mean]] : [],
-    },
-    {
-      name: 'bulk_enrich_last_run_drifts',
-      help: "Figures of the last run that jumped against the job's earlier ones.",
-      samples: [[{}, drift.length]],
-    },
+    gauge(
+      'last_run_risk_rows',
+      'Rows of the last run, by risk level.',
+      risk ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}) : [],
+    ),
+    gauge('last_run_risk_score_mean', 'Mean risk score of the last run, from 0 to 100.', risk?.mean ?? null),
+    gauge(
+      'last_run_drifts',
+      "Figures of the last run that jumped against the job's earlier ones.",
+      drift.length,
+    ),
   ];
 }
 
-function lastSuccessIn(before: string, job: string): number | undefined {
-  const start = `${LAST_SUCCESS}${labelText({job_name: job})} `;
+function lastSuccessIn(before: string, job: string): number | null {
+  const start = `bulk_enrich_${LAST_SUCCESS}${labelText({job_name: job})} `;
   const line = before.split('\n').find(text => text.startsWith(start));
   const value = Number(line?.slice(start.length));
-  return line !== undefined && Number.isFinite(value) ? value : undefined;
+  return line !== undefined && Number.isFinite(value) ? value : null;
 }

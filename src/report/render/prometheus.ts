@@ -11,8 +11,10 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-export function gauge(name: string, help: string, value: number): Family {
-  return {name: `bulk_enrich_${name}`, help, samples: [[{}, value]]};
+/** A family of gauges; with one value, which is null where there is none, of one gauge. */
+export function gauge(name: string, help: string, value: readonly Sample[] | number | null): Family {
+  const samples: Family['samples'] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
+  return {name: `bulk_enrich_${name}`, help, samples};
 }
 
 export function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Sample[] {

@@ -41,17 +41,10 @@ export function moneySection({credits, lookups}: Summary): Section | undefined {
           'spent',
           'perhaps spent',
         ],
-        rows: Object.entries(lookups).map(([name, {distinct, from_cache, calls, retries}]) => [
-          operationName(name),
-          ...[
-            distinct,
-            from_cache,
-            calls,
-            retries,
-            credits.by_operation[name]?.spent ?? 0,
-            credits.by_operation[name]?.maybe_spent ?? 0,
-          ].map(count),
-        ]),
+        rows: Object.entries(lookups).map(([name, {distinct, from_cache, calls, retries}]) => {
+          const {spent = 0, maybe_spent: perhaps = 0} = credits.by_operation[name] ?? {};
+          return [operationName(name), ...[distinct, from_cache, calls, retries, spent, perhaps].map(count)];
+        }),
       },
     ],
   };

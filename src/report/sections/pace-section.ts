@@ -1,6 +1,6 @@
 import {count, duration, many} from '../format.ts';
 import type {LinesBlock, Section} from '../model.ts';
-import type {Summary, Timeline} from '../summary.ts';
+import type {Summary, TimelineSummary} from '../summary.ts';
 
 /** How fast the calls went out, and how fast the answers came; undefined where nothing was called. */
 export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
@@ -34,7 +34,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
 /** One point is no line. */
 const FEWEST_POINTS = 2;
 
-function lines(timeline: Timeline): LinesBlock[] {
+function lines(timeline: TimelineSummary): LinesBlock[] {
   const {ms} = timeline;
   if (ms.length < FEWEST_POINTS) return [];
   let end = 0;

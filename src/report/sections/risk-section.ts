@@ -1,4 +1,4 @@
-import {count, many, percent} from '../format.ts';
+import {count, many, percent, ranked} from '../format.ts';
 import type {HistogramBlock, RankingBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 
@@ -59,8 +59,7 @@ function ranking(
   what: string,
   of: number,
 ): RankingBlock[] {
-  const rows = Object.entries(counts)
-    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+  const rows = ranked(counts)
     .slice(0, MOST_REASONS)
     .map(([name, times]) => ({name, count: times}));
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];

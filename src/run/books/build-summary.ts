@@ -7,10 +7,11 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import {ranked} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {priceOf} from '../layout/mapping.ts';
-import {settingsDigest} from '../open/done-before.ts';
+import {settingsDigest} from '../identity.ts';
+import {priceOf} from '../layout/prices.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
@@ -65,11 +66,7 @@ export interface SummaryFacts {
 export function buildSummary(facts: SummaryFacts): Summary {
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
-  const published = session?.published;
-  const {written, rejected} = counters.rows;
-  const durationMs = facts.finishedAt - books.startedAt;
   const names = mapped(books, session?.operations ?? []);
-  const calls = totalOf(tally, 'calls');
   return {
     schema_version: 1,
     run_id: books.runId,
@@ -79,50 +76,17 @@ export function buildSummary(facts: SummaryFacts): Summary {
     exit_code: end.exitCode,
     started_at: new Date(books.startedAt).toISOString(),
     finished_at: new Date(facts.finishedAt).toISOString(),
-    duration_ms: durationMs,
+    duration_ms: durationOf(facts),
     ...(end.comeBackMs === undefined ? {} : {come_back_at: new Date(end.comeBackMs).toISOString()}),
     endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
-    input: {paths: [...job.inputs], ...books.input},
-    output: {
-      path: job.output.name,
-      bytes: published?.output?.bytes ?? null,
-      sha256: published?.output?.sha256 ?? null,
-    },
-    rejects: published?.rejects ? {path: job.paths.rejects ?? null, ...published.rejects} : null,
+    ...fileSummary(facts),
     settings_sha256: settingsDigest(job),
-    rows: {
-      read: written + rejected,
-      written,
-      rejected,
-      ok: counters.rows.ok,
-      with_errors: counters.rows.with_errors,
-      blank_lines: session?.blankLines ?? 0,
-    },
+    rows: rowSummary(facts),
     lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
-    calls: {
-      total: calls,
-      unsent: tally.unsent,
-      unconfirmed: tally.unconfirmed,
-      by_status: tally.byStatus,
-      by_error: tally.byError,
-      retries: totalOf(tally, 'retries'),
-      latency_ms: {
-        p50: latencyPercentile(tally, 0.5),
-        p95: latencyPercentile(tally, 0.95),
-        p99: latencyPercentile(tally, 0.99),
-        max: tally.latencyMaxMs === 0 ? null : Math.ceil(tally.latencyMaxMs),
-      },
-      unknown_fields: tally.unknownFields,
-      wrong_types: tally.wrongTypes,
-    },
+    calls: callSummary(tally),
     credits: creditSummary(facts, names),
     store: job.settings.cache === false ? null : storeSummary(facts),
-    pace: {
-      rate_limit: session?.pace.limit ?? null,
-      achieved: durationMs > 0 ? round((calls - books.earlier.counted.calls) / (durationMs / 1_000)) : 0,
-      pauses: session?.pace.pauses ?? 0,
-      paused_ms: session?.pace.pausedMs ?? 0,
-    },
+    pace: paceSummary(facts),
     top: topSummary(counters.top),
     timeline: timelineSummary(books.timeline),
     risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
@@ -131,6 +95,57 @@ export function buildSummary(facts: SummaryFacts): Summary {
     drift: [],
     failed_if: [],
     resumed: books.resumed,
+  };
+}
+
+/** In milliseconds, from the run's first start. */
+function durationOf({finishedAt, books: {startedAt}}: SummaryFacts): number {
+  return finishedAt - startedAt;
+}
+
+function fileSummary({job, books, session}: SummaryFacts) {
+  const {output = null, rejects = null} = session?.published ?? {};
+  return {
+    input: {paths: [...job.inputs], ...books.input},
+    output: {path: job.output.name, bytes: output?.bytes ?? null, sha256: output?.sha256 ?? null},
+    rejects: rejects && {path: job.paths.rejects ?? null, ...rejects},
+  };
+}
+
+function rowSummary({books, session}: SummaryFacts) {
+  const {written, rejected, ok, with_errors} = books.counters.rows;
+  const blank_lines = session?.blankLines ?? 0;
+  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines};
+}
+
+function callSummary(tally: Tally) {
+  return {
+    total: totalOf(tally, 'calls'),
+    unsent: tally.unsent,
+    unconfirmed: tally.unconfirmed,
+    by_status: tally.byStatus,
+    by_error: tally.byError,
+    retries: totalOf(tally, 'retries'),
+    latency_ms: {
+      p50: latencyPercentile(tally, 0.5),
+      p95: latencyPercentile(tally, 0.95),
+      p99: latencyPercentile(tally, 0.99),
+      max: tally.latencyMaxMs === 0 ? null : Math.ceil(tally.latencyMaxMs),
+    },
+    unknown_fields: tally.unknownFields,
+    wrong_types: tally.wrongTypes,
+  };
+}
+
+function paceSummary(facts: SummaryFacts) {
+  const {books, session} = facts;
+  const durationMs = durationOf(facts);
+  const calls = totalOf(books.tally, 'calls');
+  return {
+    rate_limit: session?.pace.limit ?? null,
+    achieved: durationMs > 0 ? round((calls - books.earlier.counted.calls) / (durationMs / 1_000)) : 0,
+    pauses: session?.pace.pauses ?? 0,
+    paused_ms: session?.pace.pausedMs ?? 0,
   };
 }
 
@@ -180,15 +195,11 @@ function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
     high,
     mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
     histogram: risk.histogram,
-    reasons: byCount(risk.reasons),
-    missing: byCount(risk.missing),
+    reasons: Object.fromEntries(ranked(risk.reasons)),
+    missing: Object.fromEntries(ranked(risk.missing)),
     rules: ruleSummary(risk.rules, rules),
     warnings: ruleWarnings(risk.rules, rules, rows.written),
   };
-}
-
-function byCount(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
 /** The share of answers that have a field, and, of a flag, the share of those in which it is true. */

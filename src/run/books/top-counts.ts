@@ -1,5 +1,7 @@
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
+import {valueAt} from '../../output/columns.ts';
+import {ranked} from '../../report/format.ts';
 
 /** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
 export interface TopCounts {
@@ -28,10 +30,7 @@ export function emptyTop(): Top {
 /** Counts an answer under the names that it has. */
 export function countAnswer(top: Top, operation: Operation, answer: unknown): void {
   for (const [kind, path] of operations[operation].top) {
-    const name = path.reduce<unknown>(
-      (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
-      answer,
-    );
+    const name = valueAt(answer, path);
     if (typeof name === 'string' && name.trim() !== '') countName(top[kind], name.trim());
   }
 }
@@ -43,16 +42,16 @@ export function countName(top: TopCounts, name: string): void {
   top.counted += 1;
   top.counts[key] = (Object.hasOwn(top.counts, key) ? (top.counts[key] ?? 0) : 0) + 1;
   if (top.counts[key] > 1 || Object.keys(top.counts).length <= 2 * KEPT) return;
-  const ranked = rank(top);
-  top.missed += ranked[KEPT]?.[1] ?? 0;
-  top.counts = Object.fromEntries(ranked.slice(0, KEPT));
+  const order = ranked(top.counts);
+  top.missed += order[KEPT]?.[1] ?? 0;
+  top.counts = Object.fromEntries(order.slice(0, KEPT));
 }
 
 /** The summary's `top`: for each kind how many answers were counted, and the most common names. */
 export function topSummary(top: Top) {
   const shown = (kind: TopKind) => {
     const fewest = kind === 'domains' ? FEWEST_OF_A_DOMAIN : 1;
-    const names = rank(top[kind]).filter(([, count]) => count >= fewest);
+    const names = ranked(top[kind].counts).filter(([, count]) => count >= fewest);
     return {
       counted: top[kind].counted,
       missed_at_most: top[kind].missed,
@@ -62,8 +61,4 @@ export function topSummary(top: Top) {
   return Object.fromEntries(
     topKinds.filter(kind => top[kind].counted > 0).map(kind => [kind, shown(kind)]),
   ) as Partial<Record<TopKind, ReturnType<typeof shown>>>;
-}
-
-function rank({counts}: TopCounts): [string, number][] {
-  return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }

@@ -9,26 +9,14 @@ import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
-import {hasEarlierRejects} from '../open/done-before.ts';
-import {closeState, type RunState} from '../open/run-state.ts';
+import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
+import {hasEarlierRejects} from '../state/done-before.ts';
+import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor} from '../stop.ts';
 import {deliverCompleted, deliverReports} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
-
-/** How a run ended. */
-export interface RunOutcome {
-  readonly exitCode: ExitCode;
-  /** Undefined where the run could do nothing, and had no summary of an earlier session either. */
-  readonly summary: Summary | undefined;
-  /** Why it stopped before its end. */
-  readonly stop: Stop | undefined;
-  /** One sentence for a person. */
-  readonly message: string;
-  /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */
-  readonly safeRows: number;
-}
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {

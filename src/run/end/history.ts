@@ -9,14 +9,12 @@ import type {Job} from '../../job/job.ts';
 import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
+import type {RunIo} from '../io.ts';
 
 /** So many runs of a job are remembered. */
 const KEPT = 30;
 
-interface Io {
-  readonly env: Env;
-  readonly warn: (sentence: string) => void;
-}
+type Io = Pick<RunIo, 'env' | 'warn'>;
 
 /** Whether the job's runs are remembered and compared: it needs a name for that. */
 export function hasHistory({name, settings}: Job): boolean {

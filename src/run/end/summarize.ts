@@ -10,8 +10,8 @@ import {savedCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {operationsOf} from '../layout/layout.ts';
-import {type Checkpoint, hasLostState, ledgerPath, type RunState} from '../open/run-state.ts';
 import type {Session} from '../session.ts';
+import {type Checkpoint, hasLostState, ledgerPath, type RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
 
 /** The summary of a session that is ending. */

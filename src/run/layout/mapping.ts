@@ -1,10 +1,8 @@
 import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import {thousandths} from '../../job/money.ts';
 import {spelled} from '../../job/settings.ts';
-import {type ColumnChoice, ofOperation} from '../../job/values.ts';
-import type {Lookup} from '../../ledger/lookup.ts';
+import type {ColumnChoice} from '../../job/values.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
@@ -223,18 +221,4 @@ function mostFrequent(codes: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
-}
-
-/** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */
-export function costOf({settings}: Job): (lookup: Pick<Lookup, 'operation' | 'params'>) => number {
-  return ({operation, params}) =>
-    operations[operation].isFree(params)
-      ? 0
-      : thousandths(ofOperation(settings.cost, operation, operations[operation].cost));
-}
-
-/** The same for any call of an operation. */
-export function priceOf(job: Job): (operation: Operation) => number {
-  const params = {action_id: job.endpoint.actionId ?? ''};
-  return operation => costOf(job)({operation, params});
 }

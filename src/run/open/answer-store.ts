@@ -1,4 +1,3 @@
-import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation} from '../../job/values.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../ledger/store/store.ts';
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
+import type {RunIo} from '../io.ts';
 
 /** Stored answers from before this are too old for a run that was first started then. */
 export function notBefore({settings}: Job, startedAt: number): Record<Operation, number> {
@@ -20,19 +20,12 @@ export function notBefore({settings}: Job, startedAt: number): Record<Operation,
   });
 }
 
-interface StoreIo {
-  readonly env: Env;
-  readonly now: () => number;
-  readonly warn: (sentence: string) => void;
-  readonly storePatienceMs?: number;
-}
-
 /** `missed` is what a run tells of answers that could not be written when they came. */
 export function openAnswerStore(
   {settings: {cache}}: Job,
   scope: StoreScope,
   fresh: Record<Operation, number>,
-  io: StoreIo,
+  io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
   if (cache === false) return noStore;

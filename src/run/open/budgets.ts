@@ -7,18 +7,14 @@ import {DailyBudget} from '../../ledger/daily-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
-
-interface SpendingIo {
-  readonly env: Env;
-  readonly now: () => number;
-}
+import type {RunIo} from '../io.ts';
 
 /**
  * The job's budget of the day, where it has one.
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openDailyBudget(job: Job, {env, now}: SpendingIo): DailyBudget | undefined {
+export function openDailyBudget(job: Job, {env, now}: Pick<RunIo, 'env' | 'now'>): DailyBudget | undefined {
   const maxCredits = job.settings.maxCreditsPerDay;
   if (maxCredits === undefined) return undefined;
   return new DailyBudget({

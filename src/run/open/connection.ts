@@ -1,5 +1,6 @@
-import {type Client, type ClientOptions, checkedBaseUrl, createClient} from '../../client/client.ts';
+import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
+import {endpointName} from '../identity.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
@@ -7,13 +8,6 @@ export interface Connection {
   /** What answers are kept under: the embedded service's are never taken for another's. */
   readonly scope: string;
   close(): Promise<void>;
-}
-
-/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
-export function endpointName(endpoint: Endpoint): string {
-  if (endpoint.kind === 'embedded') return 'embedded';
-  const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
-  return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
 /** The embedded service is started in this process and asked over HTTP like any other. */

@@ -9,7 +9,7 @@ import {chargeOf, nextStep} from '../../lookup/policy.ts';
 import type {Counters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {costOf} from '../layout/mapping.ts';
+import {costOf} from '../layout/prices.ts';
 import type {Connection} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 

@@ -6,11 +6,11 @@ import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPlaces, deliverCompleted} from '../end/deliver-reports.ts';
-import type {RunOutcome} from '../end/finish.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {finishedBefore} from './done-before.ts';
-import {closeState, forgetLedger, openLedger, type RunState} from './run-state.ts';
+import type {RunOutcome} from '../run-outcome.ts';
+import {finishedBefore} from '../state/done-before.ts';
+import {closeState, forgetLedger, openLedger, type RunState} from '../state/run-state.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to

@@ -3,7 +3,7 @@ import type {Answers, Waiter} from '../../lookup/answers.ts';
 import type {PlannedCell, Result} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
-import {answerOf} from './enriched-row.ts';
+import {parsedAnswer} from './enriched-row.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
 
 interface Stages {
@@ -98,7 +98,7 @@ export class Admission {
         return plan?.status === 'ask' ? [{index, plan}] : [];
       });
       if (open.length === 0) continue;
-      entry.answers = known.map((result, index) => entry.answers?.[index] ?? answerOf(result));
+      entry.answers = known.map((result, index) => entry.answers?.[index] ?? parsedAnswer(result));
       const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
       for (const {index, plan} of open) {
         if (asks?.(index) === true) this.#put(row, index, plan, true, this.#second);

@@ -10,13 +10,13 @@ export function enrichedRow(
   row: Row,
   {results, answers: parsed}: ReadyRecord,
 ): EnrichedRow {
-  const answers = results.map((result, index) => parsed?.[index] ?? answerOf(result));
+  const answers = results.map((result, index) => parsed?.[index] ?? parsedAnswer(result));
   const judged = scorer?.score({row, results, answers});
   return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */
-export function answerOf(result: Result | undefined): unknown {
+export function parsedAnswer(result: Result | undefined): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
     ? JSON.parse(result.data)
     : undefined;

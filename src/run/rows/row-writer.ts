@@ -6,7 +6,7 @@ import {FileSink, type Sink} from '../../output/sink.ts';
 import {type Counters, countReject, countRow, savedCounters} from '../books/counters.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {Checkpoint, RunState} from '../open/run-state.ts';
+import type {Checkpoint, RunState} from '../state/run-state.ts';
 import {enrichedRow} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';
 

@@ -9,7 +9,7 @@ function packageFolder(name: string): string | undefined {
 }
 
 /** An installed package's version, or undefined. */
-export function packageVersion(name: string): string | undefined {
+export function installedVersion(name: string): string | undefined {
   const folder = packageFolder(name);
   return folder === undefined
     ? undefined

@@ -46,28 +46,8 @@ export function packDisposablePhones(): Packed {
   return {file: encode({number: numbers}), entries: numbers.length, date: days.sort().at(-1) ?? ''};
 }
 
-/** Disposable mail domains, one a line. */
-export function packMailchecker(): Packed {
-  return packLines((require('mailchecker') as {blacklist(): Set<string>}).blacklist());
-}
-
-/** Disposable mail domains of another list, one a line. */
-export function packMailBlocklist(): Packed {
-  const list = require('disposable-email-domains-js') as {disposableEmailBlocklist(): string[]};
-  return packLines(list.disposableEmailBlocklist());
-}
-
-/** Mail providers among the best-known sites. */
-export function packMainstreamProviders(): Packed {
-  return packLines(require('email-providers/common.json'));
-}
-
-/** Every mail provider of that list, the less known and the disposable ones included. */
-export function packMailProviders(): Packed {
-  return packLines(require('email-providers/all.json'));
-}
-
-function packLines(domains: Iterable<string>): Packed {
+/** Domains, one a line. */
+export function packLines(domains: Iterable<string>): Packed {
   const sorted = [...new Set(domains)].sort();
   return {file: Buffer.from(sorted.join('\n')), entries: sorted.length};
 }

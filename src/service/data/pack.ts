@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import {buildOpenApi} from '../http/openapi.ts';
 import {files} from './data-dir.ts';
-import {licenceTexts, packageVersion} from './installed-version.ts';
+import {installedVersion, licenceTexts} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
 
@@ -14,15 +14,19 @@ import {packedSets} from './pack-sets.ts';
 const out = dirname(fileURLToPath(import.meta.url));
 
 function versionOf(name: string): string {
-  const version = packageVersion(name);
+  const version = installedVersion(name);
   if (version === undefined) throw new Error(`packing the service's data needs ${name}: run \`npm install\``);
   return version;
 }
 
+/** The IP data sets carry their day in the last part of their version: 2.3.2026061719 is of 2026-06-17. */
+const dayInVersion = (version: string): string | undefined =>
+  /(\d{4})(\d{2})(\d{2})\d{2}$/.exec(version)?.slice(1).join('-');
+
 function fingerprint(): string {
   const hash = createHash('sha256');
   for (const file of readdirSync(out).sort()) {
-    if (file.endsWith('.js')) hash.update(readFileSync(join(out, file)));
+    if (/\.(js|csv)$/.test(file)) hash.update(readFileSync(join(out, file)));
   }
   for (const {name} of packedSets) hash.update(`${name}@${versionOf(name)}\n`);
   return hash.digest('hex');
@@ -42,11 +46,11 @@ function writeWhole(path: string, content: Buffer | string): void {
 function pack(current: string): void {
   const manifest: Manifest = {
     fingerprint: current,
-    dataSets: packedSets.map(({pack: packOne, file, dateOf, ...about}) => {
+    dataSets: packedSets.map(({pack: packOne, file, ...about}) => {
       const version = versionOf(about.name);
       const packed = packOne();
       writeWhole(join(out, file), gzipSync(packed.file, {level: 9}));
-      const day = packed.date ?? dateOf?.(version);
+      const day = packed.date ?? dayInVersion(version);
       return {...about, version, entries: packed.entries, ...(day !== undefined && {date: day})};
     }),
   };

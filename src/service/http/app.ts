@@ -5,10 +5,9 @@ import {type Context, Hono} from 'hono';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
 import {type ErrorCode, ServiceError} from './error-body.ts';
-import {describeFiles} from './file-schemas.ts';
-import {buildOpenApi} from './openapi.ts';
+import {buildOpenApi, describeFiles} from './openapi.ts';
 import type {LosingFault, Practice} from './practice.ts';
-import {type Answer, fail, failure, lose, send, success} from './reply.ts';
+import {fail, failure, lose, type Reply, send, success} from './reply.ts';
 import {type Body, type Call, type KeyCheck, readBody} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
@@ -63,26 +62,26 @@ const pages = ({credits, sources}: Parts): [string, () => object][] => [
 ];
 
 /** What an operation comes to, and whether the answer reaches its client. */
-interface Outcome {
-  answer: Answer;
+interface Served {
+  reply: Reply;
   loss?: LosingFault;
 }
 
 /** Answers on Node's own response, which takes half the time of a web `Response`. */
 async function answer(
   {env: {incoming, outgoing}}: Context<Env>,
-  operate: (incoming: IncomingMessage) => Promise<Outcome>,
+  operate: (incoming: IncomingMessage) => Promise<Served>,
 ): Promise<Response> {
-  const outcome = await operate(incoming);
-  if (outcome.loss === undefined) send(outgoing, outcome.answer);
-  else lose(outcome.loss, outcome.answer, outgoing);
+  const served = await operate(incoming);
+  if (served.loss === undefined) send(outgoing, served.reply);
+  else lose(served.loss, served.reply, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 
 /** One call: let through, read, recognise, check, charge, answer. What is turned down costs nothing. */
-async function serve(parts: Parts, op: Operation, incoming: IncomingMessage): Promise<Outcome> {
+async function serve(parts: Parts, op: Operation, incoming: IncomingMessage): Promise<Served> {
   const {throttle, key, calls, credits, practice} = parts;
-  const outcome = await attempt(parts, async () => {
+  const served = await attempt(parts, async () => {
     throttle?.take();
     const body = await readBody(incoming, MAX_BODY_BYTES);
     key.assert(body);
@@ -90,34 +89,34 @@ async function serve(parts: Parts, op: Operation, incoming: IncomingMessage): Pr
     const fault = practice.fault();
     if (fault && 'refusal' in fault) throw fault.refusal;
     credits.charge(op, call.free);
-    const answer = success(call.answer());
+    const reply = success(call.answer());
     await practice.wait();
     if (fault) credits.unanswered(op);
-    return {answer, ...(fault && {loss: fault.loss})};
+    return {reply, ...(fault && {loss: fault.loss})};
   });
-  if (outcome.rejected) credits.rejected(op, outcome.rejected);
-  Object.assign(outcome.answer.headers, throttle?.headers());
-  return outcome;
+  if (served.rejected) credits.rejected(op, served.rejected);
+  Object.assign(served.reply.headers, throttle?.headers());
+  return served;
 }
 
-async function takeSessions(parts: Parts, incoming: IncomingMessage): Promise<Outcome> {
+async function takeSessions(parts: Parts, incoming: IncomingMessage): Promise<Served> {
   return attempt(parts, async () => {
     const body = await readBody(incoming, MAX_SESSIONS_BYTES);
     parts.key.assert(body);
-    return {answer: success({success: true, added: parts.addSessions(body)})};
+    return {reply: success({success: true, added: parts.addSessions(body)})};
   });
 }
 
 /** A failure that was foreseen answers with its code; any other is told to the log alone. */
 async function attempt(
   {log}: Parts,
-  operate: () => Promise<Outcome>,
-): Promise<Outcome & {rejected?: ErrorCode}> {
+  operate: () => Promise<Served>,
+): Promise<Served & {rejected?: ErrorCode}> {
   try {
     return await operate();
   } catch (error) {
     const foreseen = error instanceof ServiceError ? error : new ServiceError('internal_error');
     if (foreseen !== error) log('internal error', {error});
-    return {answer: failure(foreseen), rejected: foreseen.code};
+    return {reply: failure(foreseen), rejected: foreseen.code};
   }
 }

@@ -55,7 +55,7 @@ export class ServiceError extends Error {
 }
 
 /** The interface's error body. */
-export const errorBody = (code: ErrorCode): {success: false; message: ErrorCode} => ({
+export const errorBodyOf = (code: ErrorCode): {success: false; message: ErrorCode} => ({
   success: false,
   message: code,
 });

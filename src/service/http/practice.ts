@@ -1,4 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {seeded} from '../../job/seeded.ts';
 import {type ErrorCode, ServiceError} from './error-body.ts';
 
 /** How to rehearse a bad night. Everything is off unless asked for. */
@@ -47,7 +48,7 @@ export class Practice {
   constructor({latencyMs = 0, errorRate = 0, seed = 1}: PracticeOptions) {
     this.#latencyMs = latencyMs;
     this.#errorRate = errorRate;
-    this.#random = randomFrom(seed);
+    this.#random = seeded(seed);
   }
 
   /** What goes wrong with the next call, if anything. */
@@ -65,15 +66,4 @@ export class Practice {
   async wait(): Promise<void> {
     if (this.#latencyMs > 0) await sleep(this.#latencyMs * (0.5 + this.#random()));
   }
-}
-
-/** Mulberry32: a small seeded generator of numbers from 0 to below 1. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

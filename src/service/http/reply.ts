@@ -1,46 +1,46 @@
 import type {ServerResponse} from 'node:http';
-import {type ErrorCode, errorBody, errorStatus, type ServiceError} from './error-body.ts';
+import {type ErrorCode, errorBodyOf, errorStatus, type ServiceError} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
 /** The interface's error body, for whatever went wrong outside the operations. */
 export function fail(code: ErrorCode, headers: Record<string, string> = {}): Response {
-  return Response.json(errorBody(code), {status: errorStatus[code], headers});
+  return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
 }
 
 /** An answer of one of the operations, ready to be written. */
-export interface Answer {
+export interface Reply {
   status: number;
   body: string;
   headers: Record<string, string>;
 }
 
-export const success = (body: object): Answer => ({
+export const success = (body: object): Reply => ({
   status: 200,
   body: JSON.stringify(body),
   headers: {'Content-Type': 'application/json'},
 });
 
 /** A failure with the interface's error body, but for one: a gateway in front of a service knows no JSON. */
-export function failure({code, headers}: ServiceError): Answer {
+export function failure({code, headers}: ServiceError): Reply {
   if (code === 'practice_bad_gateway') return gatewayPage;
   const type = {'Content-Type': 'application/json'};
-  return {status: errorStatus[code], body: JSON.stringify(errorBody(code)), headers: {...type, ...headers}};
+  return {status: errorStatus[code], body: JSON.stringify(errorBodyOf(code)), headers: {...type, ...headers}};
 }
 
-const gatewayPage: Answer = {
+const gatewayPage: Reply = {
   status: 502,
   body: '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n',
   headers: {'Content-Type': 'text/html'},
 };
 
 /** Writes an answer, with the length that it says it has. */
-export function send(outgoing: ServerResponse, {status, body, headers}: Answer): void {
+export function send(outgoing: ServerResponse, {status, body, headers}: Reply): void {
   outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
   outgoing.end(body);
 }
 
 /** Lets an answer get lost on its way. */
-export function lose(fault: LosingFault, {body}: Answer, outgoing: ServerResponse): void {
+export function lose(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
   if (fault === 'reset') outgoing.destroy();
   else if (fault === 'stall') destroyLater(outgoing);
   else {

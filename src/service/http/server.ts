@@ -1,8 +1,9 @@
+import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {type ErrorCode, errorBody, errorStatus} from './error-body.ts';
+import {type ErrorCode, errorBodyOf, errorStatus} from './error-body.ts';
 import {fail} from './reply.ts';
 
 /** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
@@ -46,7 +47,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const code = codeOf(error);
   const status = errorStatus[code];
-  const body = JSON.stringify(errorBody(code));
+  const body = JSON.stringify(errorBodyOf(code));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',
@@ -62,14 +63,9 @@ function codeOf({code}: NodeJS.ErrnoException): ErrorCode {
 }
 
 /** Resolves once the server listens. */
-export function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+export async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
 }
 
 /** Stops accepting and cuts what is open. */

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type {IpData} from '../../operations/table.ts';
 import type {AutonomousSystem} from '../data/ip-tables.ts';
-import {networkFlags} from '../data/networks/network-flags.ts';
+import {networkFlags} from '../data/networks/networks.ts';
 import type {OpenData} from '../data/open-data.ts';
 
 /**

@@ -1,25 +1,31 @@
 import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {parse} from 'yaml';
 import {Engine} from '../../cel/engine.ts';
 import {explained} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
-import {defaultRules} from './default-access-rules.ts';
-import {type Facts, factTypes} from './session-facts.ts';
+import {factTypes, type SessionFacts} from './session-facts.ts';
 
 /** A rule ready to be asked. */
 export interface ReadyRule extends Rule {
-  matches(facts: Facts): boolean;
+  matches(facts: SessionFacts): boolean;
 }
+
+/**
+ * The rules that the service comes with. Weights are our own choice: what a program says of itself weighs most, what is
+ * merely unusual for a person weighs less than half.
+ */
+const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.url));
 
 /**
  * The rules of a file, or those that the service comes with.
  * @throws ServiceSetupError that names the file, the rule and what is wrong
  */
-export function loadRules(path: string | undefined): ReadyRule[] {
-  const rules = path === undefined ? rulesSchema.parse(defaultRules) : readRules(path);
+export function loadAccessRules(path: string | undefined): ReadyRule[] {
   const where = path ?? 'the default rules';
+  const rules = readRules(path ?? SAMPLE);
   const ids = new Set<string>();
   return rules.map(rule => {
     if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} is there twice`);
@@ -44,7 +50,7 @@ function readRules(path: string): Rule[] {
 }
 
 /** Facts are declared, so that a misspelt one is found at start, not at the first call. */
-function compile({id, when}: Rule, where: string): (facts: Facts) => boolean {
+function compile({id, when}: Rule, where: string): (facts: SessionFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
   });

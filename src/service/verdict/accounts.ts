@@ -1,5 +1,5 @@
 import type {VerifyData} from '../../operations/table.ts';
-import type {Session} from './user-session.ts';
+import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
 
@@ -28,7 +28,7 @@ const MAX_HOLDERS = 1000;
 export interface Sighting {
   userId: string;
   /** Undefined where a test action id was used with a token that nobody knows. */
-  session: Session | undefined;
+  session: UserSession | undefined;
   /** As it was sent, and as its mailbox is known. */
   email?: {written: string; normalized: string};
 }

@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 import {isbot} from 'isbot';
 import type {VerifyData} from '../../operations/table.ts';
-import type {Session} from './user-session.ts';
+import type {UserSession} from './user-session.ts';
 
 /** The device of a session, and what its user agent gives away. */
 export interface Device {
@@ -11,7 +11,7 @@ export interface Device {
 }
 
 /** A bot's user agent names no browser: what a parser would read out of it is a costume. */
-export function describeDevice(session: Session): Device {
+export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent);
   return {

@@ -1,7 +1,7 @@
 import type {IpData, PhoneData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
-import type {Session} from './user-session.ts';
+import type {UserSession} from './user-session.ts';
 
 /** What a rule's condition can ask for, with each fact's type in the Common Expression Language. */
 export const factTypes = {
@@ -29,7 +29,7 @@ export const factTypes = {
 } as const;
 
 /** A session's facts. What is not known is `false`, empty, 0, or for `duration` and `email_trust` -1. */
-export type Facts = {
+export type SessionFacts = {
   [Name in keyof typeof factTypes]: {
     bool: boolean;
     string: string;
@@ -40,7 +40,7 @@ export type Facts = {
 
 /** What the facts are made of. */
 export interface Evidence {
-  session: Session;
+  session: UserSession;
   device: Device;
   ip: IpData;
   /** Undefined if no address was sent, null if it can't be one. */
@@ -50,7 +50,8 @@ export interface Evidence {
   linkedAccounts: number;
 }
 
-export function factsOf({session, device, ip, mail, phone, replayed, linkedAccounts}: Evidence): Facts {
+export function factsOf(evidence: Evidence): SessionFacts {
+  const {session, device, ip, mail, phone, replayed, linkedAccounts} = evidence;
   return {
     bot_agent: device.isBot,
     mobile: device.shown.is_mobile ?? false,
@@ -77,7 +78,7 @@ export function factsOf({session, device, ip, mail, phone, replayed, linkedAccou
 }
 
 /** Seconds from a session's start to its end, or -1. */
-function durationOf({started_at, finished_at}: Session): number {
+function durationOf({started_at, finished_at}: UserSession): number {
   if (started_at === undefined || finished_at === undefined) return -1;
   return (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
 }

@@ -1,7 +1,7 @@
 import {isIPv4} from 'node:net';
 import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
-import type {Session} from './user-session.ts';
+import type {UserSession} from './user-session.ts';
 
 type Part<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
@@ -67,7 +67,7 @@ export function phonePart(phone: PhoneData): Part<'phone'> {
 }
 
 /** Times in UTC, as the interface has them. */
-export function sessionPart({started_at, finished_at}: Session): Part<'session'> {
+export function sessionPart({started_at, finished_at}: UserSession): Part<'session'> {
   return {
     ...(started_at !== undefined && {started_at: new Date(started_at).toISOString()}),
     ...(finished_at !== undefined && {finished_at: new Date(finished_at).toISOString()}),

@@ -24,14 +24,14 @@ export const sessionSchema = z
 
 const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 
-export type Session = z.infer<typeof sessionSchema>;
+export type UserSession = z.infer<typeof sessionSchema>;
 
 /**
  * Reads a file of sessions, one JSON object a line; blank lines are skipped, and so is a byte order mark, which `trim`
  * takes for a blank.
  * @throws ServiceSetupError that names file, line and field, never a value
  */
-export function readSessions(path: string): Session[] {
+export function readSessions(path: string): UserSession[] {
   return readText(path)
     .split('\n')
     .map((text, index) => ({text: text.trim(), place: `${path}:${index + 1}`}))
@@ -47,7 +47,7 @@ function readText(path: string): string {
   }
 }
 
-function parseSession(text: string, place: string): Session {
+function parseSession(text: string, place: string): UserSession {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -65,7 +65,7 @@ function parseSession(text: string, place: string): Session {
  * The sessions in the body of `POST /_sessions`.
  * @throws ServiceError `missing_field` or `invalid_field`
  */
-export function checkSessions(body: Body): Session[] {
+export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
@@ -73,16 +73,16 @@ export function checkSessions(body: Body): Session[] {
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /** The sessions that the service knows, and which tokens were verified already. */
-export class Sessions {
-  readonly #byToken = new Map<string, Session>();
+export class UserSessions {
+  readonly #byToken = new Map<string, UserSession>();
   readonly #redeemed = new Set<string>();
 
   /** A session with a known token replaces that one; a redeemed token stays redeemed. */
-  add(session: Session): void {
+  add(session: UserSession): void {
     this.#byToken.set(session.token, session);
   }
 
-  find(token: string): Session | undefined {
+  find(token: string): UserSession | undefined {
     return this.#byToken.get(token);
   }
 

@@ -14,14 +14,14 @@ import {describeDevice} from './device.ts';
 import {type Judgement, judge} from './judge.ts';
 import {factsOf} from './session-facts.ts';
 import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
-import type {Session, Sessions} from './user-session.ts';
+import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
 
 /** What verdicts are made from. */
 export interface VerdictParts {
   data: OpenData;
-  sessions: Sessions;
+  sessions: UserSessions;
   accounts: Accounts;
   rules: readonly ReadyRule[];
   keep(event: StateEvent): void;
@@ -51,7 +51,7 @@ export function verifyCall(parts: VerdictParts, body: Body): Call {
 function verdict(
   parts: VerdictParts,
   request: VerifyRequest,
-  session: Session | undefined,
+  session: UserSession | undefined,
   forced: boolean | undefined,
 ): VerifyData {
   const {data} = parts;
@@ -78,7 +78,7 @@ function verdict(
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,
-  session: Session | undefined,
+  session: UserSession | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
   const mailbox = email === undefined ? undefined : mailboxOf(email);
@@ -100,7 +100,7 @@ interface Circumstances {
 /** What a session shows by itself, and what the rules say of it. */
 function look(
   {data, rules}: VerdictParts,
-  session: Session,
+  session: UserSession,
   circumstances: Circumstances,
 ): Judgement & {shown: VerifyData} {
   const device = describeDevice(session);

@@ -1,44 +1,12 @@
-import {createHash} from 'node:crypto';
-import {readFileSync, statSync} from 'node:fs';
+import {statSync} from 'node:fs';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import type {Job} from '../../job/job.ts';
-import {namesThatShape, type Settings} from '../../job/settings.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
-import {fingerprintOf} from '../../score/given.ts';
-import {loadRules} from '../../score/rules.ts';
 import type {Destination} from '../destination/destination.ts';
-import {scopeOf} from '../identity.ts';
+import {settingsDigest} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-
-/** SHA-256 (hex) of all that the job says about its result: in the summary, it tells what the output was made by. */
-export function settingsDigest(job: Job): string {
-  const settings: Partial<Settings> = {...job.settings};
-  for (const name of namesThatShape('nothing')) delete settings[name];
-  const {name, inputs, output, endpoint, paths} = job;
-  const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
-  const {summary, rejects} = paths;
-  const written = {...(output.lasts && {output: output.name}), summary, rejects};
-  return createHash('sha256')
-    .update(JSON.stringify([name, inputs, written, asked, settings, ...rulesIn(job)]))
-    .digest('hex');
-}
-
-/** What a file of score rules holds, and the lists that rules read: both may change under their names. */
-function rulesIn({settings: {score}, placeOf}: Job): unknown[] {
-  try {
-    const isFile = typeof score === 'string' && score !== 'default' && score !== 'none';
-    const rules = loadRules(score, placeOf);
-    return [
-      isFile ? readFileSync(score, 'utf8') : null,
-      ...(rules === undefined ? [] : fingerprintOf(rules)),
-    ];
-  } catch {
-    // The run will say so.
-    return [null];
-  }
-}
 
 /**
  * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and

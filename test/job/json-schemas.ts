@@ -1,10 +1,17 @@
 import {z} from 'zod';
-import {jobSchema, spelled} from './settings.ts';
+import {jobSchema, spelled} from '../../src/job/settings.ts';
+import {summarySchema} from '../../src/report/summary.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The JSON Schema of summaries, for programs that read them. */
+function summaryJsonSchema(): Json {
+  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
+  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
+}
+
 /** The JSON Schema of job files, by which editors complete and check them. */
-export function jobJsonSchema(): Json {
+function jobJsonSchema(): Json {
   const {$schema, properties, ...rest} = z.toJSONSchema(jobSchema, {io: 'input', unrepresentable: 'any'});
   return {
     $schema,
@@ -29,3 +36,9 @@ function forEditors(described: Json, required: boolean): Json {
   const said = defaultText === undefined || required ? '' : ` Default: ${String(defaultText)}.`;
   return {...schema, description: `${String(schema.description)}${said}`};
 }
+
+/** The schemas that are written down, by file. */
+export const writtenSchemas = {
+  'jobs/job.schema.json': jobJsonSchema(),
+  'docs/summary.schema.json': summaryJsonSchema(),
+};

@@ -1,7 +1,9 @@
-import type {Job} from '../../job/job.ts';
-import {resolveJob} from '../../job/job.ts';
-import {checkSettings, placeIn, type RawSettings, readJobFile} from '../../job/parse.ts';
-import {type Console, createConsole, isInteractive} from '../console.ts';
+import type {z} from 'zod';
+import {UsageError} from '../errors.ts';
+import type {Job} from '../job/job.ts';
+import {resolveJob} from '../job/job.ts';
+import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
+import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** The flags of a command that takes a job, as commander hands them over. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
@@ -36,4 +38,15 @@ export function jobFrom(
 /** The flags that were given. */
 export function cleaned(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * What a flag says that is a command's own, and no setting of a job.
+ *
+ * @throws {UsageError} naming the flag, and what was expected.
+ */
+export function readFlag<T>(flag: string, schema: z.ZodType<T>, text: string): T {
+  const read = schema.safeParse(text);
+  if (read.success) return read.data;
+  throw new UsageError('settings', `${flag}: ${read.error.issues[0]?.message ?? 'not valid'}.`);
 }

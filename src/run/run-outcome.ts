@@ -1,0 +1,16 @@
+import type {ExitCode} from '../errors.ts';
+import type {Summary} from '../report/summary.ts';
+import type {Stop} from './stop.ts';
+
+/** How a run ended. */
+export interface RunOutcome {
+  readonly exitCode: ExitCode;
+  /** Undefined where the run could do nothing, and had no summary of an earlier session either. */
+  readonly summary: Summary | undefined;
+  /** Why it stopped before its end. */
+  readonly stop: Stop | undefined;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */
+  readonly safeRows: number;
+}

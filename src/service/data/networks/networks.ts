@@ -1,0 +1,65 @@
+import type {AutonomousSystem} from '../ip-tables.ts';
+import {readOwnList} from '../own-list.ts';
+
+/** An operator on one of the lists that this project keeps. */
+interface ListedNetwork {
+  /** Its operator, by the name that it trades under. */
+  operator: string;
+  /** The operator's AS numbers. */
+  asns: readonly number[];
+  /** Why its networks are on the list. */
+  reason: string;
+  /** Where that can be read. */
+  source: string;
+}
+
+/** What kind of network an address is in, by the lists and by what its holder calls itself. */
+export interface NetworkFlags {
+  datacenter: boolean;
+  vpn: boolean;
+  tor: boolean;
+}
+
+const lines = readOwnList<'list' | 'operator' | 'asns' | 'reason' | 'source'>(
+  new URL('./networks.csv', import.meta.url),
+);
+
+const listOf = (name: string): readonly ListedNetwork[] =>
+  lines
+    .filter(({list}) => list === name)
+    .map(({list: _, asns, ...about}) => ({...about, asns: asns.split(' ').map(Number)}));
+
+/**
+ * Networks whose addresses belong to servers, by operator. Written from what the operators say of themselves, not
+ * fitted to any blocklist; holders who say so in their very name need no entry. Far from complete, and a network that
+ * sells access lines beside its servers is left out.
+ */
+export const hostingNetworks = listOf('hosting');
+
+/**
+ * Networks that sell VPNs, or exist, wholly or mostly, to run Tor relays and exits. Most servers of either stand in
+ * hosting networks, among others, and can't be told by network, so these find few: where they say no, nothing follows.
+ */
+export const vpnNetworks = listOf('vpn');
+export const torNetworks = listOf('tor');
+
+/** Words by which holders say that they rent out servers or the rooms for them. */
+const hostingWords = /\b(?:hosting|hosts?|vps|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
+
+const numbers = (list: readonly ListedNetwork[]): ReadonlySet<number> =>
+  new Set(list.flatMap(({asns}) => asns));
+
+const hosting = numbers(hostingNetworks);
+const vpn = numbers(vpnNetworks);
+const tor = numbers(torNetworks);
+
+/** VPN and Tor networks stand in data centres, so they count as such too. */
+export function networkFlags({number, holder}: AutonomousSystem): NetworkFlags {
+  const isVpn = vpn.has(number);
+  const isTor = tor.has(number);
+  return {
+    datacenter: isVpn || isTor || hosting.has(number) || hostingWords.test(holder),
+    vpn: isVpn,
+    tor: isTor,
+  };
+}
