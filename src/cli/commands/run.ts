@@ -5,6 +5,7 @@ import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom} from '../job-from-flags.ts';
+import {keepHeapSmall} from '../heap.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
@@ -28,6 +29,7 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags): Promise<num
       'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
     );
   }
+  keepHeapSmall();
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   try {
