@@ -53,11 +53,15 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const connection = opened(
-      await connectTo(job.endpoint, {
-        timeoutMs: job.settings.timeout,
-        maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-        onUnasked: () => io.warn(UNASKED),
-      }),
+      await connectTo(
+        job.endpoint,
+        {
+          timeoutMs: job.settings.timeout,
+          maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+          onUnasked: () => io.warn(UNASKED),
+        },
+        job.redisUrl === undefined ? job.settings.threads : 1,
+      ),
       stage => stage.close(),
     );
     const ledger = opened(

@@ -23,6 +23,8 @@ export class Pacer implements LanePacer {
   readonly #controller: RateController;
   readonly #lease: Lease;
   readonly #now: () => number;
+  /** How late a call may leave after its time was noted: by so much the window is longer. */
+  readonly #lagMs: () => number;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
   readonly #log: Float64Array;
@@ -39,11 +41,18 @@ export class Pacer implements LanePacer {
   #timer: NodeJS.Timeout | undefined;
 
   /** `lease` tells of those it sends by `sent`. */
-  constructor(rate: Rate | 'unlimited', controller: RateController, lease: Lease, now: () => number) {
+  constructor(
+    rate: Rate | 'unlimited',
+    controller: RateController,
+    lease: Lease,
+    now: () => number,
+    lagMs: () => number = () => 0,
+  ) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
+    this.#lagMs = lagMs;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -95,7 +104,7 @@ export class Pacer implements LanePacer {
 
   #fullForMs(): number {
     const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
-    return Math.max(1, oldest + this.#windowMs - this.#now());
+    return Math.max(1, oldest + this.#windowMs + this.#lagMs() - this.#now());
   }
 
   /** The permits of a lease, and of those that should have come while it was late. */
@@ -130,7 +139,7 @@ export class Pacer implements LanePacer {
   #room(): number {
     const {length} = this.#log;
     if (length === 0) return Number.POSITIVE_INFINITY;
-    const cutoff = this.#now() - this.#windowMs;
+    const cutoff = this.#now() - this.#windowMs - this.#lagMs();
     let room = 0;
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;

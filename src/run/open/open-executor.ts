@@ -30,7 +30,7 @@ export interface OpenedExecutor {
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
   const {io, connection, clock} = work;
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, () => connection.client.lagMs);
   return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => {}};
 }
 
