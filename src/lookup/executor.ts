@@ -32,6 +32,8 @@ export interface PaceReport {
   /** Calls a second at most for now, where throttling has brought it down. */
   readonly current: number | undefined;
   readonly inFlight: number;
+  /** The same over time: each call so far for as many milliseconds as it was in flight. */
+  readonly inFlightMs: number;
   readonly pause: Pause | undefined;
   readonly pauses: number;
   readonly pausedMs: number;

@@ -125,6 +125,7 @@ export class QueueExecutor implements Executor {
       limit: sum(lane => perSecond(lane.settings.rate)),
       current: sum(lane => lane.controller.perSecond(this.#options.now())),
       inFlight: this.#flow.inFlight,
+      inFlightMs: this.#flow.inFlightMs,
       pause: this.#options.outlet.pause ?? this.#flow.pause,
       pauses,
       pausedMs,

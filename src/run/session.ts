@@ -92,7 +92,7 @@ export function openSession(
     await readyStore(job, store);
     const standing = {job, io, state, stopper, clock, connection, ledger, store, source, layout, identity};
     const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
-    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
+    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
@@ -131,7 +131,7 @@ function rowsOf({counters}: RowWriter): number {
 /** How it stands now goes into the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
   const {timeline, executor, ledger, writer, clock} = session;
-  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: executor.pace().inFlight};
+  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: executor.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 
