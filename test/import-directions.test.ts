@@ -60,6 +60,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'run',
     ],
+    'output/csv-table.ts',
     'score/default-rules.ts',
     'service/start.ts',
   ],

@@ -1,5 +1,6 @@
-import type {Command} from 'commander';
+import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
+import type {Grouping} from '../report/spend.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 export type Action = (...given: never[]) => Promise<number>;
@@ -31,6 +32,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   addCache(program, run, said);
   addDoctor(addWith, run);
   addInit(addWith, run);
+  addHistory(add, run);
   add('explain', "Say what a row's score is made of, from an output of run.")
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption(
@@ -64,6 +66,7 @@ function addSingle(addWith: AddWith, run: Run, said: CommandSettings['said']): v
   addWith('lookup', 'lookup', 'Look one value up.')
     .argument('<operation>', said.lookups)
     .argument('<value>')
+    .option('--json', 'The answer as JSON on stdout, as without it.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
@@ -122,6 +125,25 @@ function addServe(command: Command): Command {
     .option('--seed <N>', 'Seed of the practice faults');
 }
 
+function addHistory(add: (name: string, description: string) => Command, run: Run): void {
+  const listing = (command: Command) =>
+    command
+      .option('--since <TIME>', 'Only what ended so long ago at most, such as 30d or 12h', '30d')
+      .option('--json', 'The same as JSON on stdout.')
+      .option('--csv', 'The same as CSV on stdout.');
+  listing(add('runs', 'What runs have come to, a line each: rows, calls, credits, and why they ended.'))
+    .argument('[run]', 'the beginning of an identifier: the summary that is kept of it, as JSON')
+    .option('--job <NAME>', 'Only runs of this job.')
+    .action(run(async () => (await import('./history/runs.ts')).runsCommand));
+  listing(add('spend', 'What calls have cost, by day, job or operation.'))
+    .addOption(
+      new Option('--by <WHAT>', 'What is summed up')
+        .choices(['day', 'job', 'operation'] satisfies Grouping[])
+        .default('day'),
+    )
+    .action(run(async () => (await import('./history/spend.ts')).spendCommand));
+}
+
 function addFleet(program: Command, run: Run): void {
   program
     .command('fleet')
@@ -146,9 +168,9 @@ function addCache(program: Command, run: Run, said: CommandSettings['said']): vo
       .description(description)
       .exitOverride()
       .option('--cache <DIR>', "The store's directory (default: the user's cache directory)");
-  sub('stats', 'What is in the store, and how old it is.').action(
-    run(async () => (await import('./commands/cache.ts')).cacheStats),
-  );
+  sub('stats', 'What is in the store, and how old it is.')
+    .option('--json', 'The same as JSON on stdout.')
+    .action(run(async () => (await import('./commands/cache.ts')).cacheStats));
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/cache.ts')).cachePrune));

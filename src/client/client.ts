@@ -40,8 +40,8 @@ type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<Answ
 
 export interface Client extends Lookups {
   readonly baseUrl: string;
-  /** One call, no retries; never rejects: what went wrong is in the result. */
-  send(operation: Operation, params: Params): Promise<Attempt>;
+  /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
+  send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** Gives up calls in flight and closes the connections. */
   close(): void;
@@ -82,8 +82,9 @@ export function createClient(options: ClientOptions): Client {
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
-  async function send(operation: Operation, params: Params): Promise<Attempt> {
-    const result = await wires.post(urls[operation], JSON.stringify({api_key: options.apiKey, ...params}));
+  async function send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt> {
+    const body = JSON.stringify({api_key: options.apiKey, ...params});
+    const result = await wires.post(urls[operation], body, onLeaving);
     return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 

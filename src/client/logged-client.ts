@@ -6,8 +6,8 @@ export function loggedClient(client: Client, log: Logger): Client {
   if (!log.isLevelEnabled('debug')) return client;
   return {
     ...client,
-    async send(operation, params) {
-      const attempt = await client.send(operation, params);
+    async send(operation, params, onLeaving) {
+      const attempt = await client.send(operation, params, onLeaving);
       const {kind, latencyMs} = attempt;
       const status = 'status' in attempt ? attempt.status : undefined;
       const code = 'code' in attempt ? attempt.code : undefined;

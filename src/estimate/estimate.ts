@@ -12,12 +12,15 @@ import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
+import {exact, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, listErrors} from '../run/books/counters.ts';
+import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import {costOf} from '../run/layout/prices.ts';
+import {type Account, findAccount} from '../run/open/account.ts';
 import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
@@ -29,6 +32,7 @@ export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 /** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
 export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>) {
   const job = withoutUnusable(given, io);
+  const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
   const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
@@ -49,7 +53,8 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
     return {
       format: format.kind,
       ...columnsOf(mapping),
-      ...countsOf(job, cells, calls, isConditional ? firm : calls),
+      ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      last: lastTime(job, io.env),
     };
   } finally {
     calls.close();
@@ -58,6 +63,21 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
     await source.close();
     rmSync(directory, {recursive: true, force: true});
   }
+}
+
+/** What the same list cost the last time; null where nobody knows. */
+function lastTime(job: Job, env: RunIo['env']) {
+  const lines = lastOverSameList(job, env) ?? [];
+  const end = lines.at(-1);
+  if (end === undefined) return null;
+  const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
+  return {
+    ended_at: end.ended_at,
+    rows: end.rows,
+    calls: sum(({calls}) => calls),
+    credits: sum(({credits}) => credits.spent + credits.maybe_spent),
+    hit_rate: end.hit_rate,
+  };
 }
 
 /** Counts rows, and what the plan says of their cells. */
@@ -156,6 +176,7 @@ function countsOf(
   {rows, rejected, errors, operations: cells}: CellCount,
   calls: CallCount,
   firm: CallCount,
+  account: Account | undefined,
 ) {
   const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
@@ -173,7 +194,7 @@ function countsOf(
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * (1 + (resend === 'always' ? maxResends : 0))),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()]), name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };
 }
 

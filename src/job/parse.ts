@@ -119,6 +119,21 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): strin
   return `${placeOf([...issue.path, ...path])}: ${message}.`;
 }
 
+/** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
+export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: string): z.output<T> {
+  const result = schema.safeParse(file.value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const {path, message} = issue === undefined ? {path: [], message: 'it is not valid'} : complaint(issue);
+  const keys = [...(issue?.path ?? []), ...path];
+  const line = file.line(keys);
+  const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
+  throw new UsageError(
+    `${code}_settings`,
+    `${[at, keys.map(String).join('.')].filter(Boolean).join(': ')}: ${message}.`,
+  );
+}
+
 interface Complaint {
   /** Where inside the issue's own place. */
   readonly path: readonly PropertyKey[];

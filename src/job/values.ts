@@ -63,6 +63,16 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   return {count, perMs: (perMs * count) / given};
 }
 
+const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
+
+/** One rate for everything. */
+export const rate = z.string(RATE).transform((text, context): Rate => {
+  const read = parseRate(text);
+  if (typeof read === 'object' && !isOutOfBounds(read)) return read;
+  context.addIssue(isOutOfBounds(read) ? read.bounds : RATE);
+  return z.NEVER;
+});
+
 const operation = z.enum(operationNames);
 
 /** What can be read, but is too small or too large. */

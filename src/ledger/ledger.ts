@@ -23,7 +23,16 @@ import {
 } from './ledger-file.ts';
 import type {LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
-import {bookAttempt, bookLost, emptyTally, overEmpty, spendingOf, type Tally} from './tally.ts';
+import {
+  bookAttempt,
+  bookLost,
+  emptyTally,
+  overEmpty,
+  type SpendingBy,
+  spendingOf,
+  spentSince,
+  type Tally,
+} from './tally.ts';
 
 export interface LedgerOptions extends Limits {
   /** What becomes of values that were sent without an outcome when the last session ended. */
@@ -55,13 +64,15 @@ export class Ledger {
   #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
   #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
+  /** What summaries have told of the books. */
+  #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
   #inFlight = 0;
   #state: 'open' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
     this.#options = options;
-    const full = options.maxCredits !== undefined || options.daily !== undefined;
+    const full = options.maxCredits !== undefined || (options.shared ?? []).length > 0;
     const db = guarded(() => openLedgerFile(path, full));
     this.#db = db;
     try {
@@ -69,6 +80,7 @@ export class Ledger {
       const {resend, lostState = false} = options;
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
+      this.#told = this.getMeta<SpendingBy>('told');
       this.budget = new Budget(options, () => {
         const {spent, maybeSpent} = spendingOf(this.tally);
         return spent + maybeSpent;
@@ -108,6 +120,11 @@ export class Ledger {
   /** What attempts that were given up have cost. */
   get earlier(): Earlier {
     return this.#givenUp.earlier;
+  }
+
+  /** What came to the books that no summary of an earlier session has told, one that was killed included. */
+  get untold(): SpendingBy {
+    return spentSince(this.tally, this.#told);
   }
 
   /** Books what became of an attempt; resolves once that is in the file. */
@@ -169,7 +186,11 @@ export class Ledger {
   restart(scope: string, freshBudget = false): void {
     guarded(() =>
       this.#db.transaction(() => {
+        const {untold} = this;
         Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+        // So that it is still untold, whatever the books begin with.
+        this.#told = spentSince(this.tally, untold);
+        this.#sql.setMeta.run('told', JSON.stringify(this.#told));
         this.#writeTally();
       }),
     );
@@ -191,11 +212,12 @@ export class Ledger {
     this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
   }
 
-  /** Writes out what is waiting, books calls still in flight as maybe spent, and closes the file. */
+  /** Writes out what is waiting, books calls in flight as maybe spent, and closes: this session's summary tells of it. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
+    this.#write([], () => this.#sql.setMeta.run('told', JSON.stringify(spentSince(this.tally, undefined))));
     this.budget.close();
     this.#state = 'closed';
     this.#db.close();

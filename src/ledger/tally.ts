@@ -84,6 +84,22 @@ export function sumOf(all: readonly Spending[]): Spending {
   return sum;
 }
 
+/** What calls have cost, and how many there were, by operation. */
+export type SpendingBy = Readonly<Record<Operation, Spending>>;
+
+/** What came to the books since; what turned out free, or was not lost after all, is less than nothing. */
+export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
+  return perOperation(name => less(operations[name], before?.[name]));
+}
+
+function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls: 0}): Spending {
+  return {
+    spent: now.spent - before.spent,
+    maybeSpent: now.maybeSpent - before.maybeSpent,
+    calls: now.calls - before.calls,
+  };
+}
+
 /** The books that an attempt begins with after one that was given up: all calls and their cost, and no values yet. */
 export function beginningWith(tally: Tally): Tally {
   return {

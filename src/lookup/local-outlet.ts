@@ -1,5 +1,5 @@
 import type {Client} from '../client/client.ts';
-import type {Outlet} from './outlet.ts';
+import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
 /**
@@ -9,10 +9,16 @@ import {Pacer} from './pace/pacer.ts';
 export function localOutlet(
   client: Pick<Client, 'send'>,
   now: () => number,
+  shared?: SharedPermits,
   lagMs: () => number = () => 0,
 ): Outlet {
   return {
-    send: (operation, params) => client.send(operation, params),
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, lagMs),
+    async send(operation, params) {
+      const use = shared?.use();
+      const attempt = await client.send(operation, params, use?.left);
+      use?.over(attempt.kind !== 'not_sent');
+      return attempt;
+    },
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared, lagMs),
   };
 }

@@ -33,6 +33,22 @@ export type Lease = (permits: number) => void;
  */
 export const LEAVE_AT_ONCE = 8;
 
+/** Permits that other processes take from too: the account's. */
+export interface SharedPermits {
+  /** Takes up to `most`, to be used in this very moment of the program; where there are none, says how long to wait. */
+  take(most: number): {readonly permits: number; readonly waitMs: number};
+  /** A call is made with one of them. */
+  use(): PermitUse;
+}
+
+/** What becomes of a permit. */
+export interface PermitUse {
+  /** The call begins to leave now: there is a connection for it. */
+  left(): void;
+  /** The call is over; `sent` where it may have left. */
+  over(sent: boolean): void;
+}
+
 /** Hands out permits to send, in leases. */
 export interface LanePacer {
   /**

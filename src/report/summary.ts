@@ -10,6 +10,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
 const whole = z.int().min(0);
 const credits = z.number().min(0);
 const spending = z.object({spent: credits, maybe_spent: credits});
+const perPeriod = z.object({limit: credits, used: credits});
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
@@ -79,6 +80,10 @@ const calls = z.object({
   unknown_fields: counts,
   wrong_types: counts,
 });
+
+const account = z
+  .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+  .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
 
 const earlier = z
   .object({
@@ -201,10 +206,18 @@ export function summaryOf(
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
       earlier,
-      per_day: z.object({limit: credits, used: credits}).optional(),
+      per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
+      account,
       saved,
       by_operation: byOperation(() => spending),
     }),
+    session: z
+      .object({
+        by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
+      })
+      .describe(
+        'What came since the last summary of this run: what the history counts. Less than 0 is what was in doubt there, and is not any more.',
+      ),
     store,
     pace,
     top: z.partialRecord(z.enum(topKinds), top),
@@ -225,5 +238,6 @@ export type LookupCounts = z.output<typeof lookup>;
 export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
+export type PerPeriod = z.output<typeof perPeriod>;
 export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;

@@ -44,7 +44,7 @@ export type Beginning = 'resume' | 'over';
 export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
 
 /** Whose answers and whose money it is: never another endpoint's or account's. */
-export function scopeOf({endpoint, settings}: Job): StoreScope {
+export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
   return {endpoint: endpointName(endpoint), account: settings.account};
 }
 

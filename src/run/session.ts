@@ -9,8 +9,9 @@ import {type Beginning, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
+import {findAccount} from './open/account.ts';
 import {notBefore, openAnswerStore} from './open/answer-store.ts';
-import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
+import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
@@ -52,6 +53,7 @@ export function openSession(
   beginning: Beginning,
 ): Promise<Session> {
   return inTurn(async opened => {
+    const account = findAccount(job, io.env, io.warn);
     const connection = opened(
       await connectTo(
         job.endpoint,
@@ -65,7 +67,7 @@ export function openSession(
       stage => stage.close(),
     );
     const ledger = opened(
-      openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn),
+      openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
       stage => stage.abandon(),
     );
     const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
@@ -90,7 +92,20 @@ export function openSession(
       stage => stage.close(),
     );
     await readyStore(job, store);
-    const standing = {job, io, state, stopper, clock, connection, ledger, store, source, layout, identity};
+    const standing = {
+      job,
+      io,
+      state,
+      stopper,
+      clock,
+      account,
+      connection,
+      ledger,
+      store,
+      source,
+      layout,
+      identity,
+    };
     const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);

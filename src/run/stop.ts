@@ -6,6 +6,7 @@ import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
 import {many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
+import {exhaustedMessage} from './open/budgets.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop {
@@ -97,7 +98,7 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
         reason: 'budget',
         exitCode: exitCodes.credits,
         message: budgetMessage(ledger),
-        comeBackMs: ledger.budget.exhaustedDay?.renewsAt,
+        comeBackMs: ledger.budget.exhausted?.renewsAt,
       };
     case 'error':
       return stopFor(reason.error);
@@ -106,9 +107,8 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
   }
 }
 
-function budgetMessage({budget: {exhaustedDay}, earlier}: LedgerAtEnd): string {
-  if (exhaustedDay !== undefined)
-    return `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(exhaustedDay.renewsAt).toISOString()}.`;
+function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
+  if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;

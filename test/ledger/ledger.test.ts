@@ -208,3 +208,29 @@ test('a ledger of another version is refused, and says what to do', async () => 
     }),
   );
 });
+
+test('what no summary has told is told by the next one, over kills and fresh starts, and once', async () => {
+  const killed = open();
+  killed.restart('a scope');
+  killed.reserve([call('a'), call('b')]);
+  await killed.record(answered('a'));
+  killed.abandon();
+  const next = open();
+  expect(next.untold.ip).toEqual({spent: 1, maybeSpent: 1, calls: 1});
+  next.close();
+  for (const [scope, fresh] of [
+    ['a scope', true],
+    ['a scope', false],
+    ['another', false],
+  ] as const) {
+    const ledger = open();
+    expect(ledger.untold.ip).toEqual({spent: 0, maybeSpent: 0, calls: 0});
+    ledger.reserve([call('c', 5)]);
+    await ledger.record({...answered('c'), cost: 5});
+    ledger.restart(scope, fresh);
+    ledger.reserve([call('d')]);
+    await ledger.record(answered('d'));
+    expect(ledger.untold.ip).toEqual({spent: 6, maybeSpent: 0, calls: 2});
+    ledger.close();
+  }
+});

@@ -40,6 +40,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
         },
       },
       now,
+      undefined,
       () => lagMs,
     ),
     ledger: {reserve: batch => batch.length, record: async () => {}, budget: {affords: () => true}},

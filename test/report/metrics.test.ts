@@ -61,6 +61,10 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_calls', {operation: 'ip'})).toBe(24_792);
   expect(find(metrics, 'last_run_call_latency_seconds', {quantile: '0.95'})).toBe(0.311);
   expect(find(metrics, 'last_run_credits', {kind: 'maybe_spent'})).toBe(207);
+  expect(find(metrics, 'last_run_operation_credits', {operation: 'phone', kind: 'maybe_spent'})).toBe(48);
+  expect(find(metrics, 'last_run_hit_ratio', {operation: 'ip'})).toBeCloseTo(3_310 / 28_102, 9);
+  expect(find(metrics, 'last_run_store_usable')).toBe(1);
+  expect(find(metrics, 'last_run_store_values', {kind: 'not_stored'})).toBe(0);
   expect(find(metrics, 'last_run_credit_limit')).toBe(60_000);
   expect(find(metrics, 'last_run_risk_rows', {level: 'high'})).toBe(1_959);
   expect(find(metrics, 'last_run_drifts')).toBe(4);

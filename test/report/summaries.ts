@@ -48,7 +48,9 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
+      account: {label: 'default'},
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
@@ -147,7 +149,9 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
+      account: {label: 'default'},
       spent: 0,
       maybe_spent: 0,
       limit: null,

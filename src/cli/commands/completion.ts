@@ -59,9 +59,15 @@ function completed(above: Command, parent?: string): Completed[] {
         parent,
         name: command.name(),
         description: quoted(command.description()),
-        flags: command.options.flatMap(({long, description}) =>
+        flags: command.options.flatMap(({long, description, argChoices}) =>
           typeof long === 'string'
-            ? [{name: long, description: quoted(description), values: choices.get(long) ?? ''}]
+            ? [
+                {
+                  name: long,
+                  description: quoted(description),
+                  values: choices.get(long) ?? argChoices?.join(' ') ?? '',
+                },
+              ]
             : [],
         ),
         subcommands,
@@ -80,7 +86,11 @@ function quoted(text: string): string {
 function bash(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
   const reply = (words: Words) => `COMPREPLY=($(compgen -W '${words}' -- "$word"))`;
-  const values = [...choices].filter(([, words]) => words !== '');
+  const values = new Map(
+    commands.flatMap(({flags}) =>
+      flags.flatMap(flag => (flag.values === '' ? [] : [[flag.name, flag.values]])),
+    ),
+  );
   return `# bulk-enrich completion for bash: eval "$(bulk-enrich completion bash)"
 _bulk_enrich() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
@@ -93,7 +103,7 @@ ${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; r
   esac
   case "$command" in ${top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
-${lines(values, ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
+${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
   esac
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
   case "$word" in -*) ;; *) return ;; esac

@@ -5,11 +5,16 @@ import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
+import {callWithinAccount} from '../../run/open/single-call.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
-export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {
+export async function lookupCommand(
+  operation: string,
+  value: string,
+  {json: _, ...flags}: RawSettings,
+): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
   if (!isIntelligence(operation)) {
     throw new UsageError(
@@ -26,12 +31,13 @@ export async function lookupCommand(operation: string, value: string, flags: Raw
       `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }
-  return ask(settings, client => client[operation](canonical.value));
+  return ask(settings, operations[operation].cost, client => client[operation](canonical.value));
 }
 
-/** Asks once and prints the answer; a failure is thrown, with the exit code of its kind. */
+/** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
+  cost: number,
   call: (client: ReturnType<typeof createClient>, actionId: string | undefined) => Promise<unknown>,
 ): Promise<number> {
   const console = createConsole(settings);
@@ -40,7 +46,9 @@ export async function ask(
     console.say('No service is configured, so the embedded service answers, from open data.');
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
-    const answer = await call(connection.client, endpoint.actionId);
+    const io = {env: process.env, now: Date.now, warn: console.warn};
+    const make = () => call(connection.client, endpoint.actionId);
+    const answer = await callWithinAccount({endpoint, settings, cost}, io, make);
     process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return 0;
   } finally {

@@ -1,7 +1,8 @@
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
+import {percent} from '../../report/format.ts';
 import {type JobFlags, jobFrom} from '../job-from-flags.ts';
-import {count, duration, many, table} from '../terminal/lines.ts';
+import {count, duration, many, moment, table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
@@ -20,6 +21,13 @@ export async function planCommand(
   });
   print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
   return 0;
+}
+
+/** What the same list cost the last time, to see a night that will be unlike the others before it is paid for. */
+function lastLine({last}: PlanReport): string {
+  if (last === null) return '';
+  const known = last.hit_rate === null ? '' : `, ${percent(last.hit_rate, 1)} of the values known`;
+  return `Last time (${moment(last.ended_at)}): ${many(last.credits, 'credit')} for ${many(last.rows, 'row')}${known}\n`;
 }
 
 const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};
@@ -49,7 +57,7 @@ ${troubleLines(NOT_ASKED, report.errors)
   .map(line => `${line}\n`)
   .join('')}
 Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
-Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
+${lastLine(report)}Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
 Nothing was sent.
 `;
 }

@@ -25,14 +25,18 @@ const CALL_MS = 0.2;
 /** How late calls began is remembered for one to two of these. */
 const REMEMBERED_MS = 1_000;
 
-/** A client whose calls are made by other threads, at once or once that pays. */
+/**
+ * A client whose calls are made by other threads, at once or once that pays; but for those of which somebody has to know
+ * when they leave, as several runs share their rate.
+ */
 export function createThreadedClient(options: ClientOptions, threads: Threads): ThreadedClient {
   const client = createClient(options);
   if (threads === 1 || (threads === 'auto' && availableParallelism() < 2)) return {...client, lagMs: 0};
   const pool = new CallThreads(client, options, threads);
   return {
     ...client,
-    send: (operation, params) => pool.send(operation, params),
+    send: (operation, params, onLeaving) =>
+      onLeaving === undefined ? pool.send(operation, params) : client.send(operation, params, onLeaving),
     get lagMs() {
       return pool.lagMs;
     },

@@ -31,7 +31,7 @@ export const storeSettings = {
       .default('default'),
     {
       value: 'LABEL',
-      description: "Keeps one account's stored answers apart from another's.",
+      description: 'Which account it is: its stored answers are its own, and its limits where it has a file.',
       uses: ['run', 'library'],
       shapes: 'output',
     },

@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../../job/values.ts';
-import {type LanePacer, LEAVE_AT_ONCE, type Lease} from '../outlet.ts';
+import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -25,6 +25,7 @@ export class Pacer implements LanePacer {
   readonly #now: () => number;
   /** How late a call may leave after its time was noted: by so much the window is longer. */
   readonly #lagMs: () => number;
+  readonly #shared: SharedPermits | undefined;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
   readonly #log: Float64Array;
@@ -40,12 +41,15 @@ export class Pacer implements LanePacer {
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `lease` tells of those it sends by `sent`. */
+  /**
+   * `lease` tells of those it sends by `sent`. Where there are `shared` permits, each call takes one of those too.
+   */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
     lease: Lease,
     now: () => number,
+    shared?: SharedPermits,
     lagMs: () => number = () => 0,
   ) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
@@ -53,6 +57,7 @@ export class Pacer implements LanePacer {
     this.#lease = lease;
     this.#now = now;
     this.#lagMs = lagMs;
+    this.#shared = shared;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -94,12 +99,21 @@ export class Pacer implements LanePacer {
     const room = this.#room();
     const waitMs = Math.max(room > 0 ? 0 : this.#fullForMs(), this.#due - this.#now());
     if (waitMs >= 1) {
-      this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
+      this.#grantLater(waitMs, rate, permits);
       return;
     }
-    const granted = Math.min(this.#withMissed(rate, permits), room);
+    const wanted = Math.min(this.#withMissed(rate, permits), room);
+    const {permits: granted, waitMs: sharedMs} = this.#shared?.take(wanted) ?? {permits: wanted, waitMs: 0};
+    if (granted === 0) {
+      this.#grantLater(sharedMs, rate, permits);
+      return;
+    }
     this.#due += (granted * 1_000) / (USE * rate);
     this.#grant(granted);
+  }
+
+  #grantLater(waitMs: number, rate: number, permits: number): void {
+    this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
   }
 
   #fullForMs(): number {
@@ -119,9 +133,9 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** In groups, between which answers are read; what nobody wants by then expires. */
+  /** In groups, between which answers are read; what nobody wants by then expires, and so do shared ones at once. */
   #grant(permits: number): void {
-    const some = Math.min(permits, LEAVE_AT_ONCE);
+    const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;
     this.#left = permits - some;
     this.#lease(some);

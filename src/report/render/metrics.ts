@@ -33,7 +33,7 @@ function runFamilies(summary: Summary, before: string): Family[] {
   ];
 }
 
-function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
+function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {dedupe, cache, prefilter} = credits.saved;
   const {p50, p95, p99, max} = calls.latency_ms;
   const latency = Object.entries({'0.5': p50, '0.95': p95, '0.99': p99, '1': max});
@@ -78,7 +78,39 @@ function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
         saved_by_prefilter: prefilter,
       }),
     ),
+    gauge(
+      'last_run_operation_credits',
+      'Credits of the last run, by operation: spent, and perhaps spent.',
+      Object.entries(credits.by_operation).flatMap(([operation, {spent, maybe_spent}]) =>
+        by('kind', {spent, maybe_spent}, {operation}),
+      ),
+    ),
     gauge('last_run_credit_limit', 'Most credits that the last run was allowed.', credits.limit),
+    gauge(
+      'last_run_account_credits',
+      "Credits of the account in the last run's day and month: used by all runs, and the limit.",
+      (['day', 'month'] as const).flatMap(period => {
+        const {used, limit} = credits.account[`per_${period}`] ?? {};
+        return used === undefined || limit === undefined ? [] : by('kind', {used, limit}, {period});
+      }),
+    ),
+    gauge(
+      'last_run_hit_ratio',
+      'Share of the distinct values of the last run that the answer store knew, by operation.',
+      Object.entries(lookups).flatMap(([operation, {from_cache: known, distinct}]): Sample[] =>
+        distinct === 0 ? [] : [[{operation}, known / distinct]],
+      ),
+    ),
+    gauge(
+      'last_run_store_usable',
+      'Whether the answer store could be used to the end of the last run.',
+      store && (store.trouble === null ? 1 : 0),
+    ),
+    gauge(
+      'last_run_store_values',
+      'What it cost that the answer store could not be used: values not looked up, answers not kept.',
+      store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
+    ),
   ];
 }
 

@@ -1,20 +1,23 @@
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
-import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
+import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {ranked} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {settingsDigest} from '../identity.ts';
+import {jobKey, settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
+import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
+import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -34,6 +37,8 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
+  /** What no earlier summary of the run has told. */
+  readonly untold: SpendingBy;
   readonly timeline: TimelineState;
 }
 
@@ -43,8 +48,8 @@ export interface UnderWay {
   readonly blankLines: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
-  /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
-  readonly daily: {readonly limit: number; readonly used: number} | undefined;
+  /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
+  readonly budgets: readonly PeriodUse[];
   /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -85,6 +90,11 @@ export function buildSummary(facts: SummaryFacts): Summary {
     lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
     calls: callSummary(tally),
     credits: creditSummary(facts, names),
+    session: {
+      by_operation: Object.fromEntries(
+        names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
+      ),
+    },
     store: job.settings.cache === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
@@ -219,7 +229,7 @@ function share(part: number, whole: number): number {
 
 function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
   const {tally, counters, earlier} = books;
-  const daily = session?.daily;
+  const budgets = session?.budgets ?? [];
   const costOf = priceOf(job);
   const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
@@ -232,7 +242,8 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    ...(daily && {per_day: {limit: inCredits(daily.limit), used: inCredits(daily.used)}}),
+    ...usesOf(budgets, jobKey(job)),
+    account: {label: job.settings.account, ...usesOf(budgets, accountKey(job))},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),

@@ -41,15 +41,13 @@ function checkPlace(flag: string, path: string): void {
   }
 }
 
-/** What follows once all rows are in place: the run is kept for later comparison, and reported. */
-export function deliverCompleted(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): void {
-  rememberRun(job, summary, io);
-  deliverReports(job, summary, io.warn);
-}
-
-/** Writes the report and the metrics that the job asks for. What there is of rows is safe by now: trouble is a warning. */
-export function deliverReports({settings}: Job, summary: Summary, warn: (sentence: string) => void): void {
-  const {report, metrics} = settings;
+/**
+ * What follows once all that there is of rows is safe, so that trouble is a warning: the run is kept in the history, and
+ * the report and the metrics that the job asks for are written.
+ */
+export function deliver(job: Job, summary: Summary, {env, warn}: Pick<RunIo, 'env' | 'warn'>): void {
+  rememberRun(job, summary, {env, warn});
+  const {report, metrics} = job.settings;
   const attempt = (path: string | undefined, text: (path: string) => string) => {
     if (path === undefined) return;
     try {

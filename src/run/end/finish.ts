@@ -14,7 +14,7 @@ import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor} from '../stop.ts';
-import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {deliver} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
@@ -50,7 +50,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   });
   await closeStages(session);
   closeState(state, 'all');
-  deliverCompleted(job, summary, io);
+  deliver(job, summary, io);
   return {
     exitCode,
     summary,
@@ -150,7 +150,7 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
   } catch (error) {
     io.warn(stopFor(error).message);
   }
-  deliverReports(job, summary, io.warn);
+  deliver(job, summary, io);
 }
 
 /** Delivers the summary of a run that could not start, unless that is for its caller to put right. */

@@ -1,4 +1,5 @@
 import {loggedClient} from '../../client/logged-client.ts';
+import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
@@ -7,6 +8,7 @@ import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
 import {type Stopper, stopFor, stopOf} from '../stop.ts';
+import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
 
@@ -30,15 +32,36 @@ export interface OpenedExecutor {
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
   const {io, connection, clock} = work;
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, () => connection.client.lagMs);
-  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => {}};
+  const pace = openSharedPace(work);
+  const {client} = connection;
+  const outlet = localOutlet(loggedClient(client, io.log), clock, pace, () => client.lagMs);
+  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => pace?.close()};
+}
+
+/** The pace that all runs of the account keep together, where it has a rate. */
+function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undefined {
+  if (account?.rate === undefined) return undefined;
+  return new SharedPace({
+    directory: stateDirectory(io.env, `rate in ${account.path}`),
+    account: account.key,
+    rate: account.rate,
+    onTrouble: error => stopper.stop(stopFor(error)),
+    warn: io.warn,
+  });
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
   const {stopper, ledger, job, clock} = work;
   const lanes = lanesFor(work);
+  let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
+  const close = async () => {
+    await fleet.close();
+    pace?.close();
+  };
   try {
+    pace = openSharedPace(work);
+    if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(work, lanes, fleet);
     fleet.watch({
       slots: count => {
@@ -49,15 +72,15 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
     });
     stopper.onStop(() => void fleet.withdraw());
     await stopper.unlessStopped(bookCollected(fleet, work));
-    return {executor, closeExecutor: () => fleet.close()};
+    return {executor, closeExecutor: close};
   } catch (error) {
-    await fleet.close();
+    await close();
     throw error;
   }
 }
 
-function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
-  return lanesOf(job, operationsOf(layout.mapping.targets));
+function lanesFor({job, layout, account}: ExecutorFor): LaneSettings[] {
+  return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
 
 function createExecutor(

@@ -88,7 +88,7 @@ function busy(who: string): string {
 export function openLedger(
   {directory}: Pick<RunState, 'directory'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'daily'>,
+  options: Pick<LedgerOptions, 'now' | 'shared'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
