@@ -1,9 +1,9 @@
 import {nestsTooDeep} from '../job/nesting.ts';
+import {type FieldTests, fieldTests} from '../operations/field-tests.ts';
 import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
-import {type FieldTests, fieldTests} from './field-tests.ts';
 import type {Redact} from './redact.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */

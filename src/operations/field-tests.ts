@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {operations, perOperation} from '../operations/table.ts';
+import {operations, perOperation} from './table.ts';
 
 /** What the interface says of each field of an answer: whether a value is of its type, or the fields of a part. */
 export type FieldTests = ReadonlyMap<string, FieldTests | ((value: unknown) => boolean)>;

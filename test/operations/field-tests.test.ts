@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
-import {type FieldTests, fieldTests} from '../../src/client/field-tests.ts';
+import {type FieldTests, fieldTests} from '../../src/operations/field-tests.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
 
 const VALUES = [
