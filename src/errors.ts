@@ -1,3 +1,5 @@
+import {stripVTControlCharacters} from 'node:util';
+
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
 export const exitCodes = {
   ok: 0,
@@ -29,11 +31,18 @@ export class BulkEnrichError extends Error {
   readonly exitCode: ExitCode;
 
   constructor(code: string, exitCode: ExitCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(oneLine(message), options);
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
   }
+}
+
+/** A text as one line: what files, libraries and services say is quoted in sentences, and may hold anything. */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
 }
 
 /** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */

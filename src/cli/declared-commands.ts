@@ -55,10 +55,12 @@ type AddWith = (use: Use, name: string, description: string) => Command;
 function addRun(addWith: AddWith, run: Run): void {
   addWith('run', 'run', 'Enrich a list: rows in, enriched rows out, in order.')
     .argument('[input...]', 'files; - is stdin')
+    .option('--yes', 'Spend without a question, which is asked at a terminal where no --max-credits is set.')
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
   addWith('run', 'plan', 'Say what run would do, and what it would cost; nothing is sent.')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
+    .option('--ahead <TIME>', 'What would fall due by day, so far ahead, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
@@ -118,6 +120,11 @@ function addServe(command: Command): Command {
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
+    .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
+    .option(
+      '--no-pages',
+      'Leave out the pages that need no key: /openapi.json, /_ledger, /_sources, /_schemas',
+    )
     .option('--credits <N>', 'Credits to begin with (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')

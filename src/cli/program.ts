@@ -27,6 +27,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     await (await createProgram(run, argv)).parseAsync(argv as string[]);
     return code;
   } catch (error) {
+    if (asksForJson(argv) && !(error instanceof CommanderError))
+      return (await import('./console.ts')).logFailure(error);
     return report(error);
   }
 }
@@ -37,7 +39,11 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .version(packageVersion())
     .exitOverride()
     .configureHelp({helpWidth: process.stdout.columns || ONE_LINE_EACH, subcommandTerm: termOf})
-    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:')))})
+    .configureOutput({
+      writeOut: text => print('stdout', text),
+      writeErr: text => print('stderr', text),
+      outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:'))),
+    })
     .showSuggestionAfterError()
     .helpCommand(true)
     .argument('[command]')
@@ -95,6 +101,12 @@ async function settingsOf(argv: readonly string[]): Promise<CommandSettings> {
   const withSettings: WithSettings = (command, use) =>
     all || argv.includes(command.name()) ? addSettings(command, use) : command;
   return {withSettings, said};
+}
+
+/** A flag alone can say so: what a job file says is that command's to know. */
+function asksForJson(argv: readonly string[]): boolean {
+  const at = argv.indexOf('--log-format');
+  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
 }
 
 /** One place renders errors: a sentence, never a stack trace for a user's mistake. */

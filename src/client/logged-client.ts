@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Client} from './client.ts';
 
 /** A client that logs each call: an answer at `trace`, anything else at `debug`. */
@@ -11,10 +12,8 @@ export function loggedClient(client: Client, log: Logger): Client {
       const {kind, latencyMs} = attempt;
       const status = 'status' in attempt ? attempt.status : undefined;
       const code = 'code' in attempt ? attempt.code : undefined;
-      log[kind === 'answered' ? 'trace' : 'debug'](
-        {operation, outcome: kind, status, code, ms: Math.round(latencyMs)},
-        'call',
-      );
+      const fields = {operation, outcome: kind, status, code, ms: Math.round(latencyMs)};
+      logEvent(log, kind === 'answered' ? 'call_answered' : 'call_failed', fields, 'call');
       return attempt;
     },
   };

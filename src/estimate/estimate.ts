@@ -5,9 +5,10 @@ import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
+import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
@@ -21,26 +22,29 @@ import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import {costOf} from '../run/layout/prices.ts';
 import {type Account, findAccount} from '../run/open/account.ts';
-import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
+import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
+import {Forecast} from './forecast.ts';
 
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-/** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>) {
+/** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
+export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>, ahead = 0) {
   const job = withoutUnusable(given, io);
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const directory = temporaryDirectory();
-  const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
-  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
+  const [terms, now] = [termsOf(job), io.now()];
+  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const forecast = new Forecast(ahead, terms, now);
+  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   try {
-    const {mapping, format} = layOut(job, source, io.now());
+    const {mapping, format} = layOut(job, source, now);
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
@@ -55,6 +59,7 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
       last: lastTime(job, io.env),
+      ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };
   } finally {
     calls.close();
@@ -121,7 +126,7 @@ class CellCount {
   }
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NONE: ReadonlyMap<string, Known> = new Map();
 
 /** Counts distinct lookups, and the calls that they would take. */
 class CallCount {
@@ -131,9 +136,11 @@ class CallCount {
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
+  readonly #forecast: Forecast | undefined;
   readonly #costOf: (lookup: Lookup) => number;
 
-  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number) {
+  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number, forecast?: Forecast) {
+    this.#forecast = forecast;
     this.#keys = new DistinctKeys(path);
     this.#store = store;
     this.#costOf = costOfCall;
@@ -145,18 +152,33 @@ class CallCount {
       const some = fresh.filter(lookup => lookup.operation === operation);
       if (some.length === 0) continue;
       const keys = some.map(lookup => lookup.key);
-      const known = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
+      const stored = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
       const counts = this.operations[operation];
       counts.distinct += some.length;
-      counts.known += known.size;
-      counts.calls += some.length - known.size;
-      for (const lookup of some) if (!known.has(lookup.key)) this.cost += this.#costOf(lookup);
+      for (const lookup of some) {
+        const known = stored.get(lookup.key);
+        this.#forecast?.add(lookup, known, this.#costOf(lookup));
+        if (known?.freshness === 'fresh') counts.known += 1;
+        else {
+          counts.calls += 1;
+          this.cost += this.#costOf(lookup);
+        }
+      }
     }
   }
 
   close(): void {
     this.#keys.close();
   }
+}
+
+/** From tomorrow on, each day in UTC. */
+function daysOf({days}: Forecast, now: number) {
+  return days.map(({calls, cost}, index) => ({
+    date: utcDate(now + (index + 1) * 86_400_000),
+    calls,
+    credits: inCredits(cost),
+  }));
 }
 
 function columnsOf({targets, guesses}: Mapping) {

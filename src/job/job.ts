@@ -31,6 +31,8 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
+  /** When nothing more is to be asked (`until`), in milliseconds since the epoch: known once the command has begun. */
+  readonly untilMs?: number | undefined;
 }
 
 export interface UnfinishedDay {
@@ -78,6 +80,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
       'no_store',
       'require_store (--require-store) asks for the answer store, which cache: false (--no-cache) leaves out. Choose one.',
     );
+  if (settings.offline && settings.cache === false)
+    throw new UsageError(
+      'no_store',
+      'offline (--offline) uses the answer store alone, which cache: false (--no-cache) leaves out. Choose one.',
+    );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
@@ -89,7 +96,7 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
     ...source,
     name: source.name,
     ...resolveOutput(output, settings),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
+    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, settings.offline),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date

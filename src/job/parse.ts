@@ -49,7 +49,7 @@ export function readYaml(path: string, what: string, code: string): YamlFile {
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: ${problem.message}`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is no YAML (${problem.message}). Settings stand one a line, such as "input: signups.csv".`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {isOperation, type Operation, operationNames} from '../operations/table.ts';
+import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
 import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
@@ -38,6 +38,26 @@ export function millisecondsOf(text: string): number | undefined {
     : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
 }
 
+const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
+
+/** A size such as `500mb` or `2gb`, no smaller than `least`; in bytes once read. */
+export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
+  textOrNumber(SIZE).transform((given, context) => {
+    const bytes = bytesOf(String(given).trim());
+    if (bytes !== undefined && bytes >= (bytesOf(least) ?? 0)) return bytes;
+    context.addIssue(bytes === undefined ? SIZE : `expected a size of ${least} or more`);
+    return z.NEVER;
+  });
+
+const SIZE = 'expected a size such as 500mb or 2gb';
+
+function bytesOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(kb|mb|gb|tb)$/i.exec(text);
+  return match === null
+    ? undefined
+    : Math.floor(Number(match[1]) * sizeUnits[match[2]?.toLowerCase() as keyof typeof sizeUnits]);
+}
+
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
   readonly count: number;
@@ -73,8 +93,6 @@ export const rate = z.string(RATE).transform((text, context): Rate => {
   return z.NEVER;
 });
 
-const operation = z.enum(operationNames);
-
 /** What can be read, but is too small or too large. */
 interface OutOfBounds {
   readonly bounds: string;
@@ -90,7 +108,7 @@ function perOperationPairs(text: string): [string, string][] | undefined {
 }
 
 /** What was said of operations by name, and of all of them. */
-export type PerOperation<T> = Partial<Record<Operation | 'all', T>>;
+export type PerOperation<T, Other extends string = never> = Partial<Record<Operation | 'all' | Other, T>>;
 
 /** What was said of an operation, by name or of all. */
 export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
@@ -101,26 +119,33 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
-function perOperation<T>(read: (text: string) => T | OutOfBounds | undefined, expected: string) {
-  const error = `expected ${expected}, for all operations or as ${operationNames.map(name => `${name}=…`).join()}`;
+function perOperation<T, Other extends string = never>(
+  read: (text: string) => T | OutOfBounds | undefined,
+  expected: string,
+  others: readonly Other[] = [],
+) {
+  const names: readonly string[] = [...operationNames, ...others];
+  const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
   const one = textOrNumber(error);
-  return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
-    const pairs: [string, string][] =
-      typeof given === 'object'
-        ? Object.entries(given).map(([name, value]) => [name, String(value)])
-        : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
-    const values: PerOperation<T> = {};
-    for (const [name, text] of pairs) {
-      const value = read(text);
-      const isNamed = name === 'all' || isOperation(name);
-      if (value === undefined || isOutOfBounds(value) || !isNamed) {
-        context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
-        return z.NEVER;
+  return z
+    .union([one, z.partialRecord(z.enum([...operationNames, ...others]), one)], {error})
+    .transform((given, context) => {
+      const pairs: [string, string][] =
+        typeof given === 'object'
+          ? Object.entries(given).map(([name, value]) => [name, String(value)])
+          : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
+      const values: PerOperation<T, Other> = {};
+      for (const [name, text] of pairs) {
+        const value = read(text);
+        const isNamed = name === 'all' || names.includes(name);
+        if (value === undefined || isOutOfBounds(value) || !isNamed) {
+          context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
+          return z.NEVER;
+        }
+        values[name as Operation | Other] = value;
       }
-      values[name] = value;
-    }
-    return values;
-  });
+      return values;
+    });
 }
 
 function isOutOfBounds(value: unknown): value is OutOfBounds {
@@ -134,17 +159,31 @@ export const rates = perOperation<Rate | 'unlimited'>(
 
 const OLDEST = '36500d';
 
-export const ages = perOperation<number>(text => {
-  const ms = millisecondsOf(text.trim());
-  return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
-    ? ms
-    : {bounds: `expected an age up to ${OLDEST}`};
-}, 'a duration such as 1d or 12h');
+/** `rejected`: of what the service says that it has nothing to say of. */
+export const ages = perOperation(
+  (text): number | OutOfBounds | undefined => {
+    const ms = millisecondsOf(text.trim());
+    return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
+      ? ms
+      : {bounds: `expected an age up to ${OLDEST}`};
+  },
+  'a duration such as 1d or 12h',
+  ['rejected'],
+);
 
 export const costs = perOperation(text => {
   const cost = Number(text);
   return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
 }, 'a number of credits, 0 or more, with three decimals at most');
+
+/** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
+export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
+  return rejected;
+}
+
+export type Ages = z.output<typeof ages>;
+
+const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
 

@@ -2,7 +2,7 @@ import {OutputError, StateError} from '../errors.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 5;
+const VERSION = 6;
 
 const SCHEMA = `
   CREATE TABLE lookup (
@@ -33,7 +33,7 @@ const SCHEMA = `
 /** A value's state: not asked yet or to be asked again, on its way, or settled for good. */
 export const WAITING = 0;
 const SENT = 1;
-export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
+export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
@@ -104,7 +104,7 @@ export function ledgerStatements(db: Sqlite) {
     ),
     lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.prepare(
-      `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      `SELECT id, key, operation, state, error, data, at FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
 }

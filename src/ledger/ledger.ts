@@ -10,7 +10,7 @@ import {
   type LedgerEntry,
   type Reservation,
 } from './entry.ts';
-import {type Earlier, GivenUp} from './given-up.ts';
+import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
 import {
   COPY_AT_ONCE,
   damaged,
@@ -21,7 +21,7 @@ import {
   stateOf,
   WAITING,
 } from './ledger-file.ts';
-import type {LastingOutcome} from './lookup.ts';
+import {isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
 import {
   bookAttempt,
@@ -148,8 +148,10 @@ export class Ledger {
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
     this.#adopted.set(key, {operation, outcome});
-    if (!known) this.tally.operations[operation].distinct += 1;
-    if (outcome.status === 'ok') this.tally.operations[operation].fromCache += 1;
+    const tally = this.tally.operations[operation];
+    if (!known) tally.distinct += 1;
+    if (isKept(outcome)) tally.fromCache += 1;
+    if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
@@ -160,12 +162,12 @@ export class Ledger {
 
   /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
-    const {answered, fromCache} = this.tally.operations[operation];
-    return answered + fromCache > 0;
+    const {answered, fromCache, knownRejections} = this.tally.operations[operation];
+    return answered + fromCache > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: number): LedgerEntry | undefined {
+  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
     return guarded(() => this.#givenUp.find(key, notBefore));
   }
 

@@ -7,8 +7,9 @@ import {INTERRUPTED} from './ledger-file.ts';
 export interface OperationTally {
   /** Distinct values that were looked for, however they were answered. */
   distinct: number;
-  /** Distinct values answered by the store. */
+  /** Distinct values answered by the store, and those of them that it knows to be rejected. */
   fromCache: number;
+  knownRejections: number;
   /** Distinct values that were asked for while the store could not be read. */
   notLookedUp: number;
   /** Calls that were answered. */
@@ -43,6 +44,7 @@ export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
     distinct: 0,
     fromCache: 0,
+    knownRejections: 0,
     notLookedUp: 0,
     answered: 0,
     calls: 0,
@@ -104,7 +106,12 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
-    operations: perOperation(name => ({...tally.operations[name], distinct: 0, fromCache: 0})),
+    operations: perOperation(name => ({
+      ...tally.operations[name],
+      distinct: 0,
+      fromCache: 0,
+      knownRejections: 0,
+    })),
   };
 }
 

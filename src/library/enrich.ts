@@ -15,6 +15,8 @@ export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
   /** A stable code where the status is not `ok` or `empty`. */
   readonly error: string | null;
   /** The answer's fields, as the interface names them. */
+  /** Whether the answer is past its age, as the service can't be asked; where the settings allow that (`stale`). */
+  readonly stale?: boolean | null;
   readonly data: Readonly<Data> | null;
 }
 

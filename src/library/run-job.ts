@@ -1,9 +1,10 @@
 import {type Logger, pino} from 'pino';
 import {exitCodes} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
-import {resolveJob} from '../job/job.ts';
+import {type Job, resolveJob} from '../job/job.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
 import type {JobInput} from '../job/settings.ts';
+import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
@@ -36,18 +37,16 @@ export async function runOn(
 ): Promise<RunOutcome> {
   const {name, input, output, ...rest} = checkSettings(undefined, settings, asProperties);
   const env = options.env ?? process.env;
-  const job = resolveJob(
-    {
-      name,
-      inputs: input,
-      output,
-      settings: rest,
-      fromFile: false,
-      placeOf: asProperties.placeOf,
-    },
-    env,
-    false,
-  );
+  const {placeOf} = asProperties;
+  const source = {name, inputs: input, output, settings: rest, fromFile: false, placeOf};
+  const warn = options.onWarning ?? (() => {});
+  let job: Job;
+  try {
+    job = resolveJob(source, env, false);
+  } catch (error) {
+    await deliverUnresolved({...rest, name}, error, {env, warn});
+    throw error;
+  }
   const stopper = new Stopper();
   const abort = () =>
     stopper.stop({
@@ -65,7 +64,7 @@ export async function runOn(
     now: Date.now,
     random: Math.random,
     log: options.log ?? pino({level: 'silent'}),
-    warn: options.onWarning ?? (() => {}),
+    warn,
   };
   try {
     return await run(job, io, stopper);

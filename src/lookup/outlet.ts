@@ -20,6 +20,8 @@ export interface Outlet {
   /** Sends one value; `dispatch` is the number under which that is reserved in the ledger. */
   send(operation: Operation, params: Params, dispatch: number): Promise<Attempt>;
   pacer(lane: LaneSettings, controller: RateController, lease: Lease): LanePacer;
+  /** Takes back what was not begun: nothing new is to be sent. */
+  withdraw?(): Promise<void>;
   /** Why nothing comes of it at the moment, for reasons of its own. */
   readonly pause?: Pause | undefined;
 }

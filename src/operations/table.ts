@@ -51,11 +51,14 @@ export function anyOf(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(names);
 }
 
-/** `ip=1d,phone=90d`: how old stored answers may be unless told otherwise. */
-export const defaultAges = operationNames
-  .filter(isStored)
-  .map(name => `${name}=${operations[name].storedFor}`)
-  .join();
+/** How long a value that the service rejects is known as such, unless told otherwise. */
+export const rejectedFor = '7d';
+
+/** `ip=1d,phone=90d,rejected=7d`: how old stored answers may be unless told otherwise. */
+export const defaultAges = [
+  ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
+  `rejected=${rejectedFor}`,
+].join();
 
 /** Credits of one call unless told otherwise: one number where all are alike, else `ip=1,phone=2`. */
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)

@@ -46,12 +46,15 @@ export interface TargetColumns {
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
+  /** Whether it says if its answer is past its age. */
+  readonly marksStale: boolean;
 }
 
 /** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
+  marksStale = false,
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
@@ -69,7 +72,8 @@ export function planColumns(
       if (name !== undefined) used.add(name);
       return name !== undefined;
     });
-    return {target, fields, answerFields, whole: chosen === undefined, key: keyOf(targets, index)};
+    const whole = chosen === undefined;
+    return {target, fields, answerFields, whole, key: keyOf(targets, index), marksStale};
   });
   const ofRisk: readonly string[] = planRisk(undefined).map(name => `risk.${name}`);
   for (const name of chosen ?? [])
@@ -93,8 +97,10 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
 
 /** The names of all columns that are added, in order: the lookups', then those of the risk score. */
 export function addedNames(columns: readonly TargetColumns[], risk: readonly RiskColumn[]): string[] {
-  const lookups = columns.flatMap(({target, fields}) =>
-    ['status', 'error', ...fields.map(field => field.name)].map(name => target.prefix + name),
+  const lookups = columns.flatMap(column =>
+    ['status', 'error', ...(column.marksStale ? ['stale'] : []), ...column.fields.map(({name}) => name)].map(
+      name => column.target.prefix + name,
+    ),
   );
   return [...lookups, ...risk.map(name => `risk_${name}`)];
 }
@@ -141,15 +147,21 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
   );
 }
 
-/** The cells that a result fills: status, error, and one for each field of its parsed answer. */
+/** Whether what is known of a value is past its age; null where nothing is known. */
+export function isStale(result: Result): boolean | null {
+  return 'stale' in result || (result.status === 'ok' ? false : null);
+}
+
+/** The cells that a result fills: what is said of it, and one for each field of its parsed answer. */
 export function resultCells(
   result: Result,
   data: unknown,
-  fields: readonly Field[],
+  column: Pick<TargetColumns, 'fields' | 'marksStale'>,
   safe: (text: string) => string,
 ): string[] {
-  const cells = [result.status, 'error' in result ? result.error : ''];
-  for (const field of fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
+  const cells: string[] = [result.status, 'error' in result ? result.error : ''];
+  if (column.marksStale) cells.push(String(isStale(result) ?? ''));
+  for (const field of column.fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
   return cells;
 }
 

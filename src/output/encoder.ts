@@ -8,6 +8,7 @@ import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
   formulaSafe,
+  isStale,
   pickedJson,
   type RiskColumn,
   resultCells,
@@ -88,15 +89,16 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   const cells = ({row, results, answers, risk}: EnrichedRow): string[] => {
     const own = ownCells(row, input, output);
     const line = output.escapeInput ? own.map(formulaSafe) : [...own];
-    for (const [index, {fields}] of columns.entries())
+    for (const [index, column] of columns.entries())
       line.push(
-        ...resultCells(results[index] as Result, exact(results[index], answers[index]), fields, safe),
+        ...resultCells(results[index] as Result, exact(results[index], answers[index]), column, safe),
       );
     if (risk !== undefined) line.push(...riskCells(risk, output.risk));
     return line;
   };
   const own = ownNames(input, output);
-  const names = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
+  const plain = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
+  const names = output.escapeInput ? plain.map(formulaSafe) : plain;
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
@@ -150,11 +152,15 @@ function flatAnswers(
   ofRisk: readonly RiskColumn[],
 ): AddedMembers {
   return ({results, answers, risk}) => {
-    const values = columns.flatMap(({fields}, index): unknown[] => {
+    const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
-      const error = 'error' in result ? result.error : null;
       const answer = exact(result, answers[index]);
-      return [result.status, error, ...fields.map(({path}) => valueAt(answer, path) ?? null)];
+      return [
+        result.status,
+        'error' in result ? result.error : null,
+        ...(column.marksStale ? [isStale(result)] : []),
+        ...column.fields.map(({path}) => valueAt(answer, path) ?? null),
+      ];
     });
     if (risk !== undefined) values.push(...ofRisk.map(name => risk[name]));
     return names
@@ -166,9 +172,10 @@ function flatAnswers(
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
 function resultJson(result: Result, answer: unknown, column: TargetColumns): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
+  const stale = column.marksStale ? `"stale":${isStale(result)},` : '';
   const data = 'data' in result && result.data !== undefined ? result.data : undefined;
   const shown = data === undefined || column.whole ? data : pickedJson(exact(result, answer), column.fields);
-  return `{"status":"${result.status}","error":${error},"data":${shown ?? 'null'}}`;
+  return `{"status":"${result.status}","error":${error},${stale}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer; with its numbers marked where they would lose their spelling. */

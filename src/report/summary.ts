@@ -26,6 +26,8 @@ const lookup = z
     unknown: whole,
     skipped: whole,
     from_cache: whole.describe('Values that the answer store knew.'),
+    stale: whole.describe('Cells whose answer is past its age, as the service could not be asked (--stale).'),
+    rejected: whole.describe('Of failed: cells whose value the service rejects.'),
     deduplicated: whole.describe('Cells that another cell had already paid for.'),
     calls: whole,
     retries: whole,

@@ -163,7 +163,11 @@ function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record
       when,
     ]),
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
-    fields: columns.map(({whole, fields}) => [whole, fields.map(field => field.name).join()]),
+    fields: columns.map(({whole, fields, marksStale}) => [
+      whole,
+      fields.map(field => field.name).join(),
+      marksStale,
+    ]),
     country: mapping.country ?? null,
     action_id: job.endpoint.actionId ?? null,
     output_format: format,

@@ -1,9 +1,11 @@
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
+import {nextTime} from '../job/settings/time-of-day.ts';
 import {asked, failures} from './books/counters.ts';
+import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
-import {withHealthCheck} from './end/health-check.ts';
+import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import type {RunIo} from './io.ts';
@@ -20,8 +22,6 @@ import {limitStop, Stopper, stopFor} from './stop.ts';
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
 
-/** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
-const GRACE_MS = 5_000;
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
@@ -37,45 +37,57 @@ export function run(
   stopper = new Stopper(),
   watch: Watch = () => () => {},
 ): Promise<RunOutcome> {
-  return withHealthCheck(job, io.warn, async () => {
+  const {until} = job.settings;
+  const untilMs = until && nextTime(until, io.now());
+  return withHealthCheck(job, io.warn, async begun => {
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
-    return await runOnce(job, io, stopper, watch);
+      if (stopper.reason === undefined) await finishDay(day, untilMs, io, stopper, watch, begun);
+    return await runOnce({...job, untilMs}, io, stopper, watch, begun);
   });
 }
 
 /** What a run of an earlier day left open goes first; what keeps it from its end is a warning, and no day's trouble but its own. */
 async function finishDay(
   {date, directory, resolve}: UnfinishedDay,
+  untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
   watch: Watch,
+  begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
+    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, watch, begun);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
   }
 }
 
-async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): Promise<RunOutcome> {
+async function runOnce(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  watch: Watch,
+  begun: Begun,
+): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
     state = openState(job);
+    begun();
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
+    await io.mayBegin?.(job);
     const session = await openFresh(job, io, state, stopper, watch, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
   } catch (error) {
-    reportFailure(job, io, state, error);
+    await reportFailure(job, io, state, error);
     if (state !== undefined) closeState(state, 'made');
     throw error;
   }
@@ -185,21 +197,4 @@ function checkLimits({job, writer, stopper}: Session): void {
   if (exceeds(maxErrors, failures(counters), asked(counters)))
     stopper.stop(limitStop('max-errors', failures(counters)));
   if (exceeds(maxRejects, rejected, written + rejected)) stopper.stop(limitStop('max-rejects', rejected));
-}
-
-/** A timer can't be set for longer than this: about 25 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Returns what takes it back. */
-function startDeadline({job, stopper, clock, startedAt}: Session): () => void {
-  const {maxDuration} = job.settings;
-  if (maxDuration === undefined) return () => {};
-  let timer: NodeJS.Timeout;
-  const look = () => {
-    const left = startedAt + maxDuration - clock();
-    if (left <= 0) stopper.stop(limitStop('max-duration', maxDuration));
-    else timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
-  };
-  look();
-  return () => clearTimeout(timer);
 }

@@ -10,7 +10,7 @@ import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
-import {notBefore, openAnswerStore} from './open/answer-store.ts';
+import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
 import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
@@ -80,7 +80,7 @@ export function openSession(
     for (const doubt of layout.mapping.doubts) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
-    const fresh = notBefore(job, identity.startedAt);
+    const fresh = {terms: termsOf(job), since: identity.startedAt};
     const clock = steadyClock(io.now());
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
@@ -106,7 +106,8 @@ export function openSession(
       layout,
       identity,
     };
-    const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
+    const known = notBefore(fresh.terms, fresh.since);
+    const asking = await openAnswers({...standing, counters: writer.counters}, known);
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);

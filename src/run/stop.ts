@@ -1,6 +1,8 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
+import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
@@ -150,8 +152,36 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
+/** Whether what is there is published where this keeps the rest from being asked; else the run stops. */
+export function publishes(
+  {stale, onBudget, onDeadline, onOutage}: Settings,
+  at: 'budget' | 'deadline' | 'outage',
+): boolean {
+  const said = {budget: onBudget, deadline: onDeadline, outage: onOutage}[at];
+  return (said ?? (stale === undefined ? 'stop' : 'publish')) === 'publish';
+}
+
+/** What a person is told of what would have stopped the run. */
+export function publishedInstead({message}: Stop): string {
+  return `${message} Nothing more is asked in this run: what is known is published.`;
+}
+
+/** The time that the job gives the run is up. */
+export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'settings' | 'untilMs'>): Stop {
+  const limits = [
+    ...(maxDuration === undefined ? [] : [`--max-duration, ${Math.round(maxDuration / 1_000)} s`]),
+    ...(untilMs === undefined ? [] : [`--until, ${new Date(untilMs).toISOString()}`]),
+  ];
+  return {
+    status: 'interrupted',
+    reason: 'deadline',
+    exitCode: exitCodes.temporary,
+    message: `The time limit (${limits.join('; ')}) is reached.`,
+  };
+}
+
 /** A limit of the user's own was reached. */
-export function limitStop(limit: 'max-errors' | 'max-rejects' | 'max-duration', value: number): Stop {
+export function limitStop(limit: 'max-errors' | 'max-rejects', value: number): Stop {
   switch (limit) {
     case 'max-errors':
       return {
@@ -166,13 +196,6 @@ export function limitStop(limit: 'max-errors' | 'max-rejects' | 'max-duration', 
         reason: 'max_rejects',
         exitCode: exitCodes.input,
         message: `${value} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
-      };
-    case 'max-duration':
-      return {
-        status: 'interrupted',
-        reason: 'deadline',
-        exitCode: exitCodes.temporary,
-        message: `The time limit (--max-duration, ${Math.round(value / 1_000)} s) is reached.`,
       };
     default:
       return limit satisfies never;

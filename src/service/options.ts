@@ -20,6 +20,10 @@ export interface ServiceOptions extends PracticeOptions {
   rulesFile?: string;
   /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
   stateDir?: string;
+  /** Connections at once; more are closed as they come. 4,096 if left out. */
+  maxConnections?: number;
+  /** Whether there are the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True if left out. */
+  pages?: boolean;
   /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
   requestTimeoutMs?: number;
   /** Told what happens; never told a key or a value that was asked about. */
@@ -34,6 +38,7 @@ const bounds = {
   rateLimit: [0.001, 1_000_000],
   errorRate: [0, 1],
   requestTimeoutMs: [1, 3_600_000],
+  maxConnections: [1, 1_000_000],
 } as const;
 
 /** @throws ServiceSetupError for a number out of its bounds, or an empty key */

@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const state = new State(options.stateDir);
   try {
     const parts = makeParts(options, apiKey, state);
-    const server = makeServer(createApp(parts).fetch, options.requestTimeoutMs);
+    const server = makeServer(createApp(parts, options.pages).fetch, options);
     await listen(server, port, host);
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,

@@ -43,6 +43,30 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
+test('--ahead says what falls due by day, were the list run every day', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const emails = Array.from({length: 60}, (_, i) => `a${i}@example.com`);
+  sandbox.write('list.csv', `email,token\n${emails.map((email, i) => `${email},t${i % 2}`).join('\n')}\n`);
+  const plan = async (...flags: string[]) => {
+    const args = ['plan', 'list.csv', '--ahead', '40d', '--max-age', '30d', ...flags];
+    const {code, stdout} = await runHere(sandbox, args, {env: service.env});
+    expect(code).toBe(0);
+    return stdout;
+  };
+  const {ahead = []} = JSON.parse(await plan('--json')) as PlanReport;
+  const due = ahead.map(({calls}) => calls);
+  expect([due.length, due.slice(0, 24).some(calls => calls > 0)]).toEqual([40, false]);
+  expect(due.slice(24, 30).reduce((sum, calls) => sum + calls)).toBe(60);
+  expect(Math.max(...due)).toBeLessThan(25);
+  expect(ahead.map(({credits}) => credits)).toEqual(due);
+  // Verdicts are kept for no other day.
+  const shown = await plan('--token', 'token', '--action-id', 'a');
+  expect(shown).toContain('What would fall due, if this list ran every day as it is:');
+  expect(shown).toMatch(/\d{4}-\d\d-\d\d +2 +2 +█/);
+  expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
+});
+
 test('without a place for temporary files it says what to set', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');

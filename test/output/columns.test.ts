@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
@@ -13,7 +14,8 @@ import {
   refuseKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
-import {answerOf, looked, ok} from './formats.ts';
+import {createEncoder} from '../../src/output/encoder.ts';
+import {answerOf, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const names = {
   ip: 'is_vpn is_datacenter_proxy is_residential_proxy is_bogon is_tor_node is_threat city postal_code country continent latitude longitude asn_number asn_organization isp',
@@ -88,8 +90,8 @@ test('in NDJSON two columns may not have one key', () => {
 });
 
 describe('cells', () => {
-  const cellsOf = (result: Result, ...rest: [readonly Field[], typeof formulaSafe]) =>
-    resultCells(result, answerOf(result), ...rest);
+  const cellsOf = (result: Result, fields: readonly Field[], safe: typeof formulaSafe, marksStale = false) =>
+    resultCells(result, answerOf(result), {fields, marksStale}, safe);
 
   const cells = (data: object, field: string) =>
     cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
@@ -133,6 +135,28 @@ describe('cells', () => {
       'budget',
       ...blanks,
     ]);
+  });
+
+  test.each<[Result, string, string]>([
+    [ok({}), 'false', 'false'],
+    [{status: 'ok', data: '{}', stale: 'outage'}, 'true', 'true'],
+    [{status: 'failed', error: 'no_such_value', rejected: true, stale: 'budget'}, 'true', 'true'],
+    [{status: 'skipped', error: 'outage'}, '', 'null'],
+  ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
+    const [column] = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
+    if (column === undefined) throw new Error('no column');
+    expect(addedNames([column], [])).toEqual(['ip_status', 'ip_error', 'ip_stale', 'ip_city']);
+    expect(cellsOf(result, column.fields, formulaSafe, true)[2]).toBe(cell);
+    const encoder = createEncoder(ndjsonInput(['ip']), [column], output({kind: 'ndjson'}));
+    const row = {type: 'ndjson', record: 1, line: 1, raw: '{"ip":"x"}', value: {ip: 'x'}} satisfies Row;
+    const enriched = {
+      row,
+      results: [result],
+      answers: [answerOf(result)],
+      risk: undefined,
+      outcomes: undefined,
+    };
+    expect(encoder.encode([enriched])).toContain(`,"stale":${member},"data"`);
   });
 
   test('an unknown outcome shows the answer that it has', () => {

@@ -174,7 +174,18 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
 type Lookups = Summary['lookups'][string];
 
 function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
-  const zero = {values: 0, empty: 0, invalid: 0, distinct: 0, answered: 0, failed: 0, unknown: 0, skipped: 0};
+  const zero = {
+    values: 0,
+    empty: 0,
+    invalid: 0,
+    distinct: 0,
+    answered: 0,
+    failed: 0,
+    unknown: 0,
+    skipped: 0,
+    stale: 0,
+    rejected: 0,
+  };
   const calls = Math.max(0, (given.distinct ?? 0) - fromCache);
   const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);
   const deduplicated = asked - (given.distinct ?? 0);

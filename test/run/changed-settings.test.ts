@@ -124,6 +124,9 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   maxCreditsPerDay: [['ip', 10 * ROWS]],
   onBudget: [['ip', 'publish']],
   maxDuration: [['ip', '1h']],
+  until: [['ip', '00:00']],
+  onDeadline: [['ip', 'publish']],
+  onOutage: [['ip', 'publish']],
   maxErrors: [['ip', '50%']],
   maxRejects: [['ip', '50%']],
   failIf: [['ip', 'rows.read < 0']],
@@ -132,7 +135,10 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', (stage: Stage) => stage.path('cache')],
   ],
   maxAge: [['ip', '0s']],
+  stale: [['ip', '1d']],
+  offline: [['ip', true]],
   account: [['ip', 'other']],
+  maxStoreSize: [['ip', '5gb']],
   requireStore: [['ip', true]],
   state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
   date: [['ip', '2026-01-31']],
@@ -153,6 +159,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   driftThreshold: [['ip', '50%']],
   progress: [['ip', 'none']],
   logLevel: [['ip', 'error']],
+  logFormat: [['ip', 'json']],
   quiet: [['ip', true]],
 };
 

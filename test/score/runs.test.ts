@@ -233,7 +233,7 @@ describe('a lookup with a condition', () => {
 
   test('is asked only where it holds; the rest is skipped and saved', async () => {
     box.write('in.csv', csv);
-    const settings = phone('risk.score >= 40');
+    const settings = {...phone('risk.score >= 40'), maxAge: 'rejected=0s'};
     expect((await run(settings)).code).toBe(3);
     expect(output('out.ndjson').map(({phone: found}) => [found?.status, found?.error])).toEqual([
       ['ok', null],

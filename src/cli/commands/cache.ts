@@ -1,8 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-
-import {ages} from '../../job/values.ts';
+import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
@@ -10,7 +9,7 @@ import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 
 interface CacheFlags {
   readonly cache?: string;
@@ -28,7 +27,7 @@ interface CacheStats {
 /** `bulk-enrich cache stats`. */
 export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}): Promise<number> {
   const show = (stats: CacheStats) =>
-    print('stdout', flags.json === true ? `${JSON.stringify(stats, null, 2)}\n` : renderStats(stats));
+    flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
   const none = (directory: string) =>
     flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
   return withStore(
@@ -62,8 +61,9 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const age = maxAge[operation] ?? maxAge.all;
-      if (age !== undefined) removed += store.prune(operation, now - age, now);
+      const age = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
+      const notBefore = {ok: Math.max(0, now - age), failed: now - rejectionTerm(maxAge)};
+      removed += store.prune(operation, notBefore, now);
     }
     store.compact();
     print('stdout', `${many(removed, 'answer')} removed.\n`);

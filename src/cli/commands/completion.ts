@@ -2,6 +2,7 @@ import type {Command} from 'commander';
 import {UsageError} from '../../errors.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
+import {printOwn} from '../terminal/printable.ts';
 
 /** What a flag or an argument can be where that is few words, separated by blanks; else empty. */
 type Words = string;
@@ -46,7 +47,7 @@ export async function completionCommand(program: Command, shell: string): Promis
   const script = scripts.get(shell);
   if (script === undefined)
     throw new UsageError('unknown_shell', `completion: expected bash, zsh or fish, not "${shell}".`);
-  process.stdout.write(script(completed(program)));
+  printOwn(script(completed(program)));
   return 0;
 }
 

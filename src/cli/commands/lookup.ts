@@ -8,6 +8,7 @@ import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount} from '../../run/open/single-call.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
+import {printJson} from '../terminal/printable.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
 export async function lookupCommand(
@@ -49,7 +50,7 @@ export async function ask(
     const io = {env: process.env, now: Date.now, warn: console.warn};
     const make = () => call(connection.client, endpoint.actionId);
     const answer = await callWithinAccount({endpoint, settings, cost}, io, make);
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    printJson(answer);
     return 0;
   } finally {
     await connection.close();

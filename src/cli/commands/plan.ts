@@ -1,25 +1,24 @@
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
+import {durationFrom} from '../../job/values.ts';
 import {percent} from '../../report/format.ts';
-import {type JobFlags, jobFrom} from '../job-from-flags.ts';
+import {type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
 import {count, duration, many, moment, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
-  flags: JobFlags & {readonly json?: boolean},
+  {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
+  const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
   // Where the output would go does not matter here, so nobody has to say it.
   const {job, console} = jobFrom(inputs, flags, '-');
-  const report = await makePlan(job, {
-    env: process.env,
-    stdin: process.stdin,
-    now: Date.now,
-    warn: console.warn,
-  });
-  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: console.warn};
+  const report = await makePlan(job, io, Math.floor(aheadMs / 86_400_000));
+  if (json === true) printJson(report);
+  else print('stdout', render(report, job));
   return 0;
 }
 
@@ -58,6 +57,20 @@ ${troubleLines(NOT_ASKED, report.errors)
   .join('')}
 Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
 ${lastLine(report)}Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
-Nothing was sent.
+${report.ahead === undefined ? '' : aheadLines(report.ahead)}Nothing was sent.
 `;
+}
+
+const WIDEST_BAR = 40;
+
+function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
+  const most = Math.max(1, ...ahead.map(({calls}) => calls));
+  const days = ahead.map(({date, calls, credits}) => [
+    `  ${date}`,
+    count(calls),
+    count(credits),
+    ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
+  ]);
+  const lines = table([['', 'calls', 'credits'], ...days]);
+  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}\n\n`;
 }

@@ -4,6 +4,7 @@ import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
+import {print} from '../terminal/printable.ts';
 
 interface ServeFlags {
   readonly port: string;
@@ -11,6 +12,8 @@ interface ServeFlags {
   readonly sessions?: string;
   readonly rules?: string;
   readonly state?: string;
+  readonly maxConnections: string;
+  readonly pages: boolean;
   readonly credits?: string;
   readonly latency?: string;
   readonly rateLimit?: string;
@@ -22,15 +25,16 @@ interface ServeFlags {
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
   const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
-  process.stdout.write(`Listening on ${service.url}\n`);
+  print('stdout', `Listening on ${service.url}\n`);
   if (key === undefined)
-    process.stdout.write(
+    print(
+      'stdout',
       `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
     );
   // A key of the user's own is never printed.
   const keyToo =
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
-  process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
+  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
     for (const signal of endSignals) process.once(signal, resolve);
   });
@@ -63,6 +67,8 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
   return {
     port,
     host: flags.host,
+    maxConnections: number('--max-connections', flags.maxConnections),
+    pages: flags.pages,
     ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),

@@ -3,7 +3,7 @@ import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich runs`: a line for each end of a run; `runs RUN`: the summary that is kept of it. */
@@ -18,7 +18,7 @@ export async function runsCommand(
   const since = sinceOf(flags);
   const runs = recordsSince(since).filter(({job}) => flags.job === undefined || job === flags.job);
   const listing = {since: new Date(since).toISOString(), runs};
-  if (flags.json === true) print('stdout', `${JSON.stringify(listing, null, 2)}\n`);
+  if (flags.json === true) printJson(listing);
   else print('stdout', flags.csv === true ? asCsv(runs) : render(runs, flags.since));
   return 0;
 }

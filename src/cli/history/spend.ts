@@ -1,7 +1,7 @@
 import {csvTable} from '../../output/csv-table.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
 import {count, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich spend`: what calls have cost, by day, job or operation. */
@@ -10,7 +10,7 @@ export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}
   // The embedded service charges nothing.
   const paid = recordsSince(since).filter(({account}) => account.endpoint !== 'embedded');
   const spend = spendOf(paid, new Date(since).toISOString(), flags.by);
-  if (flags.json === true) print('stdout', `${JSON.stringify(spend, null, 2)}\n`);
+  if (flags.json === true) printJson(spend);
   else print('stdout', flags.csv === true ? asCsv(spend) : render(spend, flags.since));
   return 0;
 }

@@ -1,9 +1,11 @@
 import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
+import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
@@ -12,6 +14,10 @@ import {troubleLines} from './trouble.ts';
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
   const {summary, stop} = outcome;
+  if (console.forMachine) {
+    if (stop !== undefined) logStopped(job, outcome, stop, console);
+    return;
+  }
   if (summary !== undefined) {
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
@@ -21,7 +27,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
     // What is paid for again is told also where nothing else is.
-    if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
+    if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
     else console.say(said);
     return;
   }
@@ -30,6 +36,14 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
   if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
+}
+
+/** Its end is an event of its own already. */
+function logStopped({output, date}: Job, {exitCode}: RunOutcome, stop: Stop, {log}: Console): void {
+  const {reason, comeBackMs} = stop;
+  const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
+  const goOn = exitCode !== exitCodes.usage && output.lasts ? {to_go_on: commandLine(date)} : {};
+  logEvent(log, 'run_stopped', {reason, exit_code: exitCode, ...comeBack, ...goOn}, stop.message);
 }
 
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
@@ -41,16 +55,15 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
 
 const COLUMNS = [
   ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
-  ...(['failed', 'unknown', 'skipped', 'calls', 'retries'] as const),
+  ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
 /** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
 function lookupTable(summary: Summary, width: number): string {
-  const head = ['', ...COLUMNS.map(name => (name === 'from_cache' ? 'from store' : name))];
-  const rows = Object.entries(summary.lookups).map(([name, lookups]) => [
-    name,
-    ...COLUMNS.map(column => count(lookups[column])),
-  ]);
+  const found = Object.entries(summary.lookups);
+  const shown = COLUMNS.filter(name => name !== 'stale' || found.some(([, {stale}]) => stale > 0));
+  const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
+  const rows = found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]);
   const all = [head, ...rows];
   const whole = table(all);
   if (whole.split('\n').every(line => stringWidth(line) <= width)) return whole;

@@ -10,6 +10,7 @@ import type {
   StacksBlock,
   TableBlock,
 } from '../model.ts';
+import {withoutControls} from '../safe-text.ts';
 import {bar, histogram, lines, roundUp, stack} from './charts.ts';
 import {breakable, html, type Markup, raw} from './markup.ts';
 
@@ -45,7 +46,7 @@ ${sections.map(sectionHtml)}
 </body>
 </html>
 `;
-  return String(page);
+  return withoutControls(String(page));
 }
 
 /** Text is never told apart by colour alone; contrasts are 4.5:1 or more in both themes. */

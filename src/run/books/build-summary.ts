@@ -3,19 +3,21 @@ import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
+import {unaskedCodes} from '../../ledger/lookup.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
 import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {ranked} from '../../report/format.ts';
+import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {jobKey, settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
 import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
-import {type Counters, listErrors} from './counters.ts';
+import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
 import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
@@ -161,7 +163,7 @@ function paceSummary(facts: SummaryFacts) {
 
 /** The summary's file: indented, with lists of numbers and texts on one line each. */
 export function summaryText(summary: Summary): string {
-  const indented = JSON.stringify(summary, null, 2);
+  const indented = safeJson(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
@@ -178,6 +180,7 @@ function mapped({counters, tally}: Books, operations: readonly Operation[]): Ope
 function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
+  const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
     empty,
@@ -188,7 +191,9 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     unknown,
     skipped,
     from_cache: fromCache,
-    deduplicated: Math.max(0, ok + failed + unknown - distinct),
+    stale,
+    rejected: counters.rejected[name],
+    deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,
   };
@@ -275,9 +280,9 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   };
 }
 
-/** Cells that were not worth asking about; those that the budget left out would have been. */
+/** Cells that were not worth asking about; those that could not be asked about would have been. */
 function unwanted({lookups, skipped}: Counters, name: Operation): number {
-  return lookups[name].skipped - (skipped[name].budget ?? 0);
+  return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }
 
 /** Quotients without their floating-point tails. */

@@ -1,4 +1,5 @@
 import type {Reject} from '../../input/row.ts';
+import {isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
 import {overEmpty} from '../../ledger/tally.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
@@ -15,6 +16,10 @@ export interface Counters {
   readonly errors: ErrorCounts;
   /** Cells that were not asked about on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
+  /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
+  readonly stale: Record<Operation, Record<string, number>>;
+  /** Cells whose value the service rejects. */
+  readonly rejected: Record<Operation, number>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskCounts;
@@ -54,6 +59,8 @@ export function emptyCounters(): Counters {
     lookups: perOperation(zero),
     errors: {},
     skipped: perOperation(() => ({})),
+    stale: perOperation(() => ({})),
+    rejected: perOperation(() => 0),
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -92,7 +99,9 @@ export function countRow(
       countFields(counters.fields[target.operation], answers[index], answerFields);
     }
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
-    if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
+    if ('stale' in result) countName(counters.stale[target.operation], result.stale);
+    if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
@@ -157,6 +166,20 @@ export function listErrors(errors: Counters['errors']) {
   return Object.entries(errors)
     .map(([code, {count, rows}]) => ({code, count, rows}))
     .sort((a, b) => b.count - a.count);
+}
+
+/** Cells that were to be asked about and could not be, by the code of why: skipped ones and stale ones. */
+export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
+  const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
+  return cells.reduce((sum, count) => sum + count);
+}
+
+/** Cells that were counted by code: all of them, or those with these codes. */
+export function cellsWith(
+  counts: Readonly<Record<string, number>>,
+  codes: readonly string[] = Object.keys(counts),
+): number {
+  return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
 }
 
 /** Cells whose lookup did not succeed, of all operations together. */

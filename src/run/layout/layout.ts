@@ -39,7 +39,8 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = backgroundOf(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
-  const columns = planColumns(mapping.targets, job.settings.fields);
+  const {fields, stale} = job.settings;
+  const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
   const input = writtenInput(source, format);
   const own = ownNames(input, format);

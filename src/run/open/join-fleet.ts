@@ -4,6 +4,7 @@ import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
@@ -75,7 +76,7 @@ export async function bookCollected(
   {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
 ): Promise<void> {
   if (identity.sessions <= 1) return;
-  io.log.info('collecting what is left with the fleet');
+  logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
@@ -84,8 +85,9 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
+    const ambiguous = ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
+    const isTrusted = ledger.isAnswered(ask.operation);
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,

@@ -1,4 +1,6 @@
 import {loggedClient} from '../../client/logged-client.ts';
+import {thousandths} from '../../job/money.ts';
+import type {Settings} from '../../job/settings.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
@@ -7,7 +9,7 @@ import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -30,12 +32,15 @@ export interface OpenedExecutor {
 
 /** An executor that makes the calls itself, or has them made by the job's fleet. */
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
-  if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
-  const {io, connection, clock} = work;
+  const {io, connection, clock, job} = work;
+  const {offline} = job.settings;
+  if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
   const {client} = connection;
   const outlet = localOutlet(loggedClient(client, io.log), clock, pace, () => client.lagMs);
-  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => pace?.close()};
+  const executor = createExecutor(work, lanesFor(work), outlet);
+  if (offline) executor.close('offline');
+  return {executor, closeExecutor: async () => pace?.close()};
 }
 
 /** The pace that all runs of the account keep together, where it has a rate. */
@@ -67,6 +72,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
+      // What is out can't come back: there is no end to publish.
       outage: reason => stopper.stop(stopOf(reason, ledger)),
       refused: error => stopper.stop(stopFor(error)),
     });
@@ -77,6 +83,13 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
     await close();
     throw error;
   }
+}
+
+/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
+function renewalsOf(settings: Settings): number | undefined {
+  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
+  const limit = Math.min(maxCredits, maxCreditsPerDay);
+  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
 }
 
 function lanesFor({job, layout, account}: ExecutorFor): LaneSettings[] {
@@ -96,9 +109,13 @@ function createExecutor(
     concurrency: settings.concurrency,
     policy: settings,
     maxOutageMs: settings.maxOutage,
-    onBudget: settings.onBudget,
+    onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
+    renewals: renewalsOf(settings),
+    onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
+      unasked: (task, reason) => answers().unasked(task, reason),
+      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger))),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),

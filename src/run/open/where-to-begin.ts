@@ -39,9 +39,9 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
 }
 
 /** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
-function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): RunOutcome {
+async function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): Promise<RunOutcome> {
   closeState(state, 'all');
-  if (outcome.summary !== undefined) deliver(job, outcome.summary, io);
+  if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
 

@@ -34,7 +34,7 @@ export interface Parts {
 }
 
 /** The service's routes: the interface's four operations, and our own outside its paths. */
-export function createApp(parts: Parts): Hono<Env> {
+export function createApp(parts: Parts, withPages = true): Hono<Env> {
   const app = new Hono<Env>();
   for (const op of operationNames) {
     app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
@@ -42,7 +42,7 @@ export function createApp(parts: Parts): Hono<Env> {
   }
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
   app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));
-  for (const [path, page] of pages(parts)) {
+  for (const [path, page] of withPages ? pages(parts) : []) {
     app.get(path, context => context.json(page()));
     app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
@@ -54,6 +54,7 @@ export function createApp(parts: Parts): Hono<Env> {
   return app;
 }
 
+/** What anybody may see who reaches the service. */
 const pages = ({credits, sources}: Parts): [string, () => object][] => [
   ['/openapi.json', buildOpenApi],
   ['/_ledger', () => credits.ledger()],
