@@ -1,5 +1,5 @@
 import {type Logger, pino} from 'pino';
-import {BulkEnrichError, exitCodes, oneLine} from '../errors.ts';
+import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
@@ -86,7 +86,7 @@ export function isInteractive(): boolean {
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,
-  message: error instanceof BulkEnrichError ? error.message : undefined,
+  message: error instanceof CodedError ? error.message : undefined,
 });
 
 function createLog(level: string, write: (text: string) => void): Logger {

@@ -40,6 +40,9 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
       "The row's number, as the summary and the log count: from 1, rejected ones too.",
     )
     .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+  add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
+    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
+    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .action(
@@ -119,6 +122,7 @@ function addServe(command: Command): Command {
     .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
+    .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
     .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
     .option(

@@ -1,5 +1,5 @@
 import {appendFileSync, statSync} from 'node:fs';
-import {BulkEnrichError, exitCodes, LockedError, systemReason} from '../errors.ts';
+import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {buildReport} from '../report/build.ts';
 import {renderMarkdown} from '../report/render/markdown.ts';
@@ -28,7 +28,7 @@ export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): voi
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
   // What was not thrown on purpose may hold anything in its message.
-  const message = error instanceof BulkEnrichError ? error.message : 'Internal error: see the log.';
+  const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 

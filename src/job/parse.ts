@@ -25,7 +25,7 @@ export interface RawJob extends YamlFile {
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
 /** @throws {UsageError} when the file can't be read or is no YAML; the message has file and line. */
-export function readYaml(path: string, what: string, code: string): YamlFile {
+export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -120,7 +120,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): strin
 }
 
 /** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
-export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: string): z.output<T> {
+export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

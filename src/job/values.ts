@@ -7,6 +7,10 @@ import {isExact} from './money.ts';
 /** What a flag gives as text, and a job file perhaps as a number. */
 const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
+/** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
+const textLike = <Form extends string>(error: string) =>
+  z.string({error}) as unknown as z.ZodType<Form, Form>;
+
 const SECOND = 1_000;
 const durationUnits = {
   ms: 1,
@@ -20,8 +24,8 @@ const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
 /** A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once read. */
 export const durationFrom = (least: Duration, most: Duration) =>
-  textOrNumber(DURATION).transform((given, context) => {
-    const ms = millisecondsOf(String(given).trim());
+  textLike<Duration>(DURATION).transform((given, context) => {
+    const ms = millisecondsOf(given.trim());
     if (ms !== undefined && ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0))
       return ms;
     context.addIssue(ms === undefined ? DURATION : `expected a duration from ${least} to ${most}`);
@@ -65,6 +69,8 @@ export interface Rate {
 }
 
 const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
+
+type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
 /** A rate's bounds: one call a day, and as many in a unit as the memory of their send times is worth (8 MB). */
 const SLOWEST_MS = 86_400 * SECOND;
@@ -119,40 +125,43 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
-function perOperation<T, Other extends string = never>(
+function perOperation<T, Given extends string | number, Other extends string = never>(
+  one: (error: string) => z.ZodType<Given>,
   read: (text: string) => T | OutOfBounds | undefined,
   expected: string,
   others: readonly Other[] = [],
 ) {
   const names: readonly string[] = [...operationNames, ...others];
   const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
-  const one = textOrNumber(error);
-  return z
-    .union([one, z.partialRecord(z.enum([...operationNames, ...others]), one)], {error})
-    .transform((given, context) => {
-      const pairs: [string, string][] =
-        typeof given === 'object'
-          ? Object.entries(given).map(([name, value]) => [name, String(value)])
-          : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
-      const values: PerOperation<T, Other> = {};
-      for (const [name, text] of pairs) {
-        const value = read(text);
-        const isNamed = name === 'all' || names.includes(name);
-        if (value === undefined || isOutOfBounds(value) || !isNamed) {
-          context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
-          return z.NEVER;
-        }
-        values[name as Operation | Other] = value;
+  const each = one(error) as z.ZodType<Given, Given>;
+  type All = Given | `${Operation | Other}=${string}`;
+  const all = each as unknown as z.ZodType<All, All>;
+  const named = z.partialRecord(z.enum([...operationNames, ...others]), each);
+  return z.union([all, named], {error}).transform((given, context) => {
+    const pairs: [string, string][] =
+      typeof given === 'object'
+        ? Object.entries(given).map(([name, value]) => [name, String(value)])
+        : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
+    const values: PerOperation<T, Other> = {};
+    for (const [name, text] of pairs) {
+      const value = read(text);
+      const isNamed = name === 'all' || names.includes(name);
+      if (value === undefined || isOutOfBounds(value) || !isNamed) {
+        context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
+        return z.NEVER;
       }
-      return values;
-    });
+      values[name as Operation | Other] = value;
+    }
+    return values;
+  });
 }
 
 function isOutOfBounds(value: unknown): value is OutOfBounds {
   return typeof value === 'object' && value !== null && 'bounds' in value;
 }
 
-export const rates = perOperation<Rate | 'unlimited'>(
+export const rates = perOperation<Rate | 'unlimited', RateText>(
+  error => textLike<RateText>(error),
   parseRate,
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
@@ -160,7 +169,8 @@ export const rates = perOperation<Rate | 'unlimited'>(
 const OLDEST = '36500d';
 
 /** `rejected`: of what the service says that it has nothing to say of. */
-export const ages = perOperation(
+export const ages = perOperation<number, Duration, 'rejected'>(
+  error => textLike<Duration>(error),
   (text): number | OutOfBounds | undefined => {
     const ms = millisecondsOf(text.trim());
     return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
@@ -171,10 +181,14 @@ export const ages = perOperation(
   ['rejected'],
 );
 
-export const costs = perOperation(text => {
-  const cost = Number(text);
-  return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
-}, 'a number of credits, 0 or more, with three decimals at most');
+export const costs = perOperation(
+  textOrNumber,
+  text => {
+    const cost = Number(text);
+    return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
+  },
+  'a number of credits, 0 or more, with three decimals at most',
+);
 
 /** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {

@@ -1,3 +1,4 @@
+import {rmSync} from 'node:fs';
 import {OutputError, StateError} from '../errors.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode} from './sqlite.ts';
 
@@ -63,6 +64,20 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/**
+ * Takes the names of an open ledger's files away: they live on as long as it is open, and nobody has to remove them. Its
+ * log has been written to by now, so nothing is opened by name again. (Windows keeps names until files are closed.)
+ */
+export function removeNames(path: string): void {
+  for (const suffix of ['', '-wal']) {
+    try {
+      rmSync(path + suffix, {force: true});
+    } catch {
+      // Whoever made the directory removes it in the end.
+    }
   }
 }
 

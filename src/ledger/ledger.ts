@@ -18,6 +18,7 @@ import {
   guarded,
   ledgerStatements,
   openLedgerFile,
+  removeNames,
   stateOf,
   WAITING,
 } from './ledger-file.ts';
@@ -39,6 +40,8 @@ export interface LedgerOptions extends Limits {
   readonly resend: 'always' | 'never';
   /** Whether there was state before this that could not be read. */
   readonly lostState?: boolean | undefined;
+  /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
+  readonly temporary?: boolean | undefined;
   readonly now: () => number;
 }
 
@@ -72,8 +75,10 @@ export class Ledger {
 
   constructor(path: string, options: LedgerOptions) {
     this.#options = options;
-    const full = options.maxCredits !== undefined || (options.shared ?? []).length > 0;
+    const {temporary = false, shared = []} = options;
+    const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
+    if (temporary) removeNames(path);
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));

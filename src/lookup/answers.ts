@@ -10,6 +10,8 @@ import type {Executor, Task} from './executor.ts';
 export interface Waiter {
   readonly lookup: Lookup;
   readonly tell: (outcome: Outcome) => void;
+  /** Whether its outcome is still waited for; always, where it does not say. */
+  readonly isWanted?: () => boolean;
 }
 
 export interface AnswersOptions {
@@ -113,6 +115,17 @@ export class Answers {
       }
     }
     return answered;
+  }
+
+  /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
+  isWanted({lookup}: Task): boolean {
+    return this.#pending.get(lookup.key)?.waiters.some(({isWanted}) => isWanted?.() !== false) === true;
+  }
+
+  /** The executor does not make this call, as nobody wants it. */
+  dropped({lookup}: Task): void {
+    this.#pending.delete(lookup.key);
+    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
   }
 
   /** Lookups that have no outcome yet. */

@@ -20,6 +20,8 @@ export interface ExecutorEvents {
   settled(task: Task, outcome: LastingOutcome): void;
   /** It can't be asked for in this run any more, and has no outcome. */
   unasked(task: Task, reason: UnaskedCode): void;
+  /** It was not asked, as nobody wants it any more. */
+  dropped?(task: Task): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
   /** The same, but all that is left, and all that comes, is told as unasked: the run goes on to its end. */

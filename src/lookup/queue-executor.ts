@@ -149,7 +149,8 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     const isOverBudget = this.#isOverBudget(task) || !this.#mayRenew(task);
     const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
-    if (reason !== undefined) this.#leave(task, reason);
+    if (!this.#isWanted(task)) this.#drop(task);
+    else if (reason !== undefined) this.#leave(task, reason);
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
@@ -171,6 +172,7 @@ export class QueueExecutor implements Executor {
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
+      this.#dropUnwanted(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
@@ -258,6 +260,24 @@ export class QueueExecutor implements Executor {
       this.#enqueue(task, lane);
     }, delayMs);
     this.#backoffs.set(timer, task);
+  }
+
+  #isWanted(task: TaskState): boolean {
+    return this.#options.isWanted?.(task) !== false;
+  }
+
+  #dropUnwanted(lane: Lane): void {
+    if (this.#options.isWanted === undefined) return;
+    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
+      lane.release(task, false);
+      this.#drop(task);
+    }
+  }
+
+  /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
+  #drop(task: TaskState): void {
+    this.#ended(task);
+    this.#options.events.dropped?.(task);
   }
 
   /** → settled, for good. */

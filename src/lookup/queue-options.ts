@@ -21,6 +21,8 @@ export interface QueueExecutorOptions {
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
+  /** Whether somebody still waits for its outcome; always, where it does not say. */
+  readonly isWanted?: ((task: Task) => boolean) | undefined;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
   /** Milliseconds since the epoch, and a random number in [0, 1). */

@@ -12,8 +12,15 @@ export type Operation = keyof typeof operations;
 /** The operations that look one value up, without a session token. */
 export type Intelligence = Exclude<Operation, 'verify'>;
 
+/** The fields that the interface knows: a service may send others, which nobody can name beforehand. */
+type Declared<Data> = Data extends readonly (infer One)[]
+  ? readonly Declared<One>[]
+  : Data extends object
+    ? {[Name in keyof Data as string extends Name ? never : Name]: Declared<Data[Name]>}
+    : Data;
+
 /** What an operation answers with. */
-export type AnswerData<Name extends Operation> = z.infer<(typeof operations)[Name]['data']>;
+export type AnswerData<Name extends Operation> = Declared<z.infer<(typeof operations)[Name]['data']>>;
 
 export type IpData = AnswerData<'ip'>;
 export type PhoneData = AnswerData<'phone'>;
@@ -58,7 +65,7 @@ export const rejectedFor = '7d';
 export const defaultAges = [
   ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
   `rejected=${rejectedFor}`,
-].join();
+].join() as `${Operation}=${string}`;
 
 /** Credits of one call unless told otherwise: one number where all are alike, else `ip=1,phone=2`. */
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)

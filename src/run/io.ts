@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 
@@ -7,6 +8,10 @@ export interface RunIo {
   readonly env: Env;
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
+  /** What is read instead of the job's inputs. */
+  readonly source?: Source;
+  /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
+  readonly graceMs?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** A number in [0, 1). */

@@ -22,6 +22,9 @@ import {limitStop, Stopper, stopFor} from './stop.ts';
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
 
+/** What is done with a session once it stands; when that is over, or the run stops, the run ends. */
+export type Work = (session: Session) => Promise<void>;
+
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
@@ -36,13 +39,16 @@ export function run(
   io: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
+  work: Work = throughFiles,
 ): Promise<RunOutcome> {
   const {until} = job.settings;
   const untilMs = until && nextTime(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
+    const watched = (some: Work) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, untilMs, io, stopper, watch, begun);
-    return await runOnce({...job, untilMs}, io, stopper, watch, begun);
+      if (stopper.reason === undefined)
+        await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
+    return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
   });
 }
 
@@ -52,13 +58,13 @@ async function finishDay(
   untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, watch, begun);
+    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
@@ -69,7 +75,7 @@ async function runOnce(
   given: Job,
   io: RunIo,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
   begun: Begun,
 ): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
@@ -82,7 +88,7 @@ async function runOnce(
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
     await io.mayBegin?.(job);
-    const session = await openFresh(job, io, state, stopper, watch, beginning);
+    const session = await openFresh(job, io, state, stopper, flow, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
@@ -99,12 +105,12 @@ async function openFresh(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
   beginning: Beginning,
 ): Promise<Session> {
   try {
     const session = await openSession(job, io, state, stopper.child(), beginning);
-    await flow(session, watch);
+    await flow(session);
     const error = session.stopper.reason?.error;
     if (beginning === 'over' || !isStale(error, job)) return session;
     session.ledger.close();
@@ -113,13 +119,12 @@ async function openFresh(
   } catch (error) {
     if (beginning === 'over' || !isStale(error, job)) throw error;
     startOver(job, io, state, error);
-    return openFresh(job, io, state, stopper, watch, 'over');
+    return openFresh(job, io, state, stopper, flow, 'over');
   }
 }
 
-/** source → plan → answers → in order → sink, until the input ends or the run stops. */
-async function flow(session: Session, watch: Watch): Promise<void> {
-  const {stopper, window, executor} = session;
+/** What goes on beside the work: the log, the deadline, the timeline. */
+async function underWay(session: Session, watch: Watch, work: Work): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
@@ -129,21 +134,34 @@ async function flow(session: Session, watch: Watch): Promise<void> {
     sampleTimeline(session);
     notePause();
   }, SAMPLE_EVERY_MS);
-  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
-  const writing = ending(write(session));
-  await ending(read(session));
-  window.end();
-  await stopper.unlessStopped(writing);
-  if (stopper.reason !== undefined) {
-    await executor.drained(GRACE_MS);
-    window.abort();
-    await writing;
-  }
+  // A program that gives rows now and then ends when it likes.
+  if (session.job.output.kind === 'rows') sampling.unref();
+  await work(session);
   endDeadline();
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
   unwatch();
+}
+
+/** source → plan → answers → in order → sink, until the input ends or the run stops. */
+async function throughFiles(session: Session): Promise<void> {
+  const {stopper, window} = session;
+  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
+  const writing = ending(write(session));
+  await ending(read(session));
+  window.end();
+  await stopper.unlessStopped(writing);
+  if (stopper.reason === undefined) return;
+  await callsEnd(session);
+  window.abort();
+  await writing;
+}
+
+/** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
+export function callsEnd({executor, io}: Session): Promise<void> {
+  executor.stop();
+  return executor.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** source → plan → answers. */
@@ -190,7 +208,8 @@ async function save(session: Session): Promise<void> {
   writer.safeRows = reached.counters.rows.written;
 }
 
-function checkLimits({job, writer, stopper}: Session): void {
+/** Stops a run in which more goes wrong than its user allows. */
+export function checkLimits({job, writer, stopper}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = writer;
   const {written, rejected} = counters.rows;

@@ -38,7 +38,7 @@ export const UNASKED =
   'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-cache).';
 
 /** What gathers behind one slow value, before reading stops. */
-const WINDOW_BYTES = 64 * 1_048_576;
+export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
  * Opens everything that a run needs, in the order in which it can fail: nothing is sent before all of it stands.
@@ -72,12 +72,13 @@ export function openSession(
     );
     const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
     const source = opened(
-      await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint}),
+      io.source ??
+        (await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint})),
       stage => stage.close(),
     );
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
-    for (const doubt of layout.mapping.doubts) io.warn(doubt);
+    for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const fresh = {terms: termsOf(job), since: identity.startedAt};

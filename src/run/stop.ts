@@ -1,5 +1,5 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
+import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import type {Settings} from '../job/settings.ts';
@@ -14,7 +14,7 @@ import {exhaustedMessage} from './open/budgets.ts';
 export interface Stop {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
-  readonly reason: string;
+  readonly reason: ErrorCode;
   readonly exitCode: ExitCode;
   /** One sentence for a person. */
   readonly message: string;

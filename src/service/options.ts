@@ -1,5 +1,6 @@
 import type {Operation} from '../operations/table.ts';
 import type {PracticeOptions} from './http/practice.ts';
+import type {GivenAnswers} from './intelligence/given-answers.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /** How to run the embedded service. */
@@ -14,6 +15,8 @@ export interface ServiceOptions extends PracticeOptions {
   credits?: number;
   /** Credits a call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
+  /** Fields that answers have instead of, or beside, those of open data; by operation and value. */
+  answers?: GivenAnswers;
   /** NDJSON file of the sessions that `/verify` knows. */
   sessionsFile?: string;
   /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */

@@ -201,3 +201,5 @@ try {
 } finally {
   rmSync(directory, {recursive: true, force: true});
 }
+
+await import('./handler.mjs');

@@ -34,7 +34,7 @@ test('JSON says the same, and steers nothing', () => {
 });
 
 test('an error is one line, whatever it quotes', () => {
-  expect(new UsageError('x', 'The file a\r\n::error::b\u2028c\u001b[2J is missing.\n').message).toBe(
+  expect(new UsageError('row', 'The file a\r\n::error::b\u2028c\u001b[2J is missing.\n').message).toBe(
     'The file a ::error::b c is missing.',
   );
 });

@@ -11,6 +11,7 @@ interface ServeFlags {
   readonly host: string;
   readonly sessions?: string;
   readonly rules?: string;
+  readonly answers?: string;
   readonly state?: string;
   readonly maxConnections: string;
   readonly pages: boolean;
@@ -24,7 +25,7 @@ interface ServeFlags {
 /** `bulk-enrich serve`: runs until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
-  const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
+  const service = await start(flags, key);
   print('stdout', `Listening on ${service.url}\n`);
   if (key === undefined)
     print(
@@ -43,10 +44,12 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
 }
 
 /** @throws {UsageError} where a file, the state folder or the port is not to be had. */
-async function start(options: ServiceOptions): Promise<Service> {
-  const {ServiceSetupError, startService} = await import('../../service/start.ts');
+async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
+  const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
+  const options = serviceOptions(flags);
   try {
-    return await startService(options);
+    const answers = flags.answers === undefined ? {} : {answers: readAnswers(flags.answers)};
+    return await startService({...options, ...answers, ...(apiKey === undefined ? {} : {apiKey})});
   } catch (error) {
     if (error instanceof ServiceSetupError) throw new UsageError(error.code, error.message, {cause: error});
     const code = systemCode(error);

@@ -29,7 +29,7 @@ export const resultSettings = {
     value: 'FILE',
     description: 'Where unreadable rows go.',
     defaultText: 'OUT.rejects.ndjson',
-    uses: ['run', 'library'],
+    uses: ['run'],
     shapes: 'summary',
   }),
   report: resultSetting(

@@ -39,9 +39,9 @@ async function complete(session: Session): Promise<RunOutcome> {
     output: await state.destination.digest(state),
     rejects: await digestRejects(state),
   };
+  ledger.close();
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
-  ledger.close();
   state.destination.publish(state, {
     ...published,
     input: session.source.position,

@@ -116,9 +116,12 @@ function createExecutor(
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger))),
+      dropped: task => answers().dropped(task),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    // Only a program takes rows back that it gave.
+    isWanted: job.output.kind === 'rows' ? task => answers().isWanted(task) : undefined,
     answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
     now: clock,
     random: io.random,

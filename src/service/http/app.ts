@@ -2,6 +2,7 @@ import type {IncomingMessage} from 'node:http';
 import type {HttpBindings} from '@hono/node-server';
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {type Context, Hono} from 'hono';
+import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
 import {type ErrorCode, ServiceError} from './error-body.ts';
@@ -33,9 +34,14 @@ export interface Parts {
   log(event: string, fields: Record<string, unknown>): void;
 }
 
-/** The service's routes: the interface's four operations, and our own outside its paths. */
-export function createApp(parts: Parts, withPages = true): Hono<Env> {
-  const app = new Hono<Env>();
+/** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
+export function createApp(parts: Parts, {base = '', withPages = true} = {}): Hono<Env> {
+  const app = new Hono<Env>({
+    getPath: request => {
+      const path = getPath(request);
+      return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+    },
+  });
   for (const op of operationNames) {
     app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
     app.all(operations[op].path, () => fail('method_not_allowed', {Allow: 'POST'}));
