@@ -25,5 +25,5 @@ export interface RunIo {
   /** How long to wait for an answer store that another program keeps locked. */
   readonly storePatienceMs?: number;
   /** What carries the calls to a live service; HTTP by default. */
-  readonly transport?: (options: TransportOptions) => Transport;
+  readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }

@@ -62,7 +62,7 @@ export function openSession(
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
           onUnasked: () => io.warn(UNASKED),
         },
-        io.transport,
+        {threads: job.redisUrl === undefined ? job.settings.threads : 1, transport: io.transport},
       ),
       stage => stage.close(),
     );
@@ -109,7 +109,7 @@ export function openSession(
     };
     const known = notBefore(fresh.terms, fresh.since);
     const asking = await openAnswers({...standing, counters: writer.counters}, known);
-    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
+    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
@@ -148,7 +148,7 @@ function rowsOf({counters}: RowWriter): number {
 /** How it stands now goes into the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
   const {timeline, executor, ledger, writer, clock} = session;
-  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: executor.pace().inFlight};
+  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: executor.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 
