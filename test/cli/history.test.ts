@@ -92,7 +92,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect(stdout.split('\n')[0]).toMatch(
       /^run +ended \(UTC\) +job or list +account +why +exit +rows +calls/,
     );
-    expect(stdout).toMatch(/nightly +default +lookups_failed +3 +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/nightly +default +done +0 +33 +6 +4\.1 +1 +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
       /^run_id,.*,drift,credits_email,credits_ip$/,
     );

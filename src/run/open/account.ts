@@ -45,7 +45,7 @@ export function findAccount(
       'account_twice',
       `${found.path} and ${other.path} are both of the account "${account}" at ${endpoint}. Keep one.`,
     );
-  const siblings = files.filter(file => file.key === keyOf({endpoint, account: file.account}));
+  const siblings = files.filter(file => file.key === keyOf(endpoint, file.account));
   if (found === undefined && siblings.length > 0)
     warn(
       `There is no file for the account "${account}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
