@@ -3,7 +3,11 @@ export const mutations = [
   {
     name: 'ledger: the last block of a day may be smaller than the call',
     edits: [
-      ['src/ledger/account/period-budget.ts', 'if (free < missing) return false;', 'if (free <= 0) return false;'],
+      [
+        'src/ledger/account/period-budget.ts',
+        'if (free < missing) return false;',
+        'if (free <= 0) return false;',
+      ],
     ],
   },
   {
