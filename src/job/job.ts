@@ -6,7 +6,7 @@ import {allNames, besideOutput} from './file-names.ts';
 import {formatByName, withoutCompression} from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
-import {resolveRedisUrl} from './redis-url.ts';
+import {resolveRedisUrl} from './secrets/redis-url.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */

@@ -16,7 +16,8 @@ export async function connectTo(
   options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    const {baseUrl, apiKey, readKeyAgain} = endpoint;
+    const client = createClient({...options, baseUrl, apiKey, readKeyAgain});
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
