@@ -16,6 +16,17 @@ function documentedUser(): string[] {
   return rules.replace('PASSWORD', PASSWORD).split(' ');
 }
 
+test('the Compose file and the manifest make that very user, and let nobody else in', () => {
+  for (const name of ['compose.tls.yaml', 'kubernetes.yaml']) {
+    const text = readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
+    expect(text, name).toContain(
+      `user bulk-enrich ${documentedUser().join(' ').replace(PASSWORD, 'PASSWORD')}\n`,
+    );
+    for (const line of ['user default off', 'tls-auth-clients', 'NODE_EXTRA_CA_CERTS'])
+      expect(text, name).toContain(line);
+  }
+});
+
 test.skipIf(!redisInstalled)(
   'a fleet works by TLS and as a Redis user that has only its own keys; a key that is replaced meanwhile is read again by its workers',
   async () => {
@@ -33,7 +44,7 @@ test.skipIf(!redisInstalled)(
       BULK_ENRICH_API_KEY_COMMAND: `cat '${key}'`,
       NODE_EXTRA_CA_CERTS: sandbox.write('../ca.pem', tls.cert),
     };
-    sandbox.write('list.csv', listOf(300, 300));
+    sandbox.write('list.csv', listOf(120, 120));
     await arena.worker(['--concurrency', '4'], confined);
     const run = arena.run([], confined);
     while ((await api.ledger()).calls < 50) await sleep(20);
@@ -41,13 +52,19 @@ test.skipIf(!redisInstalled)(
     await api.set({key: NEXT_KEY, latency: 20});
     const {code, stderr} = await run.outcome;
     expect([code, stderr]).toEqual([0, expect.any(String)]);
-    const {wrong_key: wrongKey} = await api.ledger();
+    const {wrong_key: wrongKey, credits} = await api.ledger();
     expect([wrongKey > 0, wrongKey <= 4]).toEqual([true, true]);
-    expect(booksOf(sandbox, 'out.summary.json')).toEqual({spent: 300, maybe: 0});
+    expect(booksOf(sandbox, 'out.summary.json')).toEqual({spent: credits, maybe: 0});
     expect(await client.call('ACL', 'LOG')).toEqual([]);
 
     const own = client.duplicate({username: 'bulk-enrich', password: PASSWORD});
-    for (const command of [['SET', 'else', '1'], ['GET', 'else'], ['FLUSHALL'], ['KEYS', '*'], ['CONFIG', 'GET', '*']])
+    for (const command of [
+      ['SET', 'else', '1'],
+      ['GET', 'else'],
+      ['FLUSHALL'],
+      ['KEYS', '*'],
+      ['CONFIG', 'GET', '*'],
+    ])
       await expect(own.call(...(command as [string]))).rejects.toThrow(/^NOPERM/);
     own.disconnect();
   },

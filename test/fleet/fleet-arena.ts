@@ -10,7 +10,10 @@ export interface FleetArena extends Arena {
   readonly redis: RedisProcess;
   /** The environment of coordinators and workers. */
   readonly env: Readonly<Record<string, string>>;
-  worker(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<RunningCommand>;
+  worker(
+    args?: readonly string[],
+    env?: Readonly<Record<string, string | undefined>>,
+  ): Promise<RunningCommand>;
   run(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): RunningCommand;
   /** Runs a command in this process, to its end. */
   here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CommandOutcome>;
