@@ -32,7 +32,7 @@ export function moveAtomically(from: string, to: string): void {
   orUnwritable(to, () => {
     makeReady(from, to);
     moveFile(from, to, besideOf(to));
-    if (!isStream(to)) syncPath(dirname(realPath(to)));
+    if (!isStream(to)) syncDirectory(dirname(realPath(to)));
   });
 }
 
@@ -62,7 +62,7 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
       fsyncSync(file);
     });
     renameSync(beside, target);
-    syncPath(dirname(target));
+    syncDirectory(dirname(target));
   } catch (error) {
     rmSync(beside, {force: true});
     throw error;
@@ -101,13 +101,14 @@ export function moveFile(from: string, to: string, beside: string): void {
     rmSync(beside, {force: true});
     throw error;
   }
-  syncPath(dirname(target));
+  syncDirectory(dirname(target));
   rmSync(from);
 }
 
 /** Gives a file what it has to have in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
-  withFile(path, 'r', file => {
+  // For writing: Windows flushes no file that is open for reading only.
+  withFile(path, 'r+', file => {
     dress(file, target);
     fsyncSync(file);
   });
@@ -126,8 +127,9 @@ function dress(file: number, target: string): void {
   } else fchmodSync(file, 0o666 & ~process.umask());
 }
 
-export function syncPath(path: string): void {
-  withFile(path, 'r', fsyncSync);
+/** Makes what was renamed in a directory durable. Windows has no such call (EPERM): NTFS keeps renames in its journal. */
+export function syncDirectory(path: string, platform = process.platform): void {
+  if (platform !== 'win32') withFile(path, 'r', fsyncSync);
 }
 
 function withFile(path: string, flags: string, work: (file: number) => void): void {

@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import {z} from 'zod';
 import {hasDigest} from '../../disk/digest.ts';
 import {isStream} from '../../disk/path.ts';
-import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
+import {besideOf, makeReady, moveFile, replaceFile, syncDirectory} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import {type Places, partialPath, type RunFiles} from './partial.ts';
@@ -131,11 +131,11 @@ function putInPlace(files: RunFiles, record: PublishRecord): void {
     replaceFile(summary, record.summary, besideOf(summary, record.token));
   for (const {name, to} of placed(files, record.output_path, record)) {
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
+    if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncDirectory(dirname(rejects));
     const from = partialPath(files, name, to);
     if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
   }
-  syncPath(dirname(record.output_path));
+  syncDirectory(dirname(record.output_path));
 }
 
 /** Removes the rejects of the run before. */

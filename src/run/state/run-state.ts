@@ -1,4 +1,4 @@
-import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
+import {existsSync, renameSync, rmSync, rmdirSync, truncateSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
@@ -142,9 +142,24 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
   const over = held.filter(isOver);
-  for (const name of stateFiles) for (const {path} of over) rmSync(join(path, name), {force: true});
+  // Windows removes no lock that is held; there, nobody can remove another's either.
+  if (process.platform === 'win32') for (const {lock} of held) lock.release();
+  for (const name of stateFiles) for (const {path} of over) remove(join(path, name));
   for (const {path, lock, own} of over) if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
-  for (const {lock} of held) lock.release();
+  if (process.platform !== 'win32') for (const {lock} of held) lock.release();
+}
+
+/**
+ * Windows removes no file that is open, and the database's driver keeps a closed one open until its statements are
+ * garbage: there, nothing is left in it, and the next run removes it.
+ */
+function remove(path: string): void {
+  try {
+    rmSync(path, {force: true});
+  } catch (error) {
+    if (process.platform !== 'win32') throw error;
+    truncateSync(path);
+  }
 }
 
 /** Removes `directory` if it is empty, and those above it up to `top`. */
