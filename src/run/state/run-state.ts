@@ -1,4 +1,4 @@
-import {existsSync, renameSync, rmSync, rmdirSync, truncateSync} from 'node:fs';
+import {existsSync, renameSync, rmdirSync, rmSync, truncateSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
