@@ -14,7 +14,7 @@ export function jobFrom(
   flags: JobFlags,
   fallback?: string,
 ): {readonly job: Job; readonly console: Console} {
-  const {output, job: path, json: _, ...given} = flags as Record<string, unknown> & JobFlags;
+  const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
   const raw = cleaned(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
@@ -33,6 +33,15 @@ export function jobFrom(
     isInteractive(),
   );
   return {job, console: createConsole(rest)};
+}
+
+/** What the job file and the flags say, unchecked, of a job that could not be made out. */
+export function unchecked({job: path, ...flags}: JobFlags): RawSettings {
+  try {
+    return {...(path === undefined ? {} : readJobFile(path).settings), ...cleaned(flags)};
+  } catch {
+    return flags;
+  }
 }
 
 /** The flags that were given. */

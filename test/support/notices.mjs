@@ -5,7 +5,7 @@ const LICENCE = /^(licen[cs]e|copying|notice)/i;
 const LINE = `\n${'-'.repeat(80)}\n\n`;
 
 /** The packages that an installation brings, by the lock file; `path` is where they are in a clone. */
-export function shippedPackages() {
+function shippedPackages() {
   const {packages} = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   return Object.entries(packages)
     .filter(([path, {dev}]) => path !== '' && !dev)

@@ -4,13 +4,17 @@ import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
+import {print} from '../terminal/printable.ts';
 
 interface ServeFlags {
   readonly port: string;
   readonly host: string;
   readonly sessions?: string;
   readonly rules?: string;
+  readonly answers?: string;
   readonly state?: string;
+  readonly maxConnections: string;
+  readonly pages: boolean;
   readonly credits?: string;
   readonly latency?: string;
   readonly rateLimit?: string;
@@ -21,16 +25,17 @@ interface ServeFlags {
 /** `bulk-enrich serve`: runs until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
-  const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
-  process.stdout.write(`Listening on ${service.url}\n`);
+  const service = await start(flags, key);
+  print('stdout', `Listening on ${service.url}\n`);
   if (key === undefined)
-    process.stdout.write(
+    print(
+      'stdout',
       `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
     );
   // A key of the user's own is never printed.
   const keyToo =
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
-  process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
+  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
     for (const signal of endSignals) process.once(signal, resolve);
   });
@@ -39,10 +44,12 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
 }
 
 /** @throws {UsageError} where a file, the state folder or the port is not to be had. */
-async function start(options: ServiceOptions): Promise<Service> {
-  const {ServiceSetupError, startService} = await import('../../service/start.ts');
+async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
+  const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
+  const options = serviceOptions(flags);
   try {
-    return await startService(options);
+    const answers = flags.answers === undefined ? {} : {answers: readAnswers(flags.answers)};
+    return await startService({...options, ...answers, ...(apiKey === undefined ? {} : {apiKey})});
   } catch (error) {
     if (error instanceof ServiceSetupError) throw new UsageError(error.code, error.message, {cause: error});
     const code = systemCode(error);
@@ -63,6 +70,8 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
   return {
     port,
     host: flags.host,
+    maxConnections: number('--max-connections', flags.maxConnections),
+    pages: flags.pages,
     ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),
