@@ -32,7 +32,7 @@ export function moveAtomically(from: string, to: string): void {
   orUnwritable(to, () => {
     makeReady(from, to);
     moveFile(from, to, besideOf(to));
-    if (!isStream(to)) syncDirectory(dirname(realPath(to)));
+    if (!isStream(to)) syncPath(dirname(realPath(to)));
   });
 }
 
@@ -62,7 +62,7 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
       fsyncSync(file);
     });
     renameSync(beside, target);
-    syncDirectory(dirname(target));
+    syncPath(dirname(target));
   } catch (error) {
     rmSync(beside, {force: true});
     throw error;
@@ -101,7 +101,7 @@ export function moveFile(from: string, to: string, beside: string): void {
     rmSync(beside, {force: true});
     throw error;
   }
-  syncDirectory(dirname(target));
+  syncPath(dirname(target));
   rmSync(from);
 }
 
@@ -128,7 +128,7 @@ function dress(file: number, target: string): void {
 }
 
 /** Makes what was renamed in a directory durable. Windows has no such call (EPERM): NTFS keeps renames in its journal. */
-export function syncDirectory(path: string, platform = process.platform): void {
+export function syncPath(path: string, platform = process.platform): void {
   if (platform !== 'win32') withFile(path, 'r', fsyncSync);
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {type Lock, lockFiles, takeLock} from '../disk/lock.ts';
-import {syncDirectory} from '../disk/replace.ts';
+import {syncPath} from '../disk/replace.ts';
 import {LockedError, systemReason} from '../errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
@@ -62,7 +62,7 @@ export class Journal<Event> {
     for (const event of events) writeSync(file, `${JSON.stringify(event)}\n`);
     fsyncSync(file);
     renameSync(draft, this.#path);
-    syncDirectory(this.#folder);
+    syncPath(this.#folder);
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = file;
   }

@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
-import {syncDirectory} from '../../src/disk/replace.ts';
+import {syncPath} from '../../src/disk/replace.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {dated, expandPatterns, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
@@ -80,6 +80,6 @@ it('on Windows the user’s directories are below %LOCALAPPDATA%, and a director
   const named = {LOCALAPPDATA: '/local', XDG_STATE_HOME: '/state'};
   expect(userDirectory('state', named, 'win32')).toBe(join('/state', 'bulk-enrich'));
   expect(userDirectory('state', named, 'linux')).toBe(join('/state', 'bulk-enrich'));
-  expect(() => syncDirectory('/nowhere/at/all', 'win32')).not.toThrow();
-  expect(() => syncDirectory('/nowhere/at/all', 'linux')).toThrow('ENOENT');
+  expect(() => syncPath('/nowhere/at/all', 'win32')).not.toThrow();
+  expect(() => syncPath('/nowhere/at/all', 'linux')).toThrow('ENOENT');
 });
