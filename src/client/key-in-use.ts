@@ -37,9 +37,11 @@ export class KeyInUse {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};
     this.#renewal ??= this.#renew(this.#readAgain);
-    return this.#renewal.then(renewal =>
-      renewal.renewed && key === this.#current ? {renewed: false, why: REJECTED_TOO} : renewal,
-    );
+    return this.#renewal.then(renewal => {
+      // Another reading may have been faster: what counts is whether there is another key now.
+      if (key !== this.#current) return {renewed: true};
+      return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
+    });
   }
 
   async #renew(readAgain: () => Promise<string>): Promise<Renewal> {
