@@ -89,7 +89,7 @@ export interface FuzzBounds {
   /** Ends the round early, in milliseconds. */
   readonly forMs?: number;
   /** Told how long one input took, in milliseconds. */
-  readonly took?: (ms: number, input: Buffer) => void;
+  readonly took?: (ms: number, parser: string, input: Buffer) => void;
 }
 
 /** Every parser of strangers' bytes on its corpus and on what comes of changing that: it answers or refuses. */
@@ -104,7 +104,7 @@ export function describeParsers({runs, seed, forMs, took}: FuzzBounds): void {
         const property = fc.asyncProperty(inputsFor(parser), async bytes => {
           const since = performance.now();
           await survives(parser, bytes);
-          took?.(performance.now() - since, bytes);
+          took?.(performance.now() - since, parser.name, bytes);
         });
         const limits = forMs === undefined ? {} : {interruptAfterTimeLimit: forMs};
         try {
