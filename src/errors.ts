@@ -20,6 +20,16 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** What the command that led here lacks. */
+export interface Remedy {
+  /** Flags that are added to it; one that it has already is replaced. */
+  readonly flags?: readonly string[];
+  /** What it should read instead of a file: the output of this command. */
+  readonly pipe?: {readonly command: string; readonly input: string};
+}
+
+export type RemedyOptions = ErrorOptions & Remedy;
+
 /** Settings, columns, rules or the environment are not right. */
 // biome-ignore format: one code a line would hide the rest of the file
 export type UsageCode =
@@ -29,9 +39,9 @@ export type UsageCode =
   | 'fleet_secret' | 'foreign_link' | 'header_is_value' | 'is_directory' | 'job_columns' | 'job_endpoint'
   | 'job_file' | 'job_syntax' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
   | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
-  | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'own_files' | 'port'
+  | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
   | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
-  | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
+  | 'rejects_exist' | 'rejects_stdin' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
   | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
   | 'timeout_invalid' | 'too_many_columns' | 'two_keys' | 'unknown_column' | 'unknown_command'
   | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_run' | 'unknown_shell';
@@ -50,10 +60,12 @@ export type InputCode =
   | 'input_compression'
   /** It is a spreadsheet or another binary file. */
   | 'input_binary'
-  /** It is JSON, but not one object a line. */
-  | 'input_json'
   /** Its header line can't be read. */
   | 'input_header'
+  /** A title stands above its header. */
+  | 'input_title'
+  /** Nearly none of its rows can be read. */
+  | 'input_rejected'
   /** Its header is another than the first input's. */
   | 'input_headers_differ'
   /** It is not what it was when the checkpoint was written. */
@@ -87,9 +99,13 @@ export abstract class CodedError extends Error {
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
+  /** What it would take for the same command to work. */
+  readonly remedy: Remedy;
 
-  constructor(code: string, exitCode: ExitCode, message: string, options?: ErrorOptions) {
+  constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
     super(oneLine(message), options);
+    const {flags, pipe} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
@@ -117,7 +133,7 @@ export class BulkEnrichError extends CodedError {
 
 /** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
 export class UsageError extends BulkEnrichError {
-  constructor(code: UsageCode, message: string, options?: ErrorOptions) {
+  constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
   }
 }

@@ -40,6 +40,9 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
       "The row's number, as the summary and the log count: from 1, rejected ones too.",
     )
     .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+  add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
+    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
+    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .action(

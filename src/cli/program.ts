@@ -13,6 +13,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
 import {print} from './terminal/printable.ts';
+import {remedied} from './terminal/remedied.ts';
 
 /** Runs the command line and returns its exit code. Errors are rendered here, and nowhere else. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -29,7 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (asksForJson(argv) && !(error instanceof CommanderError))
       return (await import('./console.ts')).logFailure(error);
-    return report(error);
+    return report(error, argv);
   }
 }
 
@@ -110,13 +111,15 @@ function asksForJson(argv: readonly string[]): boolean {
 }
 
 /** One place renders errors: a sentence, never a stack trace for a user's mistake. */
-function report(error: unknown): number {
+function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
     return exitCodes.usage;
   }
   if (error instanceof CodedError) {
     print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    const command = remedied(argv, error.remedy);
+    if (command !== undefined) print('stderr', `Try: ${command}\n`);
     return error.exitCode;
   }
   print(

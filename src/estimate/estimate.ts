@@ -13,7 +13,8 @@ import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {exact, type RunRecord} from '../report/run-record.ts';
-import {type Counters, countError, listErrors} from '../run/books/counters.ts';
+import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
+import {destinationOf} from '../run/destination/destinations.ts';
 import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
@@ -33,6 +34,7 @@ export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 /** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
 export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>, ahead = 0) {
   const job = withoutUnusable(given, io);
+  destinationOf(job).check();
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
@@ -43,6 +45,7 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   try {
+    for (const note of source.notes) io.warn(note);
     const {mapping, format} = layOut(job, source, now);
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
@@ -89,6 +92,8 @@ class CellCount {
   rows = 0;
   rejected = 0;
   readonly errors: Counters['errors'] = {};
+  readonly repairs: Counters['repairs'] = {};
+  readonly repaired = perOperation(() => 0);
   readonly operations: ReadonlyMap<
     Operation,
     {values: number; empty: number; invalid: number; filtered: number}
@@ -117,7 +122,10 @@ class CellCount {
       const counts = this.operations.get(operation);
       if (cell === undefined || counts === undefined) return [];
       counts.values += 1;
-      if (cell.status === 'ask') return [{lookup: cell.lookup, isFirm: when === undefined}];
+      if (cell.status === 'ask') {
+        countRepairs(this, operation, cell.repairs ?? [], record.record);
+        return [{lookup: cell.lookup, isFirm: when === undefined}];
+      }
       counts[cell.status === 'skipped' ? 'filtered' : cell.status] += 1;
       if (cell.status === 'invalid') countError(this.errors, `${operation}.${cell.error}`, record.record);
       return [];
@@ -194,7 +202,7 @@ function columnsOf({targets, guesses}: Mapping) {
 
 function countsOf(
   job: Job,
-  {rows, rejected, errors, operations: cells}: CellCount,
+  {rows, rejected, errors, repairs, repaired, operations: cells}: CellCount,
   calls: CallCount,
   firm: CallCount,
   account: Account | undefined,
@@ -202,13 +210,14 @@ function countsOf(
   const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
-    return [name, {...counts, ...calls.operations[name], conditional}] as const;
+    return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
   });
   return {
     rows,
     rejected,
     lookups: Object.fromEntries(lookups),
     errors: listErrors(errors),
+    repairs: listErrors(repairs),
     credits: {
       at_least: inCredits(firm.cost),
       /** Where every condition holds, and no call has to be sent again. */

@@ -1,4 +1,4 @@
-import {BulkEnrichError, exitCodes, type InputCode} from '../errors.ts';
+import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
 
 /**
  * The input can't be read, or is not the input that the run began with.
@@ -7,7 +7,7 @@ import {BulkEnrichError, exitCodes, type InputCode} from '../errors.ts';
 export class InputError extends BulkEnrichError {
   declare readonly code: InputCode;
 
-  constructor(code: InputCode, message: string, options?: ErrorOptions) {
+  constructor(code: InputCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.input, message, options);
   }
 }

@@ -15,12 +15,14 @@ export function givenRows(sample: readonly InputRecord[]): Source {
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
   return {
-    format: {kind: 'ndjson', eol: '\n', bom: false, columns},
+    format: {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns},
     sample,
     bytesTotal: undefined,
     position: {bytes: 0, sha256: createHash('sha256').digest('hex')},
     recordsRead: 0,
     blankLines: 0,
+    paddedRows: 0,
+    notes: [],
     async *batches() {},
     close: async () => {},
   };

@@ -1,9 +1,15 @@
-import {basename, dirname, extname, join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
-import {formatByName, withoutCompression} from './name-endings.ts';
+import {
+  type Compression,
+  compressionOf,
+  formatByName,
+  otherFormat,
+  withoutCompression,
+} from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
@@ -48,7 +54,12 @@ export interface UnfinishedDay {
  * how it is shown and remembered: a path, or `-` for any stream (`to` a device, or `-`: stdout). What `lasts` stays where it was written: a run goes on from it.
  */
 export type Output =
-  | {readonly kind: 'file'; readonly name: string; readonly lasts: true}
+  | {
+      readonly kind: 'file';
+      readonly name: string;
+      readonly lasts: true;
+      readonly compression?: Compression | undefined;
+    }
   | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string}
   /** The program that gave the rows gets them back. */
   | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
@@ -155,11 +166,9 @@ function ownFilesOf({output, settings}: JobSource) {
 /** An output that was named says by its name how it is to be written, unless a setting does. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
-  if (withoutCompression(output) !== output)
-    throw new UsageError(
-      'output_compressed',
-      `The output is not compressed: name it without ${extname(output)}, or pipe it: -o - | gzip > ${output}.`,
-    );
+  const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
+  if (advice !== undefined)
+    throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
   // A tab-separated .csv that goes to another .csv stays as it is.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
@@ -182,7 +191,7 @@ function resolveOutput(output: string, settings: Settings, givenRows = false): P
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
-  return {output: {kind: 'file', name: output, lasts: true}, paths};
+  return {output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)}, paths};
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
@@ -195,8 +204,9 @@ export function defaultOutput(inputs: readonly string[], settings: Pick<Settings
     );
   }
   const name = withoutCompression(basename(input));
-  const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl)$/i.exec(name)?.[0] ?? '';
-  const kept = extension === '' ? '.csv' : extension;
+  const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl|json)$/i.exec(name)?.[0] ?? '';
+  // A list of objects comes out one a line.
+  const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
   return join(
     dirname(input),

@@ -1,9 +1,15 @@
+import type {RepairCode} from '../operations/cell.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import type {EnrichSettings} from './enrich-settings.ts';
 
 /** What became of one lookup; `error` is a stable code. */
-export type LookupResult<Data = Readonly<Record<string, unknown>>> =
+export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
+  /** What was repaired of the cell before it was asked about; left out where nothing was. */
+  readonly repairs?: readonly RepairCode[];
+};
+
+type StatusAndData<Data> =
   | {
       readonly status: 'ok';
       readonly error: null;

@@ -44,10 +44,14 @@ export class Enrichments {
     });
   }
 
-  #ofRow({results, answers, risk}: Exclude<FedRow['row'], {type: 'reject'}>): object {
+  #ofRow({results, repairs, answers, risk}: Exclude<FedRow['row'], {type: 'reject'}>): object {
     const found = this.#columns.map((column, index) => {
       const shown = column.whole ? answers[index] : picked(answers[index], column);
-      return [column.key, lookupResult(results[index] as Result, shown, column.marksStale)] as const;
+      const told = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
+      return [
+        column.key,
+        {...lookupResult(results[index] as Result, shown, column.marksStale), ...told},
+      ] as const;
     });
     return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
   }

@@ -37,10 +37,14 @@ export interface JobInput {
   readonly verdictPhone?: Setting<'verdictPhone'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column of ISO country codes, for phone numbers in national form. */
+  /** Column of countries, by code or name, for phone numbers in national form. */
   readonly country?: Setting<'country'>;
-  /** Country of phone numbers in national form where no column says it. */
+  /** Country of phone numbers in national form where no column says it, by code or name. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
+  /** Of several IP addresses in a cell (X-Forwarded-For): first, last, or only (where all are the same). Default: such cells are invalid. */
+  readonly ipFromList?: Setting<'ipFromList'>;
+  /** A cell that holds just this is empty, beside n/a, unknown, k.A. and their like. */
+  readonly empty?: Setting<'empty'>;
   /** Only these answer fields, such as ip.country,email.trust_score. */
   readonly fields?: Setting<'fields'>;
   /** The first row is data; columns are column_1, column_2, … Default: true. */
@@ -61,8 +65,12 @@ export interface JobInput {
   readonly delimiter?: Setting<'delimiter'>;
   /** Begin the output with a byte order mark. Default: as the input. */
   readonly bom?: Setting<'bom'>;
-  /** Encoding of the input: auto (UTF-8, or UTF-16 by its mark), windows-1252, … Default: auto. */
+  /** Encoding of the input: auto (by its mark, else UTF-8, else what it surely is), windows-1252, … Default: auto. */
   readonly encoding?: Setting<'encoding'>;
+  /** Leave out the first N lines of each CSV file: a title above its header. */
+  readonly skipLines?: Setting<'skipLines'>;
+  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted. */
+  readonly padShortRows?: Setting<'padShortRows'>;
   /** A record larger than this is rejected; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
   /** Columns made safe against spreadsheet formulas: answers, all (the input's too) or none. Default: answers. */

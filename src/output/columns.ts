@@ -4,6 +4,7 @@ import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../lookup/plan-row.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
+import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
@@ -75,9 +76,9 @@ export function planColumns(
     const whole = chosen === undefined;
     return {target, fields, answerFields, whole, key: keyOf(targets, index), marksStale};
   });
-  const ofRisk: readonly string[] = planRisk(undefined).map(name => `risk.${name}`);
+  const others: readonly string[] = [REPAIRS, ...planRisk(undefined).map(name => `risk.${name}`)];
   for (const name of chosen ?? [])
-    if (!used.has(name) && !ofRisk.includes(name)) throw unknownField(name, targets);
+    if (!used.has(name) && !others.includes(name)) throw unknownField(name, targets);
   return planned;
 }
 
@@ -95,15 +96,38 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
-/** The names of all columns that are added, in order: the lookups', then those of the risk score. */
-export function addedNames(columns: readonly TargetColumns[], risk: readonly RiskColumn[]): string[] {
+/** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
+export function addedNames(
+  columns: readonly TargetColumns[],
+  {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
+): string[] {
   const lookups = columns.flatMap(column =>
     ['status', 'error', ...(column.marksStale ? ['stale'] : []), ...column.fields.map(({name}) => name)].map(
       name => column.target.prefix + name,
     ),
   );
-  return [...lookups, ...risk.map(name => `risk_${name}`)];
+  return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
+
+/** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
+const REPAIRS = 'input_repairs';
+
+/** Whether it is written: left out where `--fields` names fields and not this. */
+export function planRepairs(only: readonly string[] | undefined): boolean {
+  return only?.includes(REPAIRS) !== false;
+}
+
+/** What was repaired, by the key of its lookup: `{"phone":["decimal_zero"]}`; undefined where nothing was. */
+export function repairsByKey(
+  repairs: EnrichedRepairs,
+  columns: readonly TargetColumns[],
+): Readonly<Record<string, readonly RepairCode[]>> | undefined {
+  if (repairs === undefined) return undefined;
+  const entries = columns.map(({key}, index) => [key, repairs[index] ?? []] as const);
+  return Object.fromEntries(entries.filter(([, codes]) => codes.length > 0));
+}
+
+type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
 /** What is always written of a risk, and what explains it: left out where `--fields` names fields and not these. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;

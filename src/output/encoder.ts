@@ -4,6 +4,7 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
+import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
@@ -11,6 +12,7 @@ import {
   isStale,
   pickedJson,
   type RiskColumn,
+  repairsByKey,
   resultCells,
   riskCells,
   type TargetColumns,
@@ -32,6 +34,8 @@ export interface OutputFormat {
   readonly escapeAnswers: boolean;
   /** What is written of each row's risk; nothing where there is none. */
   readonly risk: readonly RiskColumn[];
+  /** Whether what was repaired of the input's cells has a column. */
+  readonly repairs: boolean;
   /** Whether nothing is nested. */
   readonly flatten: boolean;
 }
@@ -40,6 +44,8 @@ export interface OutputFormat {
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
+  /** What was repaired of the cells, by target; undefined where nothing was. */
+  readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** The answer of each lookup that has one, parsed once for all who read it. */
   readonly answers: readonly unknown[];
   /** Undefined where nothing is scored. */
@@ -86,7 +92,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     quoted_match: /[\r\n]/,
   };
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
-  const cells = ({row, results, answers, risk}: EnrichedRow): string[] => {
+  const cells = ({row, results, repairs, answers, risk}: EnrichedRow): string[] => {
     const own = ownCells(row, input, output);
     const line = output.escapeInput ? own.map(formulaSafe) : [...own];
     for (const [index, column] of columns.entries())
@@ -94,10 +100,11 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
         ...resultCells(results[index] as Result, exact(results[index], answers[index]), column, safe),
       );
     if (risk !== undefined) line.push(...riskCells(risk, output.risk));
+    if (output.repairs) line.push(JSON.stringify(repairsByKey(repairs, columns)) ?? '');
     return line;
   };
   const own = ownNames(input, output);
-  const plain = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
+  const plain = [...own.input, ...own.added, ...addedNames(columns, output)];
   const names = output.escapeInput ? plain.map(formulaSafe) : plain;
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
@@ -126,8 +133,8 @@ function cellOf(text: string): string {
 }
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const names = output.flatten ? addedNames(columns, output.risk) : [ENRICHMENT];
-  const added = output.flatten ? flatAnswers(columns, names, output.risk) : nestedAnswers(columns);
+  const names = output.flatten ? addedNames(columns, output) : [ENRICHMENT];
+  const added = output.flatten ? flatAnswers(columns, names, output) : nestedAnswers(columns);
   const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
@@ -135,11 +142,11 @@ function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], ou
 type AddedMembers = (row: EnrichedRow) => string;
 
 function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
-  return ({results, answers, risk}) => {
-    const parts = columns.map(
-      (column, index) =>
-        `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, answers[index], column)}`,
-    );
+  return ({results, repairs, answers, risk}) => {
+    const parts = columns.map((column, index) => {
+      const result = resultJson(results[index] as Result, repairs?.[index], answers[index], column);
+      return `${JSON.stringify(column.key)}:${result}`;
+    });
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
     return `"${ENRICHMENT}":{${parts.join(',')}}`;
   };
@@ -149,9 +156,9 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
-  ofRisk: readonly RiskColumn[],
+  output: Pick<OutputFormat, 'risk' | 'repairs'>,
 ): AddedMembers {
-  return ({results, answers, risk}) => {
+  return ({results, repairs, answers, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
       const answer = exact(result, answers[index]);
@@ -162,7 +169,8 @@ function flatAnswers(
         ...column.fields.map(({path}) => valueAt(answer, path) ?? null),
       ];
     });
-    if (risk !== undefined) values.push(...ofRisk.map(name => risk[name]));
+    if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
+    if (output.repairs) values.push(repairsByKey(repairs, columns) ?? null);
     return names
       .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)
       .join(',');
@@ -170,12 +178,18 @@ function flatAnswers(
 }
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
-function resultJson(result: Result, answer: unknown, column: TargetColumns): string {
+function resultJson(
+  result: Result,
+  repairs: readonly RepairCode[] = [],
+  answer: unknown,
+  column: TargetColumns,
+): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
   const stale = column.marksStale ? `"stale":${isStale(result)},` : '';
   const data = 'data' in result && result.data !== undefined ? result.data : undefined;
   const shown = data === undefined || column.whole ? data : pickedJson(exact(result, answer), column.fields);
-  return `{"status":"${result.status}","error":${error},${stale}"data":${shown ?? 'null'}}`;
+  const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
+  return `{"status":"${result.status}","error":${error},${stale}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer; with its numbers marked where they would lose their spelling. */

@@ -20,6 +20,9 @@ const lookup = z
     values: whole,
     empty: whole,
     invalid: whole,
+    repaired: whole.describe(
+      'Of the others: cells whose wrapping was taken off before they were asked about.',
+    ),
     distinct: whole.describe('Values, where the others count cells.'),
     answered: whole,
     failed: whole,
@@ -33,6 +36,9 @@ const lookup = z
     retries: whole,
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
+
+/** By code: how often, and the first rows. */
+const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
 /** Which run it was, when, and over which files. */
 const about = {
@@ -62,6 +68,7 @@ const rows = z.object({
   ok: whole,
   with_errors: whole,
   blank_lines: whole,
+  padded: whole.describe('Of those written: rows that got empty fields at their end (pad_short_rows).'),
 });
 
 const calls = z.object({
@@ -226,7 +233,10 @@ export function summaryOf(
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
-    errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+    errors: z.array(coded),
+    repairs: z
+      .array(coded)
+      .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),

@@ -154,7 +154,10 @@ function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   };
 }
 
-function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record<Resolved, unknown> {
+function resolvedOf(
+  job: Job,
+  {mapping, columns, encoding, format, rules}: Layout,
+): Record<Resolved, unknown> {
   return {
     endpoint: scopeOf(job).endpoint,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
@@ -163,6 +166,7 @@ function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record
       prefix,
       when,
     ]),
+    encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
     fields: columns.map(({whole, fields, marksStale}) => [
       whole,

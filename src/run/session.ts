@@ -74,7 +74,7 @@ export function openSession(
     );
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
-    for (const doubt of layout.mapping.doubts) io.warn(doubt);
+    for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const fresh = {terms: termsOf(job), since: identity.startedAt};

@@ -45,4 +45,4 @@ it.each(['signups.csv', 'contacts-semicolon.csv', 'events.ndjson'])(
   },
 );
 
-const RESERVED = /@(?:[\w-]+\.)*example(?:\.(?:com|net|org))?$|\.test$/i;
+const RESERVED = /@(?:[\w-]+\.)*example(?:\.(?:com|net|org))?$|\.test$|\.home\.arpa$/i;

@@ -26,6 +26,7 @@ const planSchema = z.object({
       values: whole,
       empty: whole,
       invalid: whole,
+      repaired: whole.describe('Cells whose wrapping a run would take off before it asks.'),
       filtered: whole.describe('Of rows that are not asked about (where).'),
       distinct: whole,
       known: whole.describe('Those that the answer store has a fresh answer for.'),
@@ -34,6 +35,7 @@ const planSchema = z.object({
     }),
   ),
   errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+  repairs: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
   credits: z.object({
     at_least: credits,
     all_sent_once: credits.describe('Where every condition holds, and no call has to be sent again.'),

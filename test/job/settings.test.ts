@@ -5,6 +5,7 @@ import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
+import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {operationNames} from '../../src/operations/table.ts';
 
@@ -148,7 +149,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['verdict_phone', 5, 'expected string, received number.'],
   ['only', 5, 'expected a text or a list of texts.'],
   ['country', 5, 'expected string, received number.'],
-  ['default_country', 'USA', 'expected a two-letter country code such as US.'],
+  ['default_country', 'Germanny', 'expected a country, by name or code such as DE.'],
   ['fields', 5, 'expected a text or a list of texts.'],
   ['header', 'maybe', 'expected true or false.'],
   ['input_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
@@ -156,8 +157,12 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['delimiter', ';;', 'expected one character, or tab.'],
   ['bom', 'maybe', 'expected true or false.'],
   ['flatten', 'maybe', 'expected true or false.'],
-  ['encoding', 'latin', oneOf('auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252')],
+  ['encoding', 'latin', oneOf('auto', ...encodings)],
   ['max_record_size', '1', whole(1_024)],
+  ['skip_lines', '0', whole(1)],
+  ['pad_short_rows', 'maybe', 'expected true or false.'],
+  ['ip_from_list', 'second', oneOf('first', 'last', 'only')],
+  ['empty', 5, 'expected a text or a list of texts.'],
   ['escape_formulas', 'some', oneOf('answers', 'all', 'none')],
   ['rate', 'fast', RATE],
   ['rate', '0/s', RATE],

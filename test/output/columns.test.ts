@@ -32,7 +32,7 @@ test.each(operationNames)('%s: the columns are all fields of the interface, in i
 
 test('each looked-up column adds its status, its error and its fields, prefixed', () => {
   const targets = targetsOf('email', [{column: 'email'}], ['email']);
-  expect(addedNames(planColumns(targets, undefined), [])).toEqual(
+  expect(addedNames(planColumns(targets, undefined), {risk: [], repairs: false})).toEqual(
     ['status', 'error', ...names.email.split(' ')].map(name => `email_${name}`),
   );
 });
@@ -44,7 +44,12 @@ describe('--fields', () => {
   ];
 
   test('cuts the columns down, in the interface’s order; status and error stay', () => {
-    expect(addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), [])).toEqual([
+    expect(
+      addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), {
+        risk: [],
+        repairs: false,
+      }),
+    ).toEqual([
       ...['a_status', 'a_error', 'a_is_vpn', 'a_city'],
       ...['b_status', 'b_error', 'b_is_vpn', 'b_city'],
       ...['email_status', 'email_error', 'email_trust_score'],
@@ -54,7 +59,7 @@ describe('--fields', () => {
   test('takes nested fields by their path or by their column', () => {
     const verify = targetsOf('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
-    expect(addedNames(planColumns(verify, wanted), []).slice(2)).toEqual([
+    expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual([
       'verdict_can_pass',
       'verdict_device_os',
       'verdict_location_city',
@@ -145,7 +150,12 @@ describe('cells', () => {
   ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
     const [column] = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
     if (column === undefined) throw new Error('no column');
-    expect(addedNames([column], [])).toEqual(['ip_status', 'ip_error', 'ip_stale', 'ip_city']);
+    expect(addedNames([column], {risk: [], repairs: false})).toEqual([
+      'ip_status',
+      'ip_error',
+      'ip_stale',
+      'ip_city',
+    ]);
     expect(cellsOf(result, column.fields, formulaSafe, true)[2]).toBe(cell);
     const encoder = createEncoder(ndjsonInput(['ip']), [column], output({kind: 'ndjson'}));
     const row = {type: 'ndjson', record: 1, line: 1, raw: '{"ip":"x"}', value: {ip: 'x'}} satisfies Row;
@@ -153,6 +163,7 @@ describe('cells', () => {
       row,
       results: [result],
       answers: [answerOf(result)],
+      repairs: undefined,
       risk: undefined,
       outcomes: undefined,
     };

@@ -32,7 +32,7 @@ export async function expectNoGrowth(nights: number): Promise<void> {
     ip: 'ip',
     name,
     force: true,
-    maxAge: 'ip=2d',
+    maxAge: 'ip=2d,rejected=2d',
     maxCreditsPerDay: 1_000,
     report: stage.path('out.html'),
     metrics: stage.path('out.prom'),

@@ -123,9 +123,11 @@ describe('risk', () => {
     expect((await run(settings)).code).toBe(0);
     const lines = box.read('in.enriched.csv').trim().split('\n');
     expect(lines[0]).toMatch(
-      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing$/,
+      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing,input_repairs$/,
     );
-    expect(lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1])).toEqual([
+    expect(
+      lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1]?.replace(/,$/, '')),
+    ).toEqual([
       '90,high,"[""tor"",""disposable""]","{""tor"":40,""disposable"":50}","[""ip.is_threat""]"',
       '50,medium,"[""disposable""]","{""disposable"":50}","[""ip.is_threat""]"',
       '40,medium,"[""tor""]","{""tor"":40}","[""ip.is_threat""]"',

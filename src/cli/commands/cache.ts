@@ -5,7 +5,7 @@ import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
-import {demandCountry} from '../../lookup/country.ts';
+import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
@@ -75,8 +75,12 @@ export async function cachePurge(
   value: string,
   flags: CacheFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
-  const country = flags.defaultCountry?.toUpperCase();
-  demandCountry(country, '--default-country');
+  const country = flags.defaultCountry;
+  if (country !== undefined && phoneCountry(country) === undefined)
+    throw new UsageError(
+      'unknown_country',
+      `--default-country: expected a country, by name or code such as DE, not "${country}".`,
+    );
   const keys = keysOf(value, country);
   if (keys.length === 0)
     throw new UsageError(

@@ -2,6 +2,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
+import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultRules} from '../../score/default-rules.ts';
 import {table} from '../terminal/lines.ts';
@@ -122,5 +123,5 @@ function rulesBeside(output: string): readonly WrittenRule[] {
 }
 
 function beside(output: string, ending: string): string {
-  return output.replace(/\.[^./]+$/, '') + ending;
+  return withoutCompression(output).replace(/\.[^./]+$/, '') + ending;
 }

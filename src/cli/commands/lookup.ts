@@ -2,7 +2,6 @@ import type {createClient} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount} from '../../run/open/single-call.ts';
@@ -23,7 +22,6 @@ export async function lookupCommand(
       `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : ''}.`,
     );
   }
-  demandCountry(settings.defaultCountry, '--default-country');
   const canonical = operations[operation].canonical(value, settings.defaultCountry);
   if (canonical.state !== 'value') {
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;

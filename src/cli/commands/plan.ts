@@ -22,6 +22,7 @@ export async function planCommand(
   return 0;
 }
 
+const REPAIRED = {heading: '\nWhat a run would repair before it asks:', allIn: 'plan --json'};
 /** What the same list cost the last time, to see a night that will be unlike the others before it is paid for. */
 function lastLine({last}: PlanReport): string {
   if (last === null) return '';
@@ -52,7 +53,7 @@ ${table([...columns, ...left], 3)}
 ${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
 ${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['conditional', 'filtered'] : [])], ...lookups])}
-${troubleLines(NOT_ASKED, report.errors)
+${[...troubleLines(REPAIRED, report.repairs), ...troubleLines(NOT_ASKED, report.errors)]
   .map(line => `${line}\n`)
   .join('')}
 Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}

@@ -2,6 +2,7 @@ import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
+import {formatByName} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
@@ -22,6 +23,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
     if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
+    for (const line of troubleLines(REPAIRED, summary.repairs)) console.say(line);
     for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
   }
   if (stop === undefined) {
@@ -29,6 +31,8 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     // What is paid for again is told also where nothing else is.
     if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
     else console.say(said);
+    const repair = summary !== undefined && summary.rows.rejected > 0 ? repairLine(job) : '';
+    if (repair !== '') console.say(repair);
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
@@ -38,6 +42,15 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
 }
 
+/** How the rows that could not be read are run again, and no others. */
+function repairLine({inputs, paths: {rejects}}: Job): string {
+  if (rejects === undefined || inputs.includes('-')) return '';
+  const ending = formatByName(inputs[0] ?? '') ?? 'csv';
+  const list = shellWord(`${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again.${ending}`);
+  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list}; edit ${list}; bulk-enrich run ${list}`;
+}
+
+const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
 /** Its end is an event of its own already. */
 function logStopped({output, date}: Job, {exitCode}: RunOutcome, stop: Stop, {log}: Console): void {
   const {reason, comeBackMs} = stop;

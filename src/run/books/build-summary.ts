@@ -48,6 +48,7 @@ export interface Books {
 export interface UnderWay {
   readonly baseUrl: string;
   readonly blankLines: number;
+  readonly paddedRows: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
   /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
@@ -104,6 +105,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
     fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
+    repairs: listErrors(counters.repairs),
     drift: [],
     failed_if: [],
     resumed: books.resumed,
@@ -127,7 +129,8 @@ function fileSummary({job, books, session}: SummaryFacts) {
 function rowSummary({books, session}: SummaryFacts) {
   const {written, rejected, ok, with_errors} = books.counters.rows;
   const blank_lines = session?.blankLines ?? 0;
-  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines};
+  const padded = session?.paddedRows ?? 0;
+  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
 function callSummary(tally: Tally) {
@@ -186,6 +189,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     empty,
     invalid,
     distinct,
+    repaired: counters.repaired[name],
     answered: ok,
     failed,
     unknown,

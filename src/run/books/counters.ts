@@ -2,6 +2,7 @@ import type {Reject, Row} from '../../input/row.ts';
 import {isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
 import {overEmpty} from '../../ledger/tally.ts';
 import type {Result} from '../../lookup/plan-row.ts';
+import type {RepairCode} from '../../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
@@ -14,6 +15,9 @@ export interface Counters {
   /** Cells by what became of them; their sum is all cells looked at. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
+  /** Cells that were repaired before they were asked about, and by what. */
+  readonly repaired: Record<Operation, number>;
+  readonly repairs: ErrorCounts;
   /** Cells that were not asked about on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
@@ -58,6 +62,8 @@ export function emptyCounters(): Counters {
     rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
     lookups: perOperation(zero),
     errors: {},
+    repaired: perOperation(() => 0),
+    repairs: {},
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
@@ -86,7 +92,7 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
 
 export function countRow(
   counters: Counters,
-  {row, results, answers, risk, outcomes}: EnrichedRow<Row>,
+  {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
   columns: readonly TargetColumns[],
 ): void {
   counters.rows.written += 1;
@@ -94,6 +100,7 @@ export function countRow(
   for (const [index, {target, answerFields}] of columns.entries()) {
     const result = results[index] as Result;
     counters.lookups[target.operation][result.status] += 1;
+    countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
     if (result.status === 'ok') {
       countAnswer(counters.top, target.operation, answers[index]);
       countFields(counters.fields[target.operation], answers[index], answerFields);
@@ -149,6 +156,17 @@ function countFields(counts: Record<string, FieldCount>, answer: unknown, fields
     count.present += 1;
     if (value === true) count.true += 1;
   }
+}
+
+/** A cell that was repaired in one way or several. */
+export function countRepairs(
+  counters: Pick<Counters, 'repaired' | 'repairs'>,
+  operation: Operation,
+  repairs: readonly RepairCode[],
+  row: number,
+): void {
+  if (repairs.length > 0) counters.repaired[operation] += 1;
+  for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
 }
 
 export function countError(errors: ErrorCounts, code: string, row: number): void {

@@ -19,8 +19,8 @@ export interface Places {
   readonly summary: string | undefined;
 }
 
-/** The files that are written until they are published. */
-export type PartialName = 'output' | 'rejects';
+/** The files that are written until they are published; `packed` is the output once more, compressed. */
+export type PartialName = 'output' | 'packed' | 'rejects';
 
 /**
  * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,

@@ -38,6 +38,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       published,
       baseUrl: connection.client.baseUrl,
       blankLines: source.blankLines,
+      paddedRows: source.paddedRows,
       pace: executor.pace(),
       store: session.store.trouble,
       budgets: ledger.budget.uses,

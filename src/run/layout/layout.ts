@@ -24,6 +24,8 @@ import {outputFormat, writtenInput} from './output-format.ts';
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
+  /** What the input was read as. */
+  readonly encoding: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
   /** Undefined where the job asks for no score. */
@@ -46,7 +48,7 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
-  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
+  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format))]);
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
@@ -54,7 +56,17 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const reasons = rules?.rules.map(({reason}) => reason);
   const summary = summaryOf(operationsOf(mapping.targets), fieldsOf, reasons);
   const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
-  return {mapping, columns, format, encoder, rules, scorer, waterfall, thresholds};
+  return {
+    mapping,
+    columns,
+    encoding: source.format.encoding,
+    format,
+    encoder,
+    rules,
+    scorer,
+    waterfall,
+    thresholds,
+  };
 }
 
 /** The operations that columns are looked up by. */

@@ -1,6 +1,6 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
-import type {PlannedCell, Result} from '../../lookup/plan-row.ts';
+import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import {parsedAnswer} from './enriched-row.ts';
@@ -63,6 +63,7 @@ export class Admission {
     const entry: PendingRecord = {
       record,
       results: [],
+      repairs: repairsOf(planned),
       missing: planned.length,
       bytes,
       position,

@@ -8,11 +8,11 @@ import type {ReadyRecord} from './in-order.ts';
 export function enrichedRow<Kind extends Row>(
   {scorer}: Pick<Layout, 'scorer'>,
   row: Kind,
-  {results, answers: parsed}: ReadyRecord,
+  {results, repairs, answers: parsed}: ReadyRecord,
 ): EnrichedRow<Kind> {
   const answers = results.map((result, index) => parsed?.[index] ?? parsedAnswer(result));
   const judged = scorer?.score({row, results, answers});
-  return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
+  return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */

@@ -1,10 +1,13 @@
 import type {InputPosition, InputRecord} from '../../input/row.ts';
 import type {Result} from '../../lookup/plan-row.ts';
+import type {RepairCode} from '../../operations/cell.ts';
 
 /** A record on its way to the output; `results` fills up as answers come. */
 export interface PendingRecord {
   readonly record: InputRecord;
   readonly results: (Result | undefined)[];
+  /** What was repaired of its cells, by target; undefined where nothing was. */
+  readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** How many of its results are still missing. */
   missing: number;
   /** About the memory that it holds; it grows with the answers. */

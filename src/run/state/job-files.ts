@@ -18,6 +18,7 @@ export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER
 export const stateFiles = [
   ...ledgerFiles,
   'output.partial',
+  'packed.partial',
   'rejects.partial',
   'publish.json.new',
   'publish.json',
