@@ -1,5 +1,6 @@
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
+import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
@@ -13,6 +14,7 @@ export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
   fallback?: string,
+  env: Env = process.env,
 ): {readonly job: Job; readonly console: Console} {
   const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
@@ -29,7 +31,7 @@ export function jobFrom(
       jobFile: path,
       placeOf: placeIn(file, raw),
     },
-    process.env,
+    env,
     isInteractive(),
   );
   return {job, console: createConsole(rest)};

@@ -34,7 +34,7 @@ const programs = {
     'unlimited',
     '--concurrency',
     '64',
-    '--no-cache',
+    '--no-store',
     '--force',
     '--quiet',
   ],

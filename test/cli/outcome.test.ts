@@ -85,5 +85,5 @@ test('what is safe is what the last checkpoint holds', () => {
 test('a stream has no rows to go on from, and without a store nothing at all', () => {
   const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
   expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
-  expect(said({...stream, settings: {cache: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+  expect(said({...stream, settings: {store: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
 });

@@ -53,7 +53,15 @@ test('the nouns of a value’s way are types of the files that the table names',
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
   // The last ones are npm's and qsv's.
-  const flags = new Set(['--help', '--help-all', '--job', '--output', '--version', '--ignore-scripts', '--disk-cache']);
+  const flags = new Set([
+    '--help',
+    '--help-all',
+    '--job',
+    '--output',
+    '--version',
+    '--ignore-scripts',
+    '--disk-cache',
+  ]);
   for (const {name} of describeSettings())
     flags.add(`--${spelled(name, '-')}`).add(`--no-${spelled(name, '-')}`);
   for (const command of [
@@ -63,6 +71,9 @@ test('every flag that the pages name is one', async () => {
     'init',
     'worker',
     'plan',
+    'run',
+    'runs',
+    'rejects',
     'verify',
     'fleet status',
     'store purge',

@@ -18,7 +18,8 @@ function writeLists(site: Site): void {
   site.write('broken.csv', `${ips}4,192.0.2.4,,\n`);
   site.write('people.csv', 'ip,phone\n192.0.2.1,(202) 555-0100\n192.0.2.2,(202) 555-0101\n');
   site.write('events.ndjson', '{"user":{"ip":"192.0.2.1"},"at":1}\n');
-  const contact = 'Record ID,Email,Phone Number,Country/Region\n1,somebody@example.com,(202) 555-0100,United States\n';
+  const contact =
+    'Record ID,Email,Phone Number,Country/Region\n1,somebody@example.com,(202) 555-0100,United States\n';
   site.write('hubspot.csv', contact);
 }
 

@@ -16,7 +16,7 @@ interface Flag {
 
 /** A command, or a subcommand, as a shell completes it. */
 interface Completed {
-  /** `cache` of `cache stats`; undefined for `run`. */
+  /** `store` of `store stats`; undefined for `run`. */
   readonly parent: string | undefined;
   readonly name: string;
   readonly description: string;
@@ -60,8 +60,8 @@ function completed(above: Command, parent?: string): Completed[] {
         parent,
         name: command.name(),
         description: quoted(command.description()),
-        flags: command.options.flatMap(({long, description, argChoices}) =>
-          typeof long === 'string'
+        flags: command.options.flatMap(({long, description, argChoices, hidden}) =>
+          typeof long === 'string' && !hidden
             ? [
                 {
                   name: long,
