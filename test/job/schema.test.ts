@@ -28,7 +28,7 @@ test.each(Object.entries(writtenSchemas))(
 
 const jobs = `${root}jobs/`;
 const written = JSON.parse(readFileSync(`${jobs}job.schema.json`, 'utf8')) as {
-  properties: Record<string, {description?: string}>;
+  properties: Record<string, {description?: string; deprecated?: boolean}>;
 };
 
 test('it has every setting, in snake case and with a sentence', () => {
