@@ -127,7 +127,7 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return '';
   const near = closest(given, setting.choices);
   // Among a few short words many are near; a person rarely mistypes the first letter.
-  return near?.[0] !== given[0] ? '' : ` Did you mean "${near}"?`;
+  return near === undefined || near[0] !== given[0] ? '' : ` Did you mean "${near}"?`;
 }
 
 /** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */

@@ -194,7 +194,7 @@ describe('help', () => {
 
   test('run --help has the common settings in their groups, and says where the others are', async () => {
     const [few, all] = [await here('run', '--help'), await here('run', '--help-all')];
-    const flagsIn = (text: string) => text.split('\n').filter(line => line.startsWith('  -'));
+    const flagsIn = (text: string) => [...text.matchAll(/^ {2}(-[\w-]+)/gm)].map(([, flag]) => flag);
     expect(flagsIn(few.stdout).length).toBeLessThan(30);
     expect(few.stdout).toMatch(/^ {2}--help-all /m);
     expect(few.stdout).toMatch(/\nColumns:\n {2}--ip /);
@@ -205,6 +205,15 @@ describe('help', () => {
   test('--version is the package’s', async () => {
     expect((await here('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+test('plan asks nobody, so that it needs neither a service nor a key', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  const without = await runHere(sandbox, ['plan', 'list.csv']);
+  expect(without).toMatchObject({code: 0, stderr: expect.stringContaining('No service is configured')});
+  expect(without.stdout).toMatch(/Credits: 1 at least/);
+  const keyless = await runHere(sandbox, ['plan', 'list.csv'], {env: {BULK_ENRICH_BASE_URL: service.url}});
+  expect(keyless).toMatchObject({code: 0, stderr: ''});
 });
 
 test('quiet leaves only errors', async () => {

@@ -1,4 +1,4 @@
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawnSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
@@ -61,6 +61,50 @@ describe('in bash', () => {
     expect(screen.lines.join('\n')).toContain("<run><--job><my list's $1.csv><other.csv>");
   });
 });
+
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+const scriptFor = (shell: string) =>
+  execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
+
+test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', () => {
+  using sandbox = createSandbox();
+  sandbox.write('completion.fish', scriptFor('fish'));
+  const lines = ['run --max-c', 'run --endpoint ', 'store p', 'store purge --def', 'run --no-cach'];
+  const ask = `source completion.fish; ${lines.map(line => `complete -C "bulk-enrich ${line}"; echo ==`).join('; ')}`;
+  const printed = execFileSync('fish', ['--no-config', '-c', ask], {
+    cwd: sandbox.directory,
+    encoding: 'utf8',
+  });
+  const found = printed
+    .split('==\n')
+    .map(part => part.split('\n').flatMap(line => line.split('\t')[0] || []));
+  expect(found.slice(0, lines.length)).toEqual([
+    ['--max-credits'],
+    ['embedded', 'live'],
+    ['prune', 'purge'],
+    ['--default-country'],
+    [],
+  ]);
+  expect(printed).toContain('Most credits for this run');
+  expect(printed).not.toContain('\\:');
+});
+
+test.skipIf(!has('zsh') || !canOpenTerminal())(
+  'in zsh itself (skipped where it is not installed)',
+  async () => {
+    using sandbox = createSandbox();
+    sandbox.write('my.csv', '');
+    const stub = `bulk-enrich() { printf '<%s>' "$@"; exit; }`;
+    sandbox.write('.zshrc', `PS1=; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`);
+    const {type, ended, screen} = openTerminal('zsh -i', {
+      cwd: sandbox.directory,
+      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory, TERM: 'dumb'},
+    });
+    type('bulk-enrich store pur\t--def\tDE --stor\tmy\t\n');
+    await ended;
+    expect(screen.lines.join('\n')).toContain('<store><purge><--default-country><DE><--store><my.csv>');
+  },
+);
 
 test.each([
   [

@@ -119,6 +119,19 @@ describe('the job file', () => {
       ip: {column: 'ip='},
       email: 'email',
       max_credits: 7,
+      report: 'list.html',
     });
   });
+});
+
+test('a cap is suggested from what the list costs, with room, in two digits', async () => {
+  const asked: string[] = [];
+  const ask: Ask = async (question, otherwise) => {
+    asked.push(question);
+    return otherwise;
+  };
+  const seen = {columns: ['ip'], rows: csvRows(['192.0.2.1'], ['192.0.2.2']), live: true, interactive: true};
+  const found = await interview({...seen, costOf: async () => 1_234}, ask, () => {});
+  expect([found.maxCredits, asked.at(-1)]).toEqual([1_900, expect.stringContaining('this list costs 1,234')]);
+  expect((await interview({...seen, costOf: async () => undefined}, ask, () => {})).maxCredits).toBe(0);
 });

@@ -73,6 +73,7 @@ test('every flag that the pages name is one', async () => {
     'plan',
     'run',
     'runs',
+    'spend',
     'rejects',
     'verify',
     'fleet status',

@@ -26,6 +26,7 @@ test('a script pays for each row, writes as answers come, pays for all again, an
   const run = async () => {
     const child = spawn(process.execPath, [`${root}test/bench/hand-written.mjs`], {
       env: {
+        BENCH_IN_FLIGHT: '64',
         BENCH_URL: server.url,
         BENCH_INPUT: sandbox.path('list.csv'),
         BENCH_OUTPUT: sandbox.path('out.csv'),

@@ -81,7 +81,7 @@ function completed(above: Command, parent?: string): Completed[] {
 
 /** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
 function quoted(text: string): string {
-  return text.replaceAll("'", '’').replaceAll(':', '\\:');
+  return text.replaceAll("'", '’');
 }
 
 function bash(commands: readonly Completed[]): string {
@@ -116,10 +116,15 @@ complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 
+/** In zsh a colon ends a description. */
+function ofZsh(text: string): string {
+  return text.replaceAll(':', '\\:');
+}
+
 function zsh(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
   const option = ({name, description, values}: Flag) =>
-    `'${name}[${description.replace(/[[\]]/g, '')}]${values === '' ? '' : `:value:(${values})`}'`;
+    `'${name}[${ofZsh(description.replace(/[[\]]/g, ''))}]${values === '' ? '' : `:value:(${values})`}'`;
   const specs = ({flags, first}: Completed) => [
     ...flags.map(option),
     ...(first === '' ? [] : [`'1:first:(${first})'`]),
@@ -129,7 +134,7 @@ function zsh(commands: readonly Completed[]): string {
 # bulk-enrich completion for zsh: eval "$(bulk-enrich completion zsh)"
 _bulk_enrich() {
   local -a commands=(
-${lines(top, ({name, description}) => `    '${name}:${description}'`)}
+${lines(top, ({name, description}) => `    '${name}:${ofZsh(description)}'`)}
   )
   if (( CURRENT == 2 )); then
     _describe command commands
