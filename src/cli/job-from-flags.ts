@@ -4,6 +4,7 @@ import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
+import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** The flags of a command that takes a job, as commander hands them over. */
@@ -35,6 +36,12 @@ export function jobFrom(
     isInteractive(),
   );
   return {job, console: createConsole(rest)};
+}
+
+/** The environment of a command that counts and asks nobody: no key is read, nor a program run for it. */
+export function envOfCounting(env: Env): Env {
+  const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
+  return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
 /** What the job file and the flags say, unchecked, of a job that could not be made out. */

@@ -12,7 +12,7 @@ import type {SettingsFor} from '../../job/settings.ts';
 import {type Interviewed, interview} from '../init/interview.ts';
 import {columnSettings, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
-import {cleaned, jobFrom} from '../job-from-flags.ts';
+import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
 import {shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -70,7 +70,7 @@ async function costOfList(
   reading: RawSettings,
   answers: Omit<Interviewed, 'maxCredits'>,
 ): Promise<number | undefined> {
-  const env = {...process.env, BULK_ENRICH_API_KEY: 'not needed', BULK_ENRICH_API_KEY_FILE: undefined};
+  const env = envOfCounting(process.env);
   try {
     const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: answers.endpoint};
     const {job} = jobFrom([input], flags, '-', env);

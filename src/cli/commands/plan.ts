@@ -3,7 +3,7 @@ import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {durationFrom} from '../../job/values.ts';
 import {percent} from '../../report/format.ts';
-import {type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
+import {envOfCounting, type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
 import {count, duration, many, moment, table} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
@@ -25,7 +25,7 @@ export async function planCommand(
 
 /** Nobody is asked, so that no key is needed; nor is a service, but then nothing of it is known from before. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
-  const env = {...process.env, BULK_ENRICH_API_KEY: 'not needed', BULK_ENRICH_API_KEY_FILE: undefined};
+  const env = envOfCounting(process.env);
   try {
     return jobFrom(inputs, flags, '-', env);
   } catch (error) {
