@@ -3,6 +3,7 @@ import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {until} from '../support/until.ts';
 
 it.each(['bash', 'zsh', 'fish'])(
   'completion for %s knows every command, and flags from the schema',
@@ -95,11 +96,15 @@ test.skipIf(!has('zsh') || !canOpenTerminal())(
     using sandbox = createSandbox();
     sandbox.write('my.csv', '');
     const stub = `bulk-enrich() { printf '<%s>' "$@"; exit; }`;
-    sandbox.write('.zshrc', `PS1=; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`);
+    sandbox.write(
+      '.zshrc',
+      `PS1=READY; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`,
+    );
     const {type, ended, screen} = openTerminal('zsh -i', {
       cwd: sandbox.directory,
-      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory, TERM: 'dumb'},
+      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory},
     });
+    await until(() => screen.lines.join('\n').includes('READY'));
     type('bulk-enrich store pur\t--def\tDE --stor\tmy\t\n');
     await ended;
     expect(screen.lines.join('\n')).toContain('<store><purge><--default-country><DE><--store><my.csv>');

@@ -1,5 +1,6 @@
-import {existsSync, realpathSync, writeFileSync} from 'node:fs';
+import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {makePlan} from '../../estimate/estimate.ts';
 import type {Row} from '../../input/row.ts';
@@ -61,7 +62,8 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
 
 /** Node and this program by their full paths. */
 function programPath(): string {
-  return [process.execPath, realpathSync(process.argv[1] ?? 'bulk-enrich')].map(shellWord).join(' ');
+  const program = fileURLToPath(new URL('../bin.js', import.meta.url));
+  return [process.execPath, program].map(shellWord).join(' ');
 }
 
 /** What a run over the list would cost; undefined where that can't be counted. */
