@@ -3,7 +3,6 @@ import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
-import {until} from '../support/until.ts';
 
 it.each(['bash', 'zsh', 'fish'])(
   'completion for %s knows every command, and flags from the schema',
@@ -90,26 +89,29 @@ test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', 
   expect(printed).not.toContain('\\:');
 });
 
-test.skipIf(!has('zsh') || !canOpenTerminal())(
-  'in zsh itself (skipped where it is not installed)',
-  async () => {
-    using sandbox = createSandbox();
-    sandbox.write('my.csv', '');
-    const stub = `bulk-enrich() { printf '<%s>' "$@"; exit; }`;
-    sandbox.write(
-      '.zshrc',
-      `PS1=READY; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`,
-    );
-    const {type, ended, screen} = openTerminal('zsh -i', {
-      cwd: sandbox.directory,
-      env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory},
-    });
-    await until(() => screen.lines.join('\n').includes('READY'));
-    type('bulk-enrich store pur\t--def\tDE --stor\tmy\t\n');
-    await ended;
-    expect(screen.lines.join('\n')).toContain('<store><purge><--default-country><DE><--store><my.csv>');
-  },
-);
+test.skipIf(!has('zsh'))('in zsh itself (skipped where it is not installed)', () => {
+  using sandbox = createSandbox();
+  sandbox.write('my.csv', '');
+  const stub = 'bulk-enrich() { print -r -- "$*" END; exit }';
+  sandbox.write(
+    '.zshrc',
+    `unsetopt prompt_sp; PS1=READY; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`,
+  );
+  const keys = 'bulk-enrich store pur\\t--def\\tDE --stor\\tmy\\t\\n';
+  // Each reading waits for what it names.
+  sandbox.write(
+    'drive.zsh',
+    `zmodload zsh/zpty; zpty z zsh -i; zpty -r z seen '*READY*'; zpty -w -n z $'${keys}'; zpty -r z said '* END*'; print -r -- "$said"`,
+  );
+  const env = {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory, TERM: 'dumb'};
+  const printed = execFileSync('zsh', ['-f', 'drive.zsh'], {
+    cwd: sandbox.directory,
+    env,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect(printed).toContain('store purge --default-country DE --store my.csv END');
+});
 
 test.each([
   [

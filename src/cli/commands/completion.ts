@@ -102,18 +102,27 @@ _bulk_enrich() {
   [ "$COMP_CWORD" -eq 2 ] && case "$command" in
 ${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; return ;;`)}
   esac
-  case "$command" in ${top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
+  case "$command" in ${holders(top)}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
 ${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
   esac
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
   case "$word" in -*) ;; *) return ;; esac
   case "$command" in
-${lines(commands, ({parent, name, flags}) => `    '${parent === undefined ? '' : `${parent} `}${name}') ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
+${lines(commands, ({parent, name, flags}) => `    ${fullName({parent, name})}) ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
   esac
 }
 complete -o default -F _bulk_enrich bulk-enrich
 `;
+}
+
+/** The commands that hold others, as a pattern. */
+function holders(top: readonly Completed[]): string {
+  return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
+}
+
+function fullName({parent, name}: Pick<Completed, 'parent' | 'name'>): string {
+  return parent === undefined ? name : `'${parent} ${name}'`;
 }
 
 /** In zsh a colon ends a description. */
@@ -142,7 +151,10 @@ ${lines(top, ({name, description}) => `    '${name}:${ofZsh(description)}'`)}
     local command="$words[2]"
     shift words; (( CURRENT-- ))
     case "$command" in
-${lines(top, each => `      ${each.name}) _arguments ${specs(each).join(' ')} ;;`)}
+      ${holders(top)}) (( CURRENT > 2 )) && { command="$command $words[2]"; shift words; (( CURRENT-- )) } ;;
+    esac
+    case "$command" in
+${lines(commands, each => `      ${fullName(each)}) _arguments ${specs(each).join(' ')} ;;`)}
     esac
   fi
 }
