@@ -97,7 +97,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
         names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
       ),
     },
-    store: job.settings.cache === false ? null : storeSummary(facts),
+    store: job.settings.store === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
     timeline: timelineSummary(books.timeline),
