@@ -117,7 +117,7 @@ const usedUp: Check = {
     const isOneDay = summary.started_at.slice(0, 10) === summary.finished_at.slice(0, 10);
     const leftToday = day === undefined || !isOneDay ? Number.POSITIVE_INFINITY : day.limit - day.used;
     const least = Math.min(left, leftToday);
-    return isMore(least + 1e-5, spec.cost)
+    return Number.isFinite(least) && isMore(least + 1e-5, spec.cost)
       ? `${least} credits were left, and a call costs ${spec.cost}`
       : undefined;
   },
