@@ -12,7 +12,7 @@ export const said = {
 
 /** What most runs are told; `--help-all` has the rest. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
-  ...Object.values(operations).map(({setting}) => setting),
+  ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
   ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
 ]);
