@@ -1,17 +1,36 @@
 #!/usr/bin/env bash
-# From a table to a table through pipes: nothing is written but the run's own state.
+# From a table to a table through pipes: nothing is written but the answer store and the summary.
 #   DATABASE_URL=postgres://… jobs/postgres.sh
-# The output is streamed, so a run that is cut off starts over; answers that were paid for come from the answer store.
+# Each row once, or none: rows go to a staging table of this session, and from there by one statement, and only if the
+# export and the run ended well. Cut off at any point, the same script again does all of it, and its answers that were
+# paid for come from the answer store. `id` is the table's primary key.
 set -euo pipefail
+query=(psql "$DATABASE_URL" --quiet --no-psqlrc -v ON_ERROR_STOP=1)
 
-psql "$DATABASE_URL" --quiet --no-psqlrc -v ON_ERROR_STOP=1 \
-  -c "\copy (SELECT id, ip, email FROM signups ORDER BY id) TO STDOUT WITH (FORMAT csv, HEADER)" |
-  bulk-enrich run - -o - --ip ip --email email \
-    --fields ip.country,ip.is_vpn,email.is_valid,email.trust_score --score none \
-    --endpoint "${BULK_ENRICH_ENDPOINT:-live}" --summary signups.summary.json |
-  psql "$DATABASE_URL" --quiet --no-psqlrc -v ON_ERROR_STOP=1 -c "
-    CREATE TABLE IF NOT EXISTS signup_risk (
-      id bigint, ip text, email text,
-      ip_status text, ip_error text, ip_is_vpn boolean, ip_country text,
-      email_status text, email_error text, email_is_valid boolean, email_trust_score real)" \
-    -c "\copy signup_risk FROM STDIN WITH (FORMAT csv, HEADER)"
+# What the staging table is filled from, below.
+if [ "${1-}" = rows ]; then
+  set +e
+  "${query[@]}" -c "\copy (SELECT id, ip, email FROM signups ORDER BY id) TO STDOUT WITH (FORMAT csv, HEADER)" </dev/null |
+    bulk-enrich run - -o - --ip ip --email email \
+      --fields ip.country,ip.is_vpn,email.is_valid,email.trust_score --score none \
+      --endpoint "${BULK_ENRICH_ENDPOINT:-live}" --summary signups.summary.json
+  ended="${PIPESTATUS[*]}"
+  # 3: all rows are there, some lookups failed.
+  [ "$ended" = '0 0' ] || [ "$ended" = '0 3' ]
+  exit
+fi
+
+export ROWS_FROM="$0"
+"${query[@]}" <<'SQL'
+SELECT pg_advisory_lock(hashtext('bulk-enrich signup_risk')) AS locked \gset
+CREATE TABLE IF NOT EXISTS signup_risk (
+  id bigint PRIMARY KEY, ip text, email text,
+  ip_status text, ip_error text, ip_is_vpn boolean, ip_country text,
+  email_status text, email_error text, email_is_valid boolean, email_trust_score real);
+CREATE TEMPORARY TABLE staging (LIKE signup_risk INCLUDING CONSTRAINTS);
+\copy staging FROM PROGRAM 'exec bash "$ROWS_FROM" rows' WITH (FORMAT csv, HEADER)
+INSERT INTO signup_risk SELECT * FROM staging ON CONFLICT (id) DO UPDATE SET
+  (ip, email, ip_status, ip_error, ip_is_vpn, ip_country, email_status, email_error, email_is_valid, email_trust_score) =
+  (excluded.ip, excluded.email, excluded.ip_status, excluded.ip_error, excluded.ip_is_vpn, excluded.ip_country,
+   excluded.email_status, excluded.email_error, excluded.email_is_valid, excluded.email_trust_score);
+SQL

@@ -1,3 +1,5 @@
+import {stripVTControlCharacters} from 'node:util';
+
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
 export const exitCodes = {
   ok: 0,
@@ -18,41 +20,136 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * Base of every error that this package throws on purpose. It ends the run; a failed lookup is a value instead.
- * The message says what is wrong, where, and what to do; it never holds a key or a value from a row.
- */
-export class BulkEnrichError extends Error {
-  /** A stable, machine-readable name for the cause, such as `unknown_column`. */
+/** What the command that led here lacks. */
+export interface Remedy {
+  /** Flags that are added to it; one that it has already is replaced. */
+  readonly flags?: readonly string[];
+  /** What it should read instead of a file: the output of this command. */
+  readonly pipe?: {readonly command: string; readonly input: string};
+}
+
+export type RemedyOptions = ErrorOptions & Remedy;
+
+/** Settings, columns, rules or the environment are not right. */
+// biome-ignore format: one code a line would hide the rest of the file
+export type UsageCode =
+  | 'base_url_insecure' | 'base_url_invalid' | 'account_file' | 'account_fleet' | 'account_settings' | 'account_syntax' | 'account_twice'
+  | 'circular_when' | 'column_clash' | 'column_invalid'
+  | 'column_unsure' | 'empty_variable' | 'expression' | 'fleet_packages' | 'fleet_refused'
+  | 'fleet_secret' | 'foreign_link' | 'header_is_value' | 'is_directory' | 'job_columns' | 'job_endpoint'
+  | 'job_file' | 'job_syntax' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
+  | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
+  | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
+  | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
+  | 'rejects_exist' | 'rejects_stdin' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
+  | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
+  | 'timeout_invalid' | 'too_many_columns' | 'two_keys' | 'unknown_column' | 'unknown_command'
+  | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_run' | 'unknown_shell';
+
+/** What can be wrong with an input as a whole. */
+export type InputCode =
+  /** There is no such file. */
+  | 'input_missing'
+  /** It is there and can't be read: permissions, a directory, an I/O error. */
+  | 'input_unreadable'
+  /** It holds no bytes, or nothing but blank lines. */
+  | 'input_empty'
+  /** Its gzip or zstd data is cut off or damaged. */
+  | 'input_corrupt'
+  /** This Node can't decompress it. */
+  | 'input_compression'
+  /** It is a spreadsheet or another binary file. */
+  | 'input_binary'
+  /** Its header line can't be read. */
+  | 'input_header'
+  /** A title stands above its header. */
+  | 'input_title'
+  /** Nearly none of its rows can be read. */
+  | 'input_rejected'
+  /** Its header is another than the first input's. */
+  | 'input_headers_differ'
+  /** It is not what it was when the checkpoint was written. */
+  | 'input_changed';
+
+/** Something can't be written. */
+// biome-ignore format: one code a line would hide the rest of the file
+export type OutputCode =
+  | 'account_pace' | 'history_unusable' | 'daily_budget' | 'no_directory' | 'output_unwritable' | 'publish_failed' | 'state_not_private'
+  | 'state_unwritable' | 'store_unusable' | 'temporary_unwritable';
+
+/** Saved state does not fit, or is damaged. */
+// biome-ignore format: one code a line would hide the rest of the file
+export type StateCode =
+  | 'partial_short' | 'publish_lost' | 'settings_changed' | 'stale_stdin' | 'state_damaged'
+  | 'state_version';
+
+/** Why a run or an enricher ended before its rows did. */
+// biome-ignore format: one code a line would hide the rest of the file
+export type EndCode =
+  | 'aborted' | 'budget' | 'certificate' | 'closed' | 'credentials' | 'credits' | 'deadline' | 'declined' | 'drift'
+  | 'fail_if' | 'fleet_unreachable' | 'internal' | 'interrupted' | 'locked' | 'max_errors' | 'max_rejects'
+  | 'outage' | 'redirect' | 'refused' | 'signal';
+
+/** Every code of a {@link BulkEnrichError}. */
+export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;
+
+/** Base of all errors that this package throws on purpose; the message never holds a key or a value from a row. */
+export abstract class CodedError extends Error {
+  /** A stable, machine-readable name for the cause. */
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
+  /** What it would take for the same command to work. */
+  readonly remedy: Remedy;
 
-  constructor(code: string, exitCode: ExitCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
+    super(oneLine(message), options);
+    const {flags, pipe} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
   }
 }
 
+/** A text as one line: what files, libraries and services say is quoted in sentences, and may hold anything. */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+}
+
+/**
+ * What ends a run, or keeps it from starting; a failed lookup is a value instead. The message says what is wrong, where,
+ * and what to do.
+ */
+export class BulkEnrichError extends CodedError {
+  declare readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(code, exitCode, message, options);
+  }
+}
+
 /** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
 export class UsageError extends BulkEnrichError {
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
   }
 }
 
 /** The output, the state or their directory can't be written. The run stops; what was saved before stays. Exit 9. */
 export class OutputError extends BulkEnrichError {
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: OutputCode, message: string, options?: ErrorOptions) {
     super(code, exitCodes.output, message, options);
   }
 }
 
 /** The saved state does not fit this run, or is damaged. The run does not start, and nothing was sent. Exit 10. */
 export class StateError extends BulkEnrichError {
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  declare readonly code: StateCode;
+
+  constructor(code: StateCode, message: string, options?: ErrorOptions) {
     super(code, exitCodes.state, message, options);
   }
 }

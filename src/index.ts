@@ -1,18 +1,16 @@
-/** The library: a run, the service's client, and the embedded service for other people's tests. */
+/** The library: runs, enrichers, the service's client, and the embedded service for other people's tests. */
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';
-export {BulkEnrichError, exitCodes} from './errors.ts';
-export type {JobInput} from './job/settings.ts';
-export {
-  type Enriched,
-  type Enrichment,
-  type EnrichSettings,
-  enrich,
-  enrichStream,
-  type LookupResult,
-} from './library/enrich.ts';
+export {BulkEnrichError, type ErrorCode, exitCodes} from './errors.ts';
+export {AbortError} from './library/abort-error.ts';
+export {enrich, enrichStream} from './library/enrich.ts';
+export type {EnrichSettings} from './library/enrich-settings.ts';
+export type {Enriched, Enrichment, LookupResult, RejectedRow} from './library/enriched.ts';
+export {createEnricher, type Enricher, type EnricherSettings} from './library/enricher.ts';
+export type {JobInput} from './library/job-input.ts';
 export {type RunJobOptions, runJob} from './library/run-job.ts';
+export type {OneOptions} from './library/shared-run.ts';
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';
 export type {RunOutcome} from './run/run-outcome.ts';

@@ -42,10 +42,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'score',
     ],
+    'service/data/data-version.ts',
     'service/start.ts',
   ],
   estimate: ['disk', 'input', 'job', 'ledger', 'lookup', 'operations', 'report', 'run'],
-  library: ['job', 'operations', 'run', 'score'],
+  library: ['input', 'job', 'lookup', 'operations', 'output/columns.ts', 'report/summary.ts', 'run', 'score'],
   cli: [
     ...[
       'client',
@@ -60,6 +61,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'report',
       'run',
     ],
+    'output/csv-table.ts',
     'score/default-rules.ts',
     'service/start.ts',
   ],

@@ -1,12 +1,16 @@
 import {type Logger, pino} from 'pino';
-import {BulkEnrichError} from '../errors.ts';
+import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
+import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
-import {print, printable} from './terminal/printable.ts';
+import {textLine} from './terminal/log-line.ts';
+import {eraseLine, print, printLogLine} from './terminal/printable.ts';
 
-/** What the command writes for a person; data alone goes to stdout. */
+/** What the command writes beside its data, which alone goes to stdout: for a person, or as the log of a machine. */
 export interface Console {
   readonly quiet: boolean;
+  /** Whether a program reads it: then all of it is events of the log. */
+  readonly forMachine: boolean;
   /** Whether somebody sits there. */
   readonly interactive: boolean;
   /** How many characters fit in a line; any number where there is no terminal. */
@@ -19,43 +23,52 @@ export interface Console {
   readonly log: Logger;
 }
 
-export function createConsole(settings: Pick<Settings, 'quiet' | 'logLevel'>): Console {
-  const {quiet} = settings;
+export type ConsoleSettings = Pick<Settings, 'quiet' | 'logLevel' | 'logFormat'>;
+
+export function createConsole(settings: ConsoleSettings): Console {
+  const {quiet, logFormat} = settings;
+  const forMachine = logFormat === 'json';
   const paint = painter(process.stderr, process.env);
   let drawn = false;
   const erase = () => {
-    if (drawn) process.stderr.write(ERASE_LINE);
+    if (drawn) eraseLine();
     drawn = false;
   };
-  const write = (text: string) => {
+  const line = (text: string) => {
     erase();
-    process.stderr.write(text);
+    print('stderr', `${text}\n`);
   };
-  const line = (text: string) => write(printable(`${text}\n`));
+  const log = createLog(settings.logLevel ?? (forMachine ? 'info' : 'warn'), json => {
+    erase();
+    if (logFormat === 'text') print('stderr', textLine(json));
+    else printLogLine(json);
+  });
+  const tell = forMachine
+    ? {
+        say: (sentence: string) => logEvent(log, 'message', {}, oneLine(sentence)),
+        warn: (sentence: string) => logEvent(log, 'warning', {}, oneLine(sentence)),
+      }
+    : {say: line, warn: (sentence: string) => line(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)};
+  const nothing = () => {};
   return {
     quiet,
+    forMachine,
     interactive: isInteractive(),
     get width() {
       return terminalWidth();
     },
     paint,
-    say: sentence => {
-      if (!quiet) line(sentence);
-    },
-    warn: sentence => {
-      if (!quiet) line(`${paint('yellow', 'Warning:')} ${sentence}`);
-    },
+    ...(quiet ? {say: nothing, warn: nothing} : tell),
     draw(text) {
       erase();
-      if (text === '') return;
+      if (text === '' || forMachine) return;
       print('stderr', text);
       drawn = true;
     },
-    log: createLog(settings.logLevel, write),
+    log,
   };
 }
 
-const ERASE_LINE = '\r\u001B[2K';
 /** How wide a terminal is that does not say, or says 0, as serial lines do. */
 const NARROW = 80;
 
@@ -73,9 +86,20 @@ export function isInteractive(): boolean {
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,
-  message: error instanceof BulkEnrichError ? error.message : undefined,
+  message: error instanceof CodedError ? error.message : undefined,
 });
 
-function createLog(level: Settings['logLevel'], write: (text: string) => void): Logger {
+function createLog(level: string, write: (text: string) => void): Logger {
   return pino({level, base: null, serializers: {err: errorFields, error: errorFields}}, {write});
+}
+
+/** Logs why a command failed, for a program that reads its log. What was not thrown on purpose may hold anything. */
+export function logFailure(error: unknown): number {
+  const {log} = createConsole({quiet: false, logFormat: 'json', logLevel: undefined});
+  const foreseen = error instanceof BulkEnrichError ? error : undefined;
+  const exitCode = foreseen?.exitCode ?? exitCodes.internal;
+  const name = error instanceof Error ? error.name : typeof error;
+  const fields = {code: foreseen?.code ?? 'internal', exit_code: exitCode, ...(foreseen ? {} : {name})};
+  logEvent(log, 'error', fields, foreseen?.message ?? 'Internal error.');
+  return exitCode;
 }

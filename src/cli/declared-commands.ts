@@ -1,5 +1,6 @@
-import type {Command} from 'commander';
+import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
+import type {Grouping} from '../report/spend.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 export type Action = (...given: never[]) => Promise<number>;
@@ -31,6 +32,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   addCache(program, run, said);
   addDoctor(addWith, run);
   addInit(addWith, run);
+  addHistory(add, run);
   add('explain', "Say what a row's score is made of, from an output of run.")
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption(
@@ -38,6 +40,9 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
       "The row's number, as the summary and the log count: from 1, rejected ones too.",
     )
     .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+  add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
+    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
+    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .action(
@@ -53,10 +58,12 @@ type AddWith = (use: Use, name: string, description: string) => Command;
 function addRun(addWith: AddWith, run: Run): void {
   addWith('run', 'run', 'Enrich a list: rows in, enriched rows out, in order.')
     .argument('[input...]', 'files; - is stdin')
+    .option('--yes', 'Spend without a question, which is asked at a terminal where no --max-credits is set.')
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
   addWith('run', 'plan', 'Say what run would do, and what it would cost; nothing is sent.')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
+    .option('--ahead <TIME>', 'What would fall due by day, so far ahead, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
@@ -64,6 +71,7 @@ function addSingle(addWith: AddWith, run: Run, said: CommandSettings['said']): v
   addWith('lookup', 'lookup', 'Look one value up.')
     .argument('<operation>', said.lookups)
     .argument('<value>')
+    .option('--json', 'The answer as JSON on stdout, as without it.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
@@ -114,12 +122,37 @@ function addServe(command: Command): Command {
     .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
+    .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
     .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
+    .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
+    .option(
+      '--no-pages',
+      'Leave out the pages that need no key: /openapi.json, /_ledger, /_sources, /_schemas',
+    )
     .option('--credits <N>', 'Credits to begin with (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
     .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
     .option('--seed <N>', 'Seed of the practice faults');
+}
+
+function addHistory(add: (name: string, description: string) => Command, run: Run): void {
+  const listing = (command: Command) =>
+    command
+      .option('--since <TIME>', 'Only what ended so long ago at most, such as 30d or 12h', '30d')
+      .option('--json', 'The same as JSON on stdout.')
+      .option('--csv', 'The same as CSV on stdout.');
+  listing(add('runs', 'What runs have come to, a line each: rows, calls, credits, and why they ended.'))
+    .argument('[run]', 'the beginning of an identifier: the summary that is kept of it, as JSON')
+    .option('--job <NAME>', 'Only runs of this job.')
+    .action(run(async () => (await import('./history/runs.ts')).runsCommand));
+  listing(add('spend', 'What calls have cost, by day, job or operation.'))
+    .addOption(
+      new Option('--by <WHAT>', 'What is summed up')
+        .choices(['day', 'job', 'operation'] satisfies Grouping[])
+        .default('day'),
+    )
+    .action(run(async () => (await import('./history/spend.ts')).spendCommand));
 }
 
 function addFleet(program: Command, run: Run): void {
@@ -146,9 +179,9 @@ function addCache(program: Command, run: Run, said: CommandSettings['said']): vo
       .description(description)
       .exitOverride()
       .option('--cache <DIR>', "The store's directory (default: the user's cache directory)");
-  sub('stats', 'What is in the store, and how old it is.').action(
-    run(async () => (await import('./commands/cache.ts')).cacheStats),
-  );
+  sub('stats', 'What is in the store, and how old it is.')
+    .option('--json', 'The same as JSON on stdout.')
+    .action(run(async () => (await import('./commands/cache.ts')).cacheStats));
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/cache.ts')).cachePrune));

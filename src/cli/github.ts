@@ -1,5 +1,5 @@
 import {appendFileSync, statSync} from 'node:fs';
-import {BulkEnrichError, exitCodes, systemReason} from '../errors.ts';
+import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {buildReport} from '../report/build.ts';
 import {renderMarkdown} from '../report/render/markdown.ts';
@@ -7,12 +7,13 @@ import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
-import {print} from './terminal/printable.ts';
+import {printCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
 export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): void {
   if (!inGitHubActions(env)) return;
-  for (const line of annotations(outcome)) if (!console.quiet || line.startsWith('::error')) write(line);
+  for (const line of annotations(outcome))
+    if (!console.quiet || line.startsWith('::error')) printCommand(line);
   const path = env.GITHUB_STEP_SUMMARY ?? '';
   if (outcome.summary === undefined || path === '') return;
   try {
@@ -27,8 +28,8 @@ export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): voi
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
   // What was not thrown on purpose may hold anything in its message.
-  const message = error instanceof BulkEnrichError ? error.message : 'Internal error: see the log.';
-  write(annotation('error', 'bulk-enrich', message));
+  const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
+  printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 
 function inGitHubActions(env: Env): boolean {
@@ -50,9 +51,4 @@ function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
   if (stop === undefined && exitCode === exitCodes.limit && summary?.reason !== 'drift')
     lines.push(annotation('error', 'bulk-enrich: a limit was passed', message));
   return lines;
-}
-
-/** To stderr, as stdout may carry the rows; GitHub reads both. */
-function write(line: string): void {
-  print('stderr', `${line}\n`);
 }

@@ -1,3 +1,5 @@
+import type {z} from 'zod';
+import {UsageError} from '../errors.ts';
 import type {Job} from '../job/job.ts';
 import {resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
@@ -12,7 +14,7 @@ export function jobFrom(
   flags: JobFlags,
   fallback?: string,
 ): {readonly job: Job; readonly console: Console} {
-  const {output, job: path, json: _, ...given} = flags as Record<string, unknown> & JobFlags;
+  const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
   const raw = cleaned(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
@@ -33,7 +35,27 @@ export function jobFrom(
   return {job, console: createConsole(rest)};
 }
 
+/** What the job file and the flags say, unchecked, of a job that could not be made out. */
+export function unchecked({job: path, ...flags}: JobFlags): RawSettings {
+  try {
+    return {...(path === undefined ? {} : readJobFile(path).settings), ...cleaned(flags)};
+  } catch {
+    return flags;
+  }
+}
+
 /** The flags that were given. */
 export function cleaned(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * What a flag says that is a command's own, and no setting of a job.
+ *
+ * @throws {UsageError} naming the flag, and what was expected.
+ */
+export function readFlag<T>(flag: string, schema: z.ZodType<T>, text: string): T {
+  const read = schema.safeParse(text);
+  if (read.success) return read.data;
+  throw new UsageError('settings', `${flag}: ${read.error.issues[0]?.message ?? 'not valid'}.`);
 }

@@ -1,5 +1,5 @@
 import {Command, CommanderError} from 'commander';
-import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
+import {CodedError, exitCodes, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import {packageVersion} from '../job/version.ts';
 import {
@@ -13,6 +13,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {painter} from './terminal/colour.ts';
 import {print} from './terminal/printable.ts';
+import {remedied} from './terminal/remedied.ts';
 
 /** Runs the command line and returns its exit code. Errors are rendered here, and nowhere else. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -27,7 +28,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     await (await createProgram(run, argv)).parseAsync(argv as string[]);
     return code;
   } catch (error) {
-    return report(error);
+    if (asksForJson(argv) && !(error instanceof CommanderError))
+      return (await import('./console.ts')).logFailure(error);
+    return report(error, argv);
   }
 }
 
@@ -37,7 +40,11 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .version(packageVersion())
     .exitOverride()
     .configureHelp({helpWidth: process.stdout.columns || ONE_LINE_EACH, subcommandTerm: termOf})
-    .configureOutput({outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:')))})
+    .configureOutput({
+      writeOut: text => print('stdout', text),
+      writeErr: text => print('stderr', text),
+      outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:'))),
+    })
     .showSuggestionAfterError()
     .helpCommand(true)
     .argument('[command]')
@@ -97,14 +104,22 @@ async function settingsOf(argv: readonly string[]): Promise<CommandSettings> {
   return {withSettings, said};
 }
 
+/** A flag alone can say so: what a job file says is that command's to know. */
+function asksForJson(argv: readonly string[]): boolean {
+  const at = argv.indexOf('--log-format');
+  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
+}
+
 /** One place renders errors: a sentence, never a stack trace for a user's mistake. */
-function report(error: unknown): number {
+function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
     return exitCodes.usage;
   }
-  if (error instanceof BulkEnrichError) {
+  if (error instanceof CodedError) {
     print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    const command = remedied(argv, error.remedy);
+    if (command !== undefined) print('stderr', `Try: ${command}\n`);
     return error.exitCode;
   }
   print(

@@ -1,4 +1,5 @@
 import {exitCodes, systemCode, systemReason} from '../errors.ts';
+import {print} from './terminal/printable.ts';
 
 /**
  * Whoever reads what is written may go away, as `head` does: that is no error, and a run goes on to its end. Anything
@@ -13,6 +14,6 @@ export function outliveReaders(): void {
 
 function endWithout(error: unknown, code: number): void {
   if (code !== exitCodes.ok) return;
-  process.stderr.write(`Error: stdout can't be written (${systemReason(error)}).\n`);
+  print('stderr', `Error: stdout can't be written (${systemReason(error)}).\n`);
   process.exitCode = exitCodes.output;
 }

@@ -53,7 +53,7 @@ export async function serveMetrics(
 }
 
 /** What a worker has done, as Prometheus text. */
-function workerMetrics({concurrency, inFlight, chunks, calls}: WorkerReport): string {
+export function workerMetrics({concurrency, inFlight, chunks, calls}: WorkerReport): string {
   const families = [
     {
       name: 'bulk_enrich_worker_calls_total',

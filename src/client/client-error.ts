@@ -1,20 +1,23 @@
-import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
+import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 
 type Failure = Exclude<Attempt, {kind: 'answered'}>;
 
-/** Thrown by a client used on its own; in a run the same failure is a value. `attempt` says what became of the call. */
-export class ClientError extends BulkEnrichError {
-  readonly attempt: Failure | undefined;
+/**
+ * A call of a client used on its own that brought no answer; in a run the same failure is a value. `code` is the service's
+ * own word, or the network's; `attempt` says what became of the call.
+ */
+export class ClientError extends CodedError {
+  readonly attempt: Failure;
 
-  constructor(code: string, message: string, exitCode: ExitCode = exitCodes.usage, attempt?: Failure) {
-    super(code, exitCode, message);
+  constructor(message: string, attempt: Failure) {
+    super(attempt.code, exitCodeOf(attempt), message);
     this.attempt = attempt;
   }
 
   static of(operation: Operation, attempt: Failure): ClientError {
-    return new ClientError(attempt.code, `${operation}: ${explain(attempt)}`, exitCodeOf(attempt), attempt);
+    return new ClientError(`${operation}: ${explain(attempt)}`, attempt);
   }
 }
 

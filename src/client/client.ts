@@ -1,5 +1,6 @@
 import {Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
+import {UsageError} from '../errors.ts';
 import {
   type AnswerData,
   type Intelligence,
@@ -40,10 +41,10 @@ type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<Answ
 
 export interface Client extends Lookups {
   readonly baseUrl: string;
-  /** One call, no retries; never rejects: what went wrong is in the result. */
-  send(operation: Operation, params: Params): Promise<Attempt>;
+  /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
+  send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
-  /** Gives up calls in flight and closes the connections. */
+  /** Gives up calls in flight and closes the connections; nothing is sent any more. */
   close(): void;
 }
 
@@ -63,14 +64,14 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 /**
  * A client of the service's four operations.
  *
- * @throws {ClientError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
+ * @throws {UsageError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
  */
 export function createClient(options: ClientOptions): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
   // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
-    throw new ClientError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
+    throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agents = connect(base, options);
   const wires = transport({
     agents,
@@ -82,8 +83,12 @@ export function createClient(options: ClientOptions): Client {
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
-  async function send(operation: Operation, params: Params): Promise<Attempt> {
-    const result = await wires.post(urls[operation], JSON.stringify({api_key: options.apiKey, ...params}));
+  let isClosed = false;
+
+  async function send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt> {
+    if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
+    const body = JSON.stringify({api_key: options.apiKey, ...params});
+    const result = await wires.post(urls[operation], body, onLeaving);
     return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
   }
 
@@ -99,6 +104,7 @@ export function createClient(options: ClientOptions): Client {
     ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
+      isClosed = true;
       wires.close();
       agents.http.destroy();
       agents.https.destroy();
@@ -120,26 +126,26 @@ function verifyParams(request: VerifyParams): Params {
 /** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */
 export function checkedBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
-    throw new ClientError(
+    throw new UsageError(
       'base_url_invalid',
       'The base URL is not a URL; expected something like https://api.example.com',
     );
   }
   const url = new URL(text);
   if (url.search !== '' || url.hash !== '') {
-    throw new ClientError(
+    throw new UsageError(
       'base_url_invalid',
       `The base URL ${url.origin} must not carry a query or a fragment`,
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new ClientError(
+    throw new UsageError(
       'base_url_insecure',
       `The base URL ${url.origin} would send the key in the clear: use https://`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new ClientError('base_url_invalid', `The base URL must begin with https://, not ${url.protocol}//`);
+    throw new UsageError('base_url_invalid', `The base URL must begin with https://, not ${url.protocol}//`);
   }
   return url;
 }

@@ -19,8 +19,8 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** One POST: a complete response, or why there is none. Never rejects. */
-  post(url: URL, body: string): Promise<RawResponse | Attempt>;
+  /** One POST: a complete response, or why there is none; `onLeaving` is told when it has a connection. Never rejects. */
+  post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up what is under way, also what still waits for a connection. */
   close(): void;
 }
@@ -43,11 +43,11 @@ export function transport(options: TransportOptions): Transport {
   const inTurn = new AnswersInTurn(options.onUnasked);
   const underWay = new Set<Duplex>();
   return {
-    post(url, body) {
+    post(url, body, onLeaving) {
       const stream = client.stream(url, {body});
       underWay.add(stream);
       stream.once('close', () => underWay.delete(stream));
-      return exchange(stream, inTurn, options);
+      return exchange(stream, inTurn, options, onLeaving);
     },
     close() {
       for (const stream of underWay) stream.destroy();
@@ -56,7 +56,12 @@ export function transport(options: TransportOptions): Transport {
 }
 
 /** What comes first settles it: an answer, a timer or an error. */
-function exchange(stream: Duplex, inTurn: AnswersInTurn, {timeoutMs, maxBodyBytes}: TransportOptions) {
+function exchange(
+  stream: Duplex,
+  inTurn: AnswersInTurn,
+  {timeoutMs, maxBodyBytes}: TransportOptions,
+  onLeaving?: () => void,
+) {
   return new Promise<RawResponse | Attempt>(resolve => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -78,7 +83,7 @@ function exchange(stream: Duplex, inTurn: AnswersInTurn, {timeoutMs, maxBodyByte
       stream.destroy();
     };
     stream.on('request', (request: ClientRequest) => {
-      inTurn.follow(request, socket => timers.start(socket));
+      inTurn.follow(request, socket => timers.start(socket, onLeaving));
       // Without a listener for it, a call that is answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
@@ -122,11 +127,12 @@ class CallTimers {
     return performance.now() - this.#started;
   }
 
-  start(socket: Socket): void {
+  start(socket: Socket, onConnected?: () => void): void {
     this.#started = performance.now();
     this.#deadline = setTimeout(this.#late, this.#timeoutMs);
     onceConnected(socket, () => {
       this.isConnected = true;
+      onConnected?.();
       clearTimeout(this.#connecting);
     });
     if (!this.isConnected) this.#connecting = setTimeout(this.#late, CONNECT_TIMEOUT_MS);

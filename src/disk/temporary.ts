@@ -1,14 +1,31 @@
-import {mkdtempSync} from 'node:fs';
+import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {OutputError, systemReason} from '../errors.ts';
 
+export interface TemporaryDirectory {
+  readonly path: string;
+  /** Removes it with all that is in it; may be called again. */
+  remove(): void;
+}
+
 /**
- * Makes a directory for what a command needs only while it runs; removing it is the caller's.
+ * Makes a directory for what is needed only for a while; removing it is the caller's. Where the process ends before
+ * that, it goes too.
  *
  * @throws {OutputError}
  */
-export function temporaryDirectory(): string {
+export function temporaryDirectory(): TemporaryDirectory {
+  const path = made();
+  const remove = () => {
+    process.off('exit', remove);
+    rmSync(path, {recursive: true, force: true});
+  };
+  process.once('exit', remove);
+  return {path, remove};
+}
+
+function made(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'bulk-enrich-'));
   } catch (error) {

@@ -9,13 +9,14 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** The user's directories of the XDG Base Directory Specification that this package keeps something in. */
 const bases = {
   cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache'},
+  config: {variable: 'XDG_CONFIG_HOME', underHome: '.config'},
   state: {variable: 'XDG_STATE_HOME', underHome: join('.local', 'state')},
 } as const;
 
 type UserDirectory = keyof typeof bases;
 
 /**
- * `bulk-enrich` in the user's cache or state directory. A home directory is never made: where it is missing, nobody
+ * `bulk-enrich` in the user's cache, configuration or state directory. A home directory is never made: where it is missing, nobody
  * would look for what was put there.
  *
  * @throws when the home directory is needed and does not exist.

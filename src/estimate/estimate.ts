@@ -1,42 +1,52 @@
-import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
+import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {type Counters, countError, listErrors} from '../run/books/counters.ts';
+import {exact, type RunRecord} from '../report/run-record.ts';
+import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
+import {destinationOf} from '../run/destination/destinations.ts';
+import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import {costOf} from '../run/layout/prices.ts';
-import {notBefore, openAnswerStore} from '../run/open/answer-store.ts';
+import {type Account, findAccount} from '../run/open/account.ts';
+import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
+import {Forecast} from './forecast.ts';
 
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-/** Reads the whole input as a run would, and counts instead of asking. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>) {
+/** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
+export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>, ahead = 0) {
   const job = withoutUnusable(given, io);
+  destinationOf(job).check();
+  const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
-  const directory = temporaryDirectory();
-  const store = openAnswerStore(job, scopeOf(job), notBefore(job, io.now()), io);
-  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
+  const {path: directory, remove} = temporaryDirectory();
+  const [terms, now] = [termsOf(job), io.now()];
+  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const forecast = new Forecast(ahead, terms, now);
+  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   try {
-    const {mapping, format} = layOut(job, source, io.now());
+    for (const note of source.notes) io.warn(note);
+    const {mapping, format} = layOut(job, source, now);
     for (const doubt of mapping.doubts) io.warn(doubt);
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
@@ -49,15 +59,32 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
     return {
       format: format.kind,
       ...columnsOf(mapping),
-      ...countsOf(job, cells, calls, isConditional ? firm : calls),
+      ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      last: lastTime(job, io.env),
+      ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };
   } finally {
     calls.close();
     firm.close();
     store.close();
     await source.close();
-    rmSync(directory, {recursive: true, force: true});
+    remove();
   }
+}
+
+/** What the same list cost the last time; null where nobody knows. */
+function lastTime(job: Job, env: RunIo['env']) {
+  const lines = lastOverSameList(job, env) ?? [];
+  const end = lines.at(-1);
+  if (end === undefined) return null;
+  const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
+  return {
+    ended_at: end.ended_at,
+    rows: end.rows,
+    calls: sum(({calls}) => calls),
+    credits: sum(({credits}) => credits.spent + credits.maybe_spent),
+    hit_rate: end.hit_rate,
+  };
 }
 
 /** Counts rows, and what the plan says of their cells. */
@@ -65,6 +92,8 @@ class CellCount {
   rows = 0;
   rejected = 0;
   readonly errors: Counters['errors'] = {};
+  readonly repairs: Counters['repairs'] = {};
+  readonly repaired = perOperation(() => 0);
   readonly operations: ReadonlyMap<
     Operation,
     {values: number; empty: number; invalid: number; filtered: number}
@@ -93,7 +122,10 @@ class CellCount {
       const counts = this.operations.get(operation);
       if (cell === undefined || counts === undefined) return [];
       counts.values += 1;
-      if (cell.status === 'ask') return [{lookup: cell.lookup, isFirm: when === undefined}];
+      if (cell.status === 'ask') {
+        countRepairs(this, operation, cell.repairs ?? [], record.record);
+        return [{lookup: cell.lookup, isFirm: when === undefined}];
+      }
       counts[cell.status === 'skipped' ? 'filtered' : cell.status] += 1;
       if (cell.status === 'invalid') countError(this.errors, `${operation}.${cell.error}`, record.record);
       return [];
@@ -101,7 +133,7 @@ class CellCount {
   }
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NONE: ReadonlyMap<string, Known> = new Map();
 
 /** Counts distinct lookups, and the calls that they would take. */
 class CallCount {
@@ -111,9 +143,11 @@ class CallCount {
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
+  readonly #forecast: Forecast | undefined;
   readonly #costOf: (lookup: Lookup) => number;
 
-  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number) {
+  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number, forecast?: Forecast) {
+    this.#forecast = forecast;
     this.#keys = new DistinctKeys(path);
     this.#store = store;
     this.#costOf = costOfCall;
@@ -125,18 +159,33 @@ class CallCount {
       const some = fresh.filter(lookup => lookup.operation === operation);
       if (some.length === 0) continue;
       const keys = some.map(lookup => lookup.key);
-      const known = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
+      const stored = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
       const counts = this.operations[operation];
       counts.distinct += some.length;
-      counts.known += known.size;
-      counts.calls += some.length - known.size;
-      for (const lookup of some) if (!known.has(lookup.key)) this.cost += this.#costOf(lookup);
+      for (const lookup of some) {
+        const known = stored.get(lookup.key);
+        this.#forecast?.add(lookup, known, this.#costOf(lookup));
+        if (known?.freshness === 'fresh') counts.known += 1;
+        else {
+          counts.calls += 1;
+          this.cost += this.#costOf(lookup);
+        }
+      }
     }
   }
 
   close(): void {
     this.#keys.close();
   }
+}
+
+/** From tomorrow on, each day in UTC. */
+function daysOf({days}: Forecast, now: number) {
+  return days.map(({calls, cost}, index) => ({
+    date: utcDate(now + (index + 1) * 86_400_000),
+    calls,
+    credits: inCredits(cost),
+  }));
 }
 
 function columnsOf({targets, guesses}: Mapping) {
@@ -153,27 +202,29 @@ function columnsOf({targets, guesses}: Mapping) {
 
 function countsOf(
   job: Job,
-  {rows, rejected, errors, operations: cells}: CellCount,
+  {rows, rejected, errors, repairs, repaired, operations: cells}: CellCount,
   calls: CallCount,
   firm: CallCount,
+  account: Account | undefined,
 ) {
   const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
-    return [name, {...counts, ...calls.operations[name], conditional}] as const;
+    return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
   });
   return {
     rows,
     rejected,
     lookups: Object.fromEntries(lookups),
     errors: listErrors(errors),
+    repairs: listErrors(repairs),
     credits: {
       at_least: inCredits(firm.cost),
       /** Where every condition holds, and no call has to be sent again. */
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * (1 + (resend === 'always' ? maxResends : 0))),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()]), name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };
 }
 

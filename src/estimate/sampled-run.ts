@@ -1,4 +1,3 @@
-import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {UsageError} from '../errors.ts';
@@ -50,12 +49,12 @@ export async function runSample(
   // What there is to warn of, the run says too.
   const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
-  const directory = temporaryDirectory();
+  const {path: directory, remove} = temporaryDirectory();
   try {
     const outcome = await run(sampleJob(job, directory, chosen), io, stopper, watch);
     return {rows: plan.rows, sampled: chosen.size, outcome, ...project(job, plan, outcome.summary)};
   } finally {
-    rmSync(directory, {recursive: true, force: true});
+    remove();
   }
 }
 

@@ -18,7 +18,14 @@ import {
   publicUrl,
   refusedEntry,
 } from './redis.ts';
-import {enterRoster, identityClaims, type Member, type Membership, rateClaim} from './roster.ts';
+import {
+  creditsClaim,
+  enterRoster,
+  identityClaims,
+  type Member,
+  type Membership,
+  rateClaim,
+} from './roster.ts';
 import {sealWith} from './seal.ts';
 import {Limiters} from './shared-pacer.ts';
 
@@ -30,6 +37,8 @@ export interface FleetOptions {
   readonly lanes: readonly LaneSettings[];
   /** The rate as it was asked for: all runs of a fleet share one. */
   readonly rate: string;
+  /** By what the place is known where the account's credits are counted; undefined where they are not limited. */
+  readonly creditsAt: string | undefined;
   /** Longest time for one call, in milliseconds. */
   readonly timeoutMs: number;
   /** How long the fleet may be unable to ask, in milliseconds, before the run stops. */
@@ -182,11 +191,15 @@ export class Fleet implements Outlet {
   }
 
   #enterRoster(): Promise<Membership> {
-    const {scope, secret, rate, runId, report} = this.#options;
+    const {scope, secret, rate, creditsAt, runId, report} = this.#options;
     return enterRoster(
       this.#redis,
       'run',
-      [...identityClaims(scope, sealWith(secret)), rateClaim(rate)],
+      [
+        ...identityClaims(scope, sealWith(secret)),
+        rateClaim(rate),
+        ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
+      ],
       () => ({...report(), runId, out: this.#queue.values, rate}),
       error => this.#events?.refused(error),
     );

@@ -94,7 +94,7 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
 
 /** Something on which all members that are there agree. */
 export interface Claim {
-  readonly name: 'identity' | 'key' | 'rate';
+  readonly name: 'identity' | 'key' | 'rate' | 'credits';
   readonly value: string;
   /** What to tell a member that comes with another value. */
   readonly refusal: (theirs: string) => string;
@@ -127,6 +127,16 @@ export function rateClaim(rate: string): Claim {
   };
 }
 
+/** An account's credits are counted in one place, so all its runs that make the fleet work are started there. */
+export function creditsClaim(place: string): Claim {
+  return {
+    name: 'credits',
+    value: place,
+    refusal: () =>
+      "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start both runs there, as two counts would each allow all of them.",
+  };
+}
+
 /** A claim lasts as long as somebody holds it. */
 async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
   const key = claimKey(name);
@@ -142,7 +152,7 @@ async function release(redis: Redis): Promise<void> {
     redis.scard(rosterKey('run')),
     redis.scard(rosterKey('worker')),
   ]);
-  if (runs === 0) await redis.del(claimKey('rate'));
+  if (runs === 0) await redis.del(claimKey('rate'), claimKey('credits'));
   if (runs + workers === 0) await redis.del(claimKey('identity'), claimKey('key'));
 }
 

@@ -32,6 +32,7 @@ export class SampleTaker {
 }
 
 function characters(record: InputRecord): number {
+  if (record.type === 'object') return record.bytes;
   if (record.type !== 'csv') return record.raw.length;
   return record.fields.reduce((sum, field) => sum + field.length, 0);
 }

@@ -1,17 +1,20 @@
 import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
+import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
 import {fromStream, openRaw, type RawInput} from './bytes/raw.ts';
-import {detectEncoding, transcode} from './bytes/transcode.ts';
+import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary} from './records/detect-kind.ts';
+import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {ReadSoFar, RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord} from './row.ts';
+import {refuseTitle, skipLines} from './title-lines.ts';
 
 /** How much text is looked at to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -26,6 +29,8 @@ export interface FileSettings extends SettingsFor<'reading'> {
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
+  /** What a person should know of how it is read. */
+  readonly notes: readonly string[];
   /** The records, in groups of natural size. The file's format is known once the first group is there. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
@@ -43,7 +48,7 @@ export async function openFile(
   const name = path === '-' ? 'stdin' : path;
   const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
   try {
-    const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), 4);
+    const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
     const text = await peek(transcode(bytes.chunks, encoding), SAMPLE_BYTES);
     if (text.head.length === 0) {
@@ -54,14 +59,24 @@ export async function openFile(
     }
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
-    const bom = encoding.bomBytes > 0;
-    const opened = createReader(sample, path, name, bom, settings, tally);
+    const opened = createReader(sample, path, name, encoding, settings, tally);
     const groups = readGroups(text.chunks, opened.reader, opened.skip);
-    return {name, size: raw.size, groups, format: opened.format, close: () => raw.close()};
+    const notes = notesOn(name, encoding);
+    return {name, size: raw.size, notes, groups, format: opened.format, close: () => raw.close()};
   } catch (error) {
     await raw.close();
     throw error;
   }
+}
+
+function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding): string[] {
+  if (guess === 'sure')
+    return [
+      `${name} is not UTF-8: its letters are read as ${encoding}, and written as UTF-8. Where they look wrong, say --encoding.`,
+    ];
+  if (guess === undefined) return [];
+  const likely = perhaps === undefined ? '' : ` If all of it is ${perhaps}, say --encoding ${perhaps}.`;
+  return [`${name} is not all UTF-8, and what else it is can't be told: such rows are rejected.${likely}`];
 }
 
 async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
@@ -95,22 +110,36 @@ function createReader(
   sample: string,
   path: string,
   name: string,
-  bom: boolean,
+  {name: encoding, bomBytes}: FoundEncoding,
   settings: FileSettings,
   tally: ReadSoFar,
 ): OpenedReader {
   const named = settings.inputFormat ?? formatByName(path);
   const {maxRecordSize, header} = settings;
-  if (detectKind(sample, name, named) === 'ndjson') {
-    const reader = new NdjsonReader({file: name, maxRecordSize, tally});
+  const bom = bomBytes > 0;
+  const kind = detectKind(sample, named);
+  if (kind !== 'csv') {
+    const Reader = kind === 'json' ? JsonReader : NdjsonReader;
+    const reader = new Reader({file: name, maxRecordSize, tally});
     const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
-    return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, columns: []})};
+    return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, columns: []})};
   }
-  const dialect = detectDialect(sample, settings.delimiter ?? (named === 'tsv' ? '\t' : undefined));
+  const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
+  const skipped = skipLines(sample, settings.skipLines ?? 0);
+  const dialect = detectDialect(skipped.rest, said);
+  if (header && skipped.lines === 0) refuseTitle(sample, said, name);
   const {delimiter, eol} = dialect;
-  const reader = new CsvReader({file: name, maxRecordSize, tally, dialect, header});
+  const reader = new CsvReader({
+    file: name,
+    maxRecordSize,
+    tally,
+    dialect,
+    header,
+    skippedLines: skipped.lines,
+    padShortRows: settings.padShortRows === true,
+  });
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const format = (): InputFormat | undefined =>
-    reader.layout && {kind: 'csv', delimiter, eol, bom, ...sepLine, ...reader.layout};
-  return {reader, skip: dialect.sepLineBytes, format};
+    reader.layout && {kind: 'csv', delimiter, eol, bom, encoding, ...sepLine, ...reader.layout};
+  return {reader, skip: skipped.bytes + dialect.sepLineBytes, format};
 }

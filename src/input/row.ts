@@ -8,6 +8,8 @@ export type InputFormat =
       readonly delimiter: string;
       readonly eol: '\n' | '\r\n' | '\r';
       readonly bom: boolean;
+      /** What its bytes were read as. */
+      readonly encoding: string;
       /** Whether the file began with Excel's `sep=;` line, which is no record and is not in the header. */
       readonly sepLine?: boolean;
       /** The header cells as they stand in the file; undefined where the file has none. */
@@ -19,6 +21,7 @@ export type InputFormat =
       readonly kind: 'ndjson';
       readonly eol: '\n' | '\r\n';
       readonly bom: boolean;
+      readonly encoding: string;
       /** The keys seen in the first rows, in order of first appearance. */
       readonly columns: readonly string[];
     };
@@ -43,7 +46,18 @@ export interface NdjsonRow extends Place {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export type Row = CsvRow | NdjsonRow;
+/** A row of a file: its text is written again. */
+export type TextRow = CsvRow | NdjsonRow;
+
+/** An object of the program itself, which comes back as it is. */
+export interface ObjectRow extends Place {
+  readonly type: 'object';
+  readonly value: Readonly<Record<string, unknown>>;
+  /** About the memory that it holds. */
+  readonly bytes: number;
+}
+
+export type Row = TextRow | ObjectRow;
 
 export type RejectReason =
   | 'column_count'

@@ -32,6 +32,10 @@ export interface Source {
   readonly recordsRead: number;
   /** Blank lines met so far, which are no records. */
   readonly blankLines: number;
+  /** Rows that got empty fields at their end so far. */
+  readonly paddedRows: number;
+  /** What a person should know of how the inputs are read. */
+  readonly notes: readonly string[];
   /** Delivers the records, once. Throws InputError. */
   batches(): AsyncIterableIterator<Batch>;
   /** Lets go of the files; may be called at any time, and again. Then batches() ends without an error. */
@@ -62,13 +66,14 @@ class Reading implements Source {
   readonly #paths: readonly string[];
   readonly #done: number;
   readonly #meter: Meter;
-  readonly #tally: ReadSoFar = {record: 0, blankLines: 0};
+  readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
   readonly #sample = new SampleTaker();
   readonly #all: AsyncGenerator<Batch>;
   /** The batches that were read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
   #first: NamedFormatOf | undefined;
+  readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
   #closed = false;
 
@@ -104,6 +109,14 @@ class Reading implements Source {
 
   get blankLines(): number {
     return this.#tally.blankLines;
+  }
+
+  get paddedRows(): number {
+    return this.#tally.padded;
+  }
+
+  get notes(): readonly string[] {
+    return [...this.#notes];
   }
 
   async start(): Promise<void> {
@@ -177,6 +190,7 @@ class Reading implements Source {
     const format = file.format();
     if (format === undefined) return false;
     const found = {name: file.name, format};
+    for (const note of file.notes) this.#notes.add(note);
     this.#first ??= found;
     demandAgreement(this.#first, found);
     return true;
@@ -195,7 +209,7 @@ class Reading implements Source {
   async #checkFile(path: string, compare: boolean): Promise<number | undefined> {
     const size = await fileSize(path);
     if (size === undefined || !compare) return size;
-    const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0});
+    const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0, padded: 0});
     try {
       for await (const _ of file.groups) if (this.#agree(file)) return size;
       throw noRows(file.name);

@@ -25,7 +25,8 @@ const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
  * Finds out which service to ask, from the settings and the environment. With nothing configured a person at a terminal gets
- * the embedded service; anybody else has to say so, as a missing secret must not change what a nightly job does.
+ * the embedded service; anybody else has to say so, as a missing secret must not change what a nightly job does. `offline`:
+ * the service is only named, so that it needs no key.
  *
  * @throws {UsageError} when the configuration is incomplete or contradicts itself.
  */
@@ -34,6 +35,7 @@ export function resolveEndpoint(
   actionId: string | undefined,
   env: Env,
   interactive: boolean,
+  offline = false,
 ): Endpoint {
   for (const name of [BASE_URL, KEY, KEY_FILE, ACTION_ID]) {
     if (env[name]?.trim() === '')
@@ -43,14 +45,14 @@ export function resolveEndpoint(
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
   const named = typeof given === 'object' ? given.base_url : given === 'live' ? undefined : given;
   const baseUrl = named ?? env[BASE_URL];
-  const apiKey = readKey(env);
-  if (baseUrl === undefined && apiKey === undefined && given === undefined && interactive) {
+  const apiKey = offline ? '' : readKey(env);
+  if (baseUrl === undefined && !apiKey && given === undefined && interactive) {
     return {kind: 'embedded', actionId: action, byDefault: true};
   }
   if (baseUrl === undefined)
     throw new UsageError(
       'no_endpoint',
-      apiKey === undefined
+      !apiKey
         ? NOTHING
         : `${KEY} is set, but no URL: set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
     );

@@ -1,5 +1,6 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
+import {withoutCompression} from './name-endings.ts';
 
 /**
  * Where summary and rejects go by default: `out.summary.json` for `out.csv`. Where those are another output's, as
@@ -20,7 +21,7 @@ function namesOf(name: string) {
 }
 
 function stemOf(output: string): string {
-  return output.replace(/\.[^./]+$/, '');
+  return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
 /** Whether another output of that stem has the names, or is being written, and so will have them. */

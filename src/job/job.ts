@@ -1,9 +1,15 @@
-import {basename, dirname, extname, join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
-import {formatByName, withoutCompression} from './name-endings.ts';
+import {
+  type Compression,
+  compressionOf,
+  formatByName,
+  otherFormat,
+  withoutCompression,
+} from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
 import {resolveRedisUrl} from './redis-url.ts';
@@ -31,6 +37,8 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
+  /** When nothing more is to be asked (`until`), in milliseconds since the epoch: known once the command has begun. */
+  readonly untilMs?: number | undefined;
 }
 
 export interface UnfinishedDay {
@@ -46,8 +54,15 @@ export interface UnfinishedDay {
  * how it is shown and remembered: a path, or `-` for any stream (`to` a device, or `-`: stdout). What `lasts` stays where it was written: a run goes on from it.
  */
 export type Output =
-  | {readonly kind: 'file'; readonly name: string; readonly lasts: true}
-  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string};
+  | {
+      readonly kind: 'file';
+      readonly name: string;
+      readonly lasts: true;
+      readonly compression?: Compression | undefined;
+    }
+  | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string}
+  /** The program that gave the rows gets them back. */
+  | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
 export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
 
@@ -63,6 +78,8 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
+  /** Rows come from the program itself, and go back to it. */
+  readonly givenRows?: boolean;
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
@@ -78,6 +95,11 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
       'no_store',
       'require_store (--require-store) asks for the answer store, which cache: false (--no-cache) leaves out. Choose one.',
     );
+  if (settings.offline && settings.cache === false)
+    throw new UsageError(
+      'no_store',
+      'offline (--offline) uses the answer store alone, which cache: false (--no-cache) leaves out. Choose one.',
+    );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
@@ -88,8 +110,8 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   return {
     ...source,
     name: source.name,
-    ...resolveOutput(output, settings),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive),
+    ...resolveOutput(output, settings, given.givenRows),
+    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, settings.offline),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
@@ -144,11 +166,9 @@ function ownFilesOf({output, settings}: JobSource) {
 /** An output that was named says by its name how it is to be written, unless a setting does. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
-  if (withoutCompression(output) !== output)
-    throw new UsageError(
-      'output_compressed',
-      `The output is not compressed: name it without ${extname(output)}, or pipe it: -o - | gzip > ${output}.`,
-    );
+  const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
+  if (advice !== undefined)
+    throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
   // A tab-separated .csv that goes to another .csv stays as it is.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
@@ -156,8 +176,12 @@ function withOutputFormat(source: JobSource): JobSource {
   return {...source, settings: {...settings, outputFormat: named}};
 }
 
-function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' | 'paths'> {
+function resolveOutput(output: string, settings: Settings, givenRows = false): Pick<Job, 'output' | 'paths'> {
   const {summary, rejects, state} = settings;
+  if (givenRows) {
+    const paths = {summary, rejects: undefined, state: undefined};
+    return {output: {kind: 'rows', name: '-', lasts: false}, paths};
+  }
   const to = output === '/dev/stdout' ? '-' : output;
   if (to === '-' || isStream(to))
     return {output: {kind: 'stream', name: '-', lasts: false, to}, paths: {summary, rejects, state}};
@@ -167,7 +191,7 @@ function resolveOutput(output: string, settings: Settings): Pick<Job, 'output' |
     rejects: rejects ?? beside.rejects,
     state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
   };
-  return {output: {kind: 'file', name: output, lasts: true}, paths};
+  return {output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)}, paths};
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
@@ -180,8 +204,9 @@ export function defaultOutput(inputs: readonly string[], settings: Pick<Settings
     );
   }
   const name = withoutCompression(basename(input));
-  const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl)$/i.exec(name)?.[0] ?? '';
-  const kept = extension === '' ? '.csv' : extension;
+  const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl|json)$/i.exec(name)?.[0] ?? '';
+  // A list of objects comes out one a line.
+  const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
   return join(
     dirname(input),

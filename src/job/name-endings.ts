@@ -1,4 +1,4 @@
-/** By what a compressed input's name ends, by the way it is compressed: each has its decoder in `src/input`. */
+/** By what a compressed file's name ends, by the way it is compressed: each has its decoder in `src/input`. */
 export const compressedEndings = {gzip: ['gz'], zstd: ['zst', 'zstd']} as const;
 
 export type Compression = keyof typeof compressedEndings;
@@ -8,6 +8,42 @@ const COMPRESSED = new RegExp(`\\.(?:${Object.values(compressedEndings).flat().j
 /** `list.csv.gz` → `list.csv`. */
 export function withoutCompression(path: string): string {
   return path.replace(COMPRESSED, '');
+}
+
+/** How a name says that it is compressed; undefined where it does not. */
+export function compressionOf(path: string): Compression | undefined {
+  const ending = COMPRESSED.exec(path)?.[0].slice(1).toLowerCase();
+  const all = Object.entries(compressedEndings) as readonly [Compression, readonly string[]][];
+  return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
+}
+
+/** What else is asked for by names of outputs, and what to do about it. */
+const otherFormats: Readonly<Record<string, string>> = {
+  ...perEnding(
+    'xlsx xls xlsm ods numbers',
+    'Write a .csv: spreadsheets open it, with --bom also where letters are not ASCII.',
+  ),
+  ...perEnding(
+    'parquet arrow feather avro orc db sqlite sqlite3 duckdb',
+    'Write a .csv or .ndjson and load that: duckdb, for one, turns either into the others.',
+  ),
+  ...perEnding(
+    'html htm md pdf',
+    'The rows go into a .csv or .ndjson; --report FILE.html writes a page about the run.',
+  ),
+  ...perEnding('json', 'Write .ndjson, one object a line; `jq -s .` makes one list of it.'),
+  ...perEnding('xml yaml yml', 'Write a .csv or .ndjson.'),
+  ...perEnding('zip 7z rar bz2 xz br', 'Write .gz, which is compressed as it is put in place.'),
+};
+
+function perEnding(endings: string, advice: string): Record<string, string> {
+  return Object.fromEntries(endings.split(' ').map(ending => [ending, advice]));
+}
+
+/** What to do instead of an output of this name; undefined where rows can be written under it. */
+export function otherFormat(path: string): string | undefined {
+  const ending = /\.([a-z0-9]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
 }
 
 /** The format that a setting or a file's name asks for. */

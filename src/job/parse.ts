@@ -25,7 +25,7 @@ export interface RawJob extends YamlFile {
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
 /** @throws {UsageError} when the file can't be read or is no YAML; the message has file and line. */
-export function readYaml(path: string, what: string, code: string): YamlFile {
+export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -49,7 +49,7 @@ export function readYaml(path: string, what: string, code: string): YamlFile {
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: ${problem.message}`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is no YAML (${problem.message}). Settings stand one a line, such as "input: signups.csv".`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
@@ -117,6 +117,21 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): strin
   }
   const {path, message} = complaint(issue);
   return `${placeOf([...issue.path, ...path])}: ${message}.`;
+}
+
+/** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
+export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
+  const result = schema.safeParse(file.value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const {path, message} = issue === undefined ? {path: [], message: 'it is not valid'} : complaint(issue);
+  const keys = [...(issue?.path ?? []), ...path];
+  const line = file.line(keys);
+  const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
+  throw new UsageError(
+    `${code}_settings`,
+    `${[at, keys.map(String).join('.')].filter(Boolean).join(': ')}: ${message}.`,
+  );
 }
 
 interface Complaint {

@@ -39,7 +39,7 @@ export const jobSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
-export type JobInput = z.input<typeof jobSchema>;
+export type WrittenJob = z.input<typeof jobSchema>;
 
 /** The names of the settings that somebody takes. */
 export type NamesFor<U extends Use> = {

@@ -1,11 +1,15 @@
 import {z} from 'zod';
-import {isOperation, type Operation, operationNames} from '../operations/table.ts';
+import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
 import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
 /** What a flag gives as text, and a job file perhaps as a number. */
 const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
+
+/** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
+const textLike = <Form extends string>(error: string) =>
+  z.string({error}) as unknown as z.ZodType<Form, Form>;
 
 const SECOND = 1_000;
 const durationUnits = {
@@ -20,8 +24,8 @@ const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
 /** A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once read. */
 export const durationFrom = (least: Duration, most: Duration) =>
-  textOrNumber(DURATION).transform((given, context) => {
-    const ms = millisecondsOf(String(given).trim());
+  textLike<Duration>(DURATION).transform((given, context) => {
+    const ms = millisecondsOf(given.trim());
     if (ms !== undefined && ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0))
       return ms;
     context.addIssue(ms === undefined ? DURATION : `expected a duration from ${least} to ${most}`);
@@ -38,6 +42,26 @@ export function millisecondsOf(text: string): number | undefined {
     : Number(match[1]) * durationUnits[match[2] as keyof typeof durationUnits];
 }
 
+const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
+
+/** A size such as `500mb` or `2gb`, no smaller than `least`; in bytes once read. */
+export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
+  textOrNumber(SIZE).transform((given, context) => {
+    const bytes = bytesOf(String(given).trim());
+    if (bytes !== undefined && bytes >= (bytesOf(least) ?? 0)) return bytes;
+    context.addIssue(bytes === undefined ? SIZE : `expected a size of ${least} or more`);
+    return z.NEVER;
+  });
+
+const SIZE = 'expected a size such as 500mb or 2gb';
+
+function bytesOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(kb|mb|gb|tb)$/i.exec(text);
+  return match === null
+    ? undefined
+    : Math.floor(Number(match[1]) * sizeUnits[match[2]?.toLowerCase() as keyof typeof sizeUnits]);
+}
+
 /** At most `count` calls in `perMs` milliseconds. */
 export interface Rate {
   readonly count: number;
@@ -45,6 +69,8 @@ export interface Rate {
 }
 
 const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
+
+type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
 /** A rate's bounds: one call a day, and as many in a unit as the memory of their send times is worth (8 MB). */
 const SLOWEST_MS = 86_400 * SECOND;
@@ -63,7 +89,15 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   return {count, perMs: (perMs * count) / given};
 }
 
-const operation = z.enum(operationNames);
+const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
+
+/** One rate for everything. */
+export const rate = z.string(RATE).transform((text, context): Rate => {
+  const read = parseRate(text);
+  if (typeof read === 'object' && !isOutOfBounds(read)) return read;
+  context.addIssue(isOutOfBounds(read) ? read.bounds : RATE);
+  return z.NEVER;
+});
 
 /** What can be read, but is too small or too large. */
 interface OutOfBounds {
@@ -80,7 +114,7 @@ function perOperationPairs(text: string): [string, string][] | undefined {
 }
 
 /** What was said of operations by name, and of all of them. */
-export type PerOperation<T> = Partial<Record<Operation | 'all', T>>;
+export type PerOperation<T, Other extends string = never> = Partial<Record<Operation | 'all' | Other, T>>;
 
 /** What was said of an operation, by name or of all. */
 export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
@@ -91,23 +125,32 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
  * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
  * holds the operations that were named, and `all` where one value was given for all.
  */
-function perOperation<T>(read: (text: string) => T | OutOfBounds | undefined, expected: string) {
-  const error = `expected ${expected}, for all operations or as ${operationNames.map(name => `${name}=…`).join()}`;
-  const one = textOrNumber(error);
-  return z.union([one, z.partialRecord(operation, one)], {error}).transform((given, context) => {
+function perOperation<T, Given extends string | number, Other extends string = never>(
+  one: (error: string) => z.ZodType<Given>,
+  read: (text: string) => T | OutOfBounds | undefined,
+  expected: string,
+  others: readonly Other[] = [],
+) {
+  const names: readonly string[] = [...operationNames, ...others];
+  const error = `expected ${expected}, for all operations or as ${names.map(name => `${name}=…`).join()}`;
+  const each = one(error) as z.ZodType<Given, Given>;
+  type All = Given | `${Operation | Other}=${string}`;
+  const all = each as unknown as z.ZodType<All, All>;
+  const named = z.partialRecord(z.enum([...operationNames, ...others]), each);
+  return z.union([all, named], {error}).transform((given, context) => {
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
         : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
-    const values: PerOperation<T> = {};
+    const values: PerOperation<T, Other> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
-      const isNamed = name === 'all' || isOperation(name);
+      const isNamed = name === 'all' || names.includes(name);
       if (value === undefined || isOutOfBounds(value) || !isNamed) {
         context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
         return z.NEVER;
       }
-      values[name] = value;
+      values[name as Operation | Other] = value;
     }
     return values;
   });
@@ -117,24 +160,44 @@ function isOutOfBounds(value: unknown): value is OutOfBounds {
   return typeof value === 'object' && value !== null && 'bounds' in value;
 }
 
-export const rates = perOperation<Rate | 'unlimited'>(
+export const rates = perOperation<Rate | 'unlimited', RateText>(
+  error => textLike<RateText>(error),
   parseRate,
   'a rate such as 20/s, 300/m, 1000/h or unlimited',
 );
 
 const OLDEST = '36500d';
 
-export const ages = perOperation<number>(text => {
-  const ms = millisecondsOf(text.trim());
-  return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
-    ? ms
-    : {bounds: `expected an age up to ${OLDEST}`};
-}, 'a duration such as 1d or 12h');
+/** `rejected`: of what the service says that it has nothing to say of. */
+export const ages = perOperation<number, Duration, 'rejected'>(
+  error => textLike<Duration>(error),
+  (text): number | OutOfBounds | undefined => {
+    const ms = millisecondsOf(text.trim());
+    return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
+      ? ms
+      : {bounds: `expected an age up to ${OLDEST}`};
+  },
+  'a duration such as 1d or 12h',
+  ['rejected'],
+);
 
-export const costs = perOperation(text => {
-  const cost = Number(text);
-  return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
-}, 'a number of credits, 0 or more, with three decimals at most');
+export const costs = perOperation(
+  textOrNumber,
+  text => {
+    const cost = Number(text);
+    return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
+  },
+  'a number of credits, 0 or more, with three decimals at most',
+);
+
+/** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
+export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
+  return rejected;
+}
+
+export type Ages = z.output<typeof ages>;
+
+const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
 

@@ -1,25 +1,35 @@
-import type {DailyBudget} from './daily-budget.ts';
+import type {Period, PeriodBudget} from './account/period-budget.ts';
 import type {Charge} from './lookup.ts';
 
 export interface Limits {
   /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
   readonly maxCredits?: number | undefined;
-  /** The job's budget of the day, where it has one. */
-  readonly daily?: DailyBudget | undefined;
+  /** Budgets that this run shares with others: the job's of the day, the account's of day and month. */
+  readonly shared?: readonly PeriodBudget[] | undefined;
 }
 
-/** What calls in flight may cost, held against the run's limit and the day's: neither is ever passed. */
+/** What a shared budget came to. */
+export interface PeriodUse {
+  readonly owner: string;
+  readonly period: Period;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** What calls in flight may cost, held against the run's limit and the shared ones: none is ever passed. */
 export class Budget {
-  readonly #limits: Limits;
+  readonly #maxCredits: number | undefined;
+  readonly #shared: readonly PeriodBudget[];
   /** What is spent and maybe spent by now. */
   readonly #spent: () => number;
   #reserved = 0;
-  #reached: 'run' | 'day' | undefined;
-  #dayUsed = 0;
+  #exhausted: PeriodBudget | undefined;
+  #uses: readonly PeriodUse[] = [];
   #closed = false;
 
-  constructor(limits: Limits, spent: () => number) {
-    this.#limits = limits;
+  constructor({maxCredits, shared = []}: Limits, spent: () => number) {
+    this.#maxCredits = maxCredits;
+    this.#shared = shared;
     this.#spent = spent;
   }
 
@@ -30,22 +40,27 @@ export class Budget {
 
   /** Whether there is room for `cost` more. */
   affords(cost: number): boolean {
-    return this.#runAffords(cost) && this.#limits.daily?.affords(cost) !== false;
+    return this.#runAffords(cost) && this.#shared.every(budget => budget.affords(cost));
   }
 
   /** Reserves the credits of a call; false where they are more than is left. */
   take(key: string, cost: number): boolean {
-    this.#reached = undefined;
-    if (!this.#runAffords(cost)) this.#reached = 'run';
-    else if (this.#limits.daily?.take(key, cost) === false) this.#reached = 'day';
-    else this.#reserved += cost;
-    return this.#reached === undefined;
+    this.#exhausted = undefined;
+    if (!this.#runAffords(cost)) return false;
+    for (const [index, budget] of this.#shared.entries()) {
+      if (budget.take(key, cost)) continue;
+      for (const taken of this.#shared.slice(0, index)) taken.settle(key, cost, true);
+      this.#exhausted = budget;
+      return false;
+    }
+    this.#reserved += cost;
+    return true;
   }
 
   /** The call is over: what it cost is booked from now on, and reserved no more. */
   release(key: string, cost: number, charge: Charge): void {
     this.#reserved -= cost;
-    this.#limits.daily?.settle(key, cost, charge === 'free');
+    for (const budget of this.#shared) budget.settle(key, cost, charge === 'free');
   }
 
   /** The run's limit holds these credits again, for a call whose outcome came after all. */
@@ -58,32 +73,33 @@ export class Budget {
     this.#reserved = 0;
   }
 
-  /** The day's budget, where it is what the last reservation was refused for. */
-  get exhaustedDay(): DailyBudget | undefined {
-    return this.#reached === 'day' ? this.#limits.daily : undefined;
+  /** The shared budget that the last reservation was refused for, where it was one. */
+  get exhausted(): PeriodBudget | undefined {
+    return this.#exhausted;
   }
 
-  /** What the job's budget of the day came to, where it has one. */
-  get day(): {readonly limit: number; readonly used: number} | undefined {
-    const {daily} = this.#limits;
-    if (daily === undefined) return undefined;
-    if (!this.#closed) this.#dayUsed = daily.used;
-    return {limit: daily.maxCredits, used: this.#dayUsed};
+  /** What the shared budgets came to. */
+  get uses(): readonly PeriodUse[] {
+    if (!this.#closed) this.#uses = this.#shared.map(useOf);
+    return this.#uses;
   }
 
   close(): void {
-    this.#dayUsed = this.#limits.daily?.used ?? 0;
+    this.#uses = this.#shared.map(useOf);
     this.abandon();
   }
 
-  /** Closes without reading what the day came to. */
+  /** Closes without reading what the shared budgets came to. */
   abandon(): void {
     this.#closed = true;
-    this.#limits.daily?.close();
+    for (const budget of this.#shared) budget.close();
   }
 
   #runAffords(cost: number): boolean {
-    const {maxCredits} = this.#limits;
-    return maxCredits === undefined || this.committed + cost <= maxCredits;
+    return this.#maxCredits === undefined || this.committed + cost <= this.#maxCredits;
   }
+}
+
+function useOf({owner, period, maxCredits: limit, used}: PeriodBudget): PeriodUse {
+  return {owner, period, limit, used};
 }

@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import type {Charge, LastingOutcome} from './lookup.ts';
+import {type Charge, isKept, type LastingOutcome, type StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
@@ -37,18 +37,19 @@ export interface BookedAttempt extends Booking {
   readonly outcome?: LastingOutcome | undefined;
 }
 
-/** An answer that was paid for in this run. */
+/** An answer that was paid for in this run, or what stands for one: that the service rejects the value. */
 export interface Answer {
   readonly operation: Operation;
   readonly key: string;
-  readonly data: string;
+  readonly outcome: StoredOutcome;
   /** When it came, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A row of the table as an answer. */
-export function answerOf({operation, key, data, at}: SqlRow): Answer {
-  return {operation: operation as Operation, key: String(key), data: String(data), at: Number(at)};
+/** A row of the table as an answer, whose time is known. */
+export function answerOf(row: SqlRow): Answer {
+  const outcome = outcomeOf(row) as StoredOutcome;
+  return {operation: row.operation as Operation, key: String(row.key), outcome, at: Number(row.at)};
 }
 
 /** A row of the table as what is known of its value. */
@@ -69,6 +70,8 @@ export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
       return {status: 'failed', error, ...data};
     case stateOf.unknown:
       return {status: 'unknown', error, ...data};
+    case stateOf.rejected:
+      return {status: 'failed', error, rejected: true};
     default:
       return undefined;
   }
@@ -77,7 +80,9 @@ export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
 /** The other way: a value's state, error and data as the table has them. */
 export function columnsOf(outcome: LastingOutcome | undefined): [number, string | null, string | null] {
   if (outcome === undefined) return [WAITING, null, null];
-  return [stateOf[outcome.status], 'error' in outcome ? outcome.error : null, outcome.data ?? null];
+  const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
+  const data = 'data' in outcome ? outcome.data : undefined;
+  return [state, 'error' in outcome ? outcome.error : null, data ?? null];
 }
 
 /** What an attempt leaves in its value's row. */
@@ -85,5 +90,7 @@ export function attemptColumns({key, outcome, attempt}: BookedAttempt, now: numb
   const [state, error, data] = columnsOf(outcome);
   // One that can't be read was carried out too.
   const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
-  return [state, ambiguous, error, data, attempt.kind === 'answered' ? now : null, key] as const;
+  const isAnswer =
+    attempt.kind === 'answered' || (attempt.kind === 'rejected' && outcome !== undefined && isKept(outcome));
+  return [state, ambiguous, error, data, isAnswer ? now : null, key] as const;
 }

@@ -13,6 +13,9 @@ export interface Earlier {
   readonly unknown: boolean;
 }
 
+/** Since when what came is of use, in milliseconds since the epoch: answers, and rejections. */
+export type NotBefore = Readonly<Record<'ok' | 'failed', number>>;
+
 /** Where there is nothing to read of it. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
@@ -63,15 +66,18 @@ export class GivenUp {
   }
 
   /**
-   * What is known of a value from an attempt before; an answer from before `notBefore` (milliseconds since the epoch)
-   * only says that it was asked for. Undefined where it was not.
+   * What is known of a value from an attempt before; an answer from before `notBefore` only says that it was asked for.
+   * Undefined where it was not.
    */
-  find(key: string, notBefore: number): LedgerEntry | undefined {
+  find(key: string, notBefore: NotBefore): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
     const asked = {ambiguous: true, interrupted: undefined};
     if (row === undefined) return this.#options.lostState ? {...asked, outcome: undefined} : undefined;
-    if (row.state !== WAITING)
-      return {...asked, outcome: Number(row.at) < notBefore ? undefined : outcomeOf(row)};
+    if (row.state !== WAITING) {
+      const outcome = outcomeOf(row);
+      const since = notBefore[outcome?.status === 'failed' ? 'failed' : 'ok'];
+      return {...asked, outcome: Number(row.at) < since ? undefined : outcome};
+    }
     const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
     return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
   }

@@ -1,8 +1,9 @@
+import {rmSync} from 'node:fs';
 import {OutputError, StateError} from '../errors.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 5;
+const VERSION = 6;
 
 const SCHEMA = `
   CREATE TABLE lookup (
@@ -33,7 +34,7 @@ const SCHEMA = `
 /** A value's state: not asked yet or to be asked again, on its way, or settled for good. */
 export const WAITING = 0;
 const SENT = 1;
-export const stateOf = {ok: 2, failed: 3, unknown: 4} as const;
+export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
@@ -63,6 +64,20 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/**
+ * Takes the names of an open ledger's files away: they live on as long as it is open, and nobody has to remove them. Its
+ * log has been written to by now, so nothing is opened by name again. (Windows keeps names until files are closed.)
+ */
+export function removeNames(path: string): void {
+  for (const suffix of ['', '-wal']) {
+    try {
+      rmSync(path + suffix, {force: true});
+    } catch {
+      // Whoever made the directory removes it in the end.
+    }
   }
 }
 
@@ -104,7 +119,7 @@ export function ledgerStatements(db: Sqlite) {
     ),
     lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.prepare(
-      `SELECT id, key, operation, data, at FROM lookup WHERE id > ? AND state = ${stateOf.ok} AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      `SELECT id, key, operation, state, error, data, at FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
 }

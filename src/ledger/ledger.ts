@@ -10,7 +10,7 @@ import {
   type LedgerEntry,
   type Reservation,
 } from './entry.ts';
-import {type Earlier, GivenUp} from './given-up.ts';
+import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
 import {
   COPY_AT_ONCE,
   damaged,
@@ -18,18 +18,30 @@ import {
   guarded,
   ledgerStatements,
   openLedgerFile,
+  removeNames,
   stateOf,
   WAITING,
 } from './ledger-file.ts';
-import type {LastingOutcome} from './lookup.ts';
+import {isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
-import {bookAttempt, bookLost, emptyTally, overEmpty, spendingOf, type Tally} from './tally.ts';
+import {
+  bookAttempt,
+  bookLost,
+  emptyTally,
+  overEmpty,
+  type SpendingBy,
+  spendingOf,
+  spentSince,
+  type Tally,
+} from './tally.ts';
 
 export interface LedgerOptions extends Limits {
   /** What becomes of values that were sent without an outcome when the last session ended. */
   readonly resend: 'always' | 'never';
   /** Whether there was state before this that could not be read. */
   readonly lostState?: boolean | undefined;
+  /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
+  readonly temporary?: boolean | undefined;
   readonly now: () => number;
 }
 
@@ -55,20 +67,25 @@ export class Ledger {
   #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
   #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
+  /** What summaries have told of the books. */
+  #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
   #inFlight = 0;
   #state: 'open' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
     this.#options = options;
-    const full = options.maxCredits !== undefined || options.daily !== undefined;
+    const {temporary = false, shared = []} = options;
+    const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
+    if (temporary) removeNames(path);
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
       const {resend, lostState = false} = options;
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
+      this.#told = this.getMeta<SpendingBy>('told');
       this.budget = new Budget(options, () => {
         const {spent, maybeSpent} = spendingOf(this.tally);
         return spent + maybeSpent;
@@ -110,6 +127,11 @@ export class Ledger {
     return this.#givenUp.earlier;
   }
 
+  /** What came to the books that no summary of an earlier session has told, one that was killed included. */
+  get untold(): SpendingBy {
+    return spentSince(this.tally, this.#told);
+  }
+
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
@@ -131,8 +153,10 @@ export class Ledger {
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
     this.#adopted.set(key, {operation, outcome});
-    if (!known) this.tally.operations[operation].distinct += 1;
-    if (outcome.status === 'ok') this.tally.operations[operation].fromCache += 1;
+    const tally = this.tally.operations[operation];
+    if (!known) tally.distinct += 1;
+    if (isKept(outcome)) tally.fromCache += 1;
+    if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
@@ -143,12 +167,12 @@ export class Ledger {
 
   /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
-    const {answered, fromCache} = this.tally.operations[operation];
-    return answered + fromCache > 0;
+    const {answered, fromCache, knownRejections} = this.tally.operations[operation];
+    return answered + fromCache > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: number): LedgerEntry | undefined {
+  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
     return guarded(() => this.#givenUp.find(key, notBefore));
   }
 
@@ -169,7 +193,11 @@ export class Ledger {
   restart(scope: string, freshBudget = false): void {
     guarded(() =>
       this.#db.transaction(() => {
+        const {untold} = this;
         Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+        // So that it is still untold, whatever the books begin with.
+        this.#told = spentSince(this.tally, untold);
+        this.#sql.setMeta.run('told', JSON.stringify(this.#told));
         this.#writeTally();
       }),
     );
@@ -191,11 +219,12 @@ export class Ledger {
     this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
   }
 
-  /** Writes out what is waiting, books calls still in flight as maybe spent, and closes the file. */
+  /** Writes out what is waiting, books calls in flight as maybe spent, and closes: this session's summary tells of it. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
+    this.#write([], () => this.#sql.setMeta.run('told', JSON.stringify(spentSince(this.tally, undefined))));
     this.budget.close();
     this.#state = 'closed';
     this.#db.close();

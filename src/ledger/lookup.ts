@@ -10,16 +10,38 @@ export interface Lookup {
   readonly params: Params;
 }
 
-export type SkipCode = 'condition' | 'filter' | 'budget';
+/** Why the service can't be asked about what was to be asked. */
+export const unaskedCodes = ['budget', 'deadline', 'outage', 'offline'] as const;
+export type UnaskedCode = (typeof unaskedCodes)[number];
+
+export function isUnasked(code: string): code is UnaskedCode {
+  return (unaskedCodes as readonly string[]).includes(code);
+}
+
+export type SkipCode = 'condition' | 'filter' | UnaskedCode;
 
 /** What became of a lookup for good; `data` is the answer as JSON text. */
 export type Outcome =
-  | {readonly status: 'ok'; readonly data: string}
-  | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string}
+  | LastingOutcome
+  /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
+  | (StoredOutcome & {readonly stale: UnaskedCode})
   | {readonly status: 'skipped'; readonly error: SkipCode};
 
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
-export type LastingOutcome = Exclude<Outcome, {status: 'skipped'}>;
+export type LastingOutcome =
+  | StoredOutcome
+  | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string};
+
+/** An outcome that holds for other runs too: the answer store keeps it. */
+export type StoredOutcome =
+  | {readonly status: 'ok'; readonly data: string}
+  /** The service has nothing to say of this value but this code. */
+  | {readonly status: 'failed'; readonly error: string; readonly rejected: true};
+
+/** Whether the answer store keeps it. */
+export function isKept(outcome: Outcome): outcome is StoredOutcome {
+  return !('stale' in outcome) && (outcome.status === 'ok' || 'rejected' in outcome);
+}
 
 /** What a call cost: nothing, its credits for sure, or perhaps. */
 export type Charge = 'free' | 'maybe' | 'spent';

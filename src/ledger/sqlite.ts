@@ -12,8 +12,8 @@ export interface Statement {
 }
 
 export interface SqliteOptions {
-  /** `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process. */
-  readonly synchronous: 'NORMAL' | 'FULL';
+  /** `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process, `OFF` too, but a power cut may damage the file. */
+  readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
   /** Keeps every other process out, which saves a system call a transaction. */
   readonly exclusive?: boolean;
   /** Overwrites deleted content with zeros. */

@@ -7,8 +7,9 @@ import {INTERRUPTED} from './ledger-file.ts';
 export interface OperationTally {
   /** Distinct values that were looked for, however they were answered. */
   distinct: number;
-  /** Distinct values answered by the store. */
+  /** Distinct values answered by the store, and those of them that it knows to be rejected. */
   fromCache: number;
+  knownRejections: number;
   /** Distinct values that were asked for while the store could not be read. */
   notLookedUp: number;
   /** Calls that were answered. */
@@ -43,6 +44,7 @@ export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
     distinct: 0,
     fromCache: 0,
+    knownRejections: 0,
     notLookedUp: 0,
     answered: 0,
     calls: 0,
@@ -84,11 +86,32 @@ export function sumOf(all: readonly Spending[]): Spending {
   return sum;
 }
 
+/** What calls have cost, and how many there were, by operation. */
+export type SpendingBy = Readonly<Record<Operation, Spending>>;
+
+/** What came to the books since; what turned out free, or was not lost after all, is less than nothing. */
+export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
+  return perOperation(name => less(operations[name], before?.[name]));
+}
+
+function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls: 0}): Spending {
+  return {
+    spent: now.spent - before.spent,
+    maybeSpent: now.maybeSpent - before.maybeSpent,
+    calls: now.calls - before.calls,
+  };
+}
+
 /** The books that an attempt begins with after one that was given up: all calls and their cost, and no values yet. */
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
-    operations: perOperation(name => ({...tally.operations[name], distinct: 0, fromCache: 0})),
+    operations: perOperation(name => ({
+      ...tally.operations[name],
+      distinct: 0,
+      fromCache: 0,
+      knownRejections: 0,
+    })),
   };
 }
 

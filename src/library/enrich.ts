@@ -1,86 +1,67 @@
-import {createInterface} from 'node:readline';
-import {Duplex, PassThrough, Readable} from 'node:stream';
-import {BulkEnrichError} from '../errors.ts';
-import type {JobInput, NamesFor} from '../job/settings.ts';
-import type {AnswerData, Operation} from '../operations/table.ts';
-import type {Risk} from '../score/risk.ts';
-import {type RunJobOptions, runOn} from './run-job.ts';
+import {Duplex} from 'node:stream';
+import {BulkEnrichError, exitCodes} from '../errors.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
+import type {EnrichSettings, Known} from './enrich-settings.ts';
+import type {Enriched} from './enriched.ts';
+import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';
+import type {RunJobOptions} from './run-job.ts';
+import {namesColumns, openShared, type SharedRun} from './shared-run.ts';
 
-/** Settings of a run whose rows come from and go to the program itself. */
-export type EnrichSettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
-
-/** What became of one lookup. */
-export interface LookupResult<Data = Readonly<Record<string, unknown>>> {
-  readonly status: 'ok' | 'empty' | 'invalid' | 'failed' | 'unknown' | 'skipped';
-  /** A stable code where the status is not `ok` or `empty`. */
-  readonly error: string | null;
-  /** The answer's fields, as the interface names them. */
-  readonly data: Readonly<Data> | null;
-}
-
-/** What is known of a row: by operation, or by column where several are looked up alike; and its risk, unless `score` is `none`. */
-export type Enrichment = Readonly<Record<string, LookupResult>> & {
-  readonly [Name in Operation]?: LookupResult<AnswerData<Name>>;
-} & {readonly risk?: Risk};
-
-/** A row with what is known of it. */
-export type Enriched<Row> = Row & {readonly enrichment: Enrichment};
+/** By so many rows the columns are found that the settings do not name, as a file's are. */
+const FIRST_ROWS = 1_000;
 
 /**
  * Enriches rows as they come: in order, each distinct value asked for once, paced, retried, and known answers taken from
- * the answer store. Rows are plain JSON objects; up to 64 MiB of them are read ahead. Nothing is resumed: there is no file.
+ * the answer store. The caller's own objects come back, with `enrichment` added; what is no object, or too large, comes
+ * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file.
  *
- * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done.
+ * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done; {@link AbortError} when the
+ * signal is aborted; what the rows themselves throw, as it is, once those before came out.
  */
-export async function* enrich<Row extends object>(
+export async function* enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
-  settings: EnrichSettings,
+  settings: Known<S, EnrichSettings<Row>>,
   options: RunJobOptions = {},
-): AsyncGenerator<Enriched<Row>> {
-  const iterator = lines(rows);
-  const first = await iterator.next();
-  if (first.done === true) return;
-  const abandoned = new AbortController();
-  const signal =
-    options.signal === undefined ? abandoned.signal : AbortSignal.any([options.signal, abandoned.signal]);
-  const stdin = Readable.from(beginningWith(first.value, iterator));
-  const stdout = new PassThrough();
-  // A row that can't be read has no place among the rows that come out, so it ends the run.
-  const own = {
-    input: '-',
-    output: '-',
-    inputFormat: 'ndjson',
-    outputFormat: 'ndjson',
-    maxRejects: 0,
-  } as const;
-  const job = {...settings, ...own};
-  const running = runOn(job, {...options, signal}, stdin, stdout).finally(() => stdout.end());
-  running.catch(() => {});
+): AsyncGenerator<Enriched<Row, S>, void, undefined> {
+  const {shared, groups} = await opened(rowGroups(rows), settings, options);
+  let outcome: RunOutcome | undefined;
   try {
-    for await (const line of createInterface({input: stdout, crlfDelay: Number.POSITIVE_INFINITY})) {
-      yield JSON.parse(line) as Enriched<Row>;
-    }
-    const {stop} = await running;
-    if (stop !== undefined)
-      throw new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error});
+    yield* shared.many(groups) as AsyncGenerator<Enriched<Row, S>>;
+    shared.demandColumns();
+    outcome = await shared.close();
   } finally {
-    abandoned.abort();
-    stdout.resume();
-    await running.catch(() => {});
-    stdin.destroy();
+    if (outcome === undefined) await shared.close(true);
   }
+  if (outcome.exitCode === exitCodes.limit && outcome.summary !== undefined)
+    throw new BulkEnrichError(
+      outcome.summary.reason === 'drift' ? 'drift' : 'fail_if',
+      outcome.exitCode,
+      outcome.message,
+    );
 }
 
 /** {@link enrich} as a stream in object mode: rows in, enriched rows out. */
-export function enrichStream(settings: EnrichSettings, options: RunJobOptions = {}): Duplex {
-  return Duplex.from((rows: AsyncIterable<object>) => enrich(rows, settings, options));
+export function enrichStream<const S extends EnrichSettings<object>>(
+  settings: Known<S, EnrichSettings<object>>,
+  options: RunJobOptions = {},
+): Duplex {
+  return Duplex.from((rows: AsyncIterable<object>) =>
+    enrich(rows, settings as EnrichSettings<object>, options),
+  );
 }
 
-async function* beginningWith(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
-  yield first;
-  yield* rest;
-}
-
-async function* lines(rows: Iterable<object> | AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
+/** Where columns are named, nothing is waited for; else the first rows show them. */
+async function opened(
+  groups: RowGroups,
+  settings: object,
+  options: RunJobOptions,
+): Promise<{shared: SharedRun; groups: RowGroups}> {
+  try {
+    if (namesColumns(settings)) return {shared: await openShared(settings, options), groups};
+    const {first, all} = await readAhead(groups, FIRST_ROWS, options.signal);
+    return {shared: await openShared(settings, options, first), groups: all};
+  } catch (error) {
+    groups.close();
+    throw error;
+  }
 }

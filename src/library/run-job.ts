@@ -1,18 +1,29 @@
+import {Readable} from 'node:stream';
 import {type Logger, pino} from 'pino';
-import {exitCodes} from '../errors.ts';
+import {exitCodes, UsageError} from '../errors.ts';
+import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
-import {resolveJob} from '../job/job.ts';
+import {type Job, resolveJob} from '../job/job.ts';
 import {asProperties, checkSettings} from '../job/parse.ts';
-import type {JobInput} from '../job/settings.ts';
+import {deliverUnresolved} from '../run/end/deliver-metrics.ts';
+import type {RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
+import {AbortError} from './abort-error.ts';
+import type {JobInput} from './job-input.ts';
+import {ofSettings, spoken} from './spoken.ts';
 
 export interface RunJobOptions {
   /** Where endpoint, key and directories are looked up; `process.env` by default. */
   readonly env?: Env;
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
+  /**
+   * How long calls in flight get when the run is stopped, in milliseconds; 5,000 by default. Those that have no answer by
+   * then are booked as maybe spent; with 0 that is all of them.
+   */
+  readonly graceMs?: number;
   /** Told what is not as it should be while the run goes on. */
   readonly onWarning?: (sentence: string) => void;
   readonly log?: Logger;
@@ -23,53 +34,88 @@ export interface RunJobOptions {
  *
  * @throws {BulkEnrichError} when the run can't start; how a run ended that did start is in the outcome.
  */
-export function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
-  return runOn(settings, options, process.stdin, process.stdout);
+export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
+  try {
+    const {job, io, stopper, release} = await prepared(settings, options);
+    const outcome = await run(job, {...io, stdin: process.stdin}, stopper).finally(release);
+    return inSettings(outcome);
+  } catch (error) {
+    throw ofSettings(error);
+  }
 }
 
-/** The same with streams of one's own for the paths `-`. */
-export async function runOn(
-  settings: JobInput,
-  options: RunJobOptions,
-  stdin: NodeJS.ReadableStream,
-  stdout: NodeJS.WritableStream,
-): Promise<RunOutcome> {
-  const {name, input, output, ...rest} = checkSettings(undefined, settings, asProperties);
-  const env = options.env ?? process.env;
+/** A job that could not be made out is told of by its metrics too. */
+async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
+  try {
+    return prepareRun(settings, options);
+  } catch (error) {
+    const {env = process.env, onWarning: warn = () => {}} = options;
+    await deliverUnresolved(settings, error, {env, warn});
+    throw error;
+  }
+}
+
+/** The outcome with sentences that speak of settings. */
+export function inSettings(outcome: RunOutcome): RunOutcome {
+  const {stop, message} = outcome;
+  return {
+    ...outcome,
+    message: spoken(message),
+    stop: stop && {...stop, message: spoken(stop.message)},
+  };
+}
+
+/** What a run needs, with a stopper that goes by the caller's signal until it is released. */
+interface PreparedRun {
+  readonly job: Job;
+  readonly io: RunIo;
+  readonly stopper: Stopper;
+  readonly release: () => void;
+}
+
+/** `source`: rows that the program gives itself, instead of the job's input. Throws UsageError. */
+export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
+  const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
+  const {env = process.env, graceMs, signal} = options;
+  if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
+    throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
+  const {placeOf} = asProperties;
+  const rows = {givenRows: source !== undefined};
   const job = resolveJob(
-    {
-      name,
-      inputs: input,
-      output,
-      settings: rest,
-      fromFile: false,
-      placeOf: asProperties.placeOf,
-    },
+    {name, inputs: input, output, settings, fromFile: false, placeOf, ...rows},
     env,
     false,
   );
   const stopper = new Stopper();
-  const abort = () =>
-    stopper.stop({
-      status: 'interrupted',
-      reason: 'signal',
-      exitCode: exitCodes.interrupted,
-      message: 'Interrupted.',
-    });
-  options.signal?.addEventListener('abort', abort);
-  if (options.signal?.aborted === true) abort();
-  const io = {
-    env,
-    stdin,
-    stdout,
-    now: Date.now,
-    random: Math.random,
-    log: options.log ?? pino({level: 'silent'}),
-    warn: options.onWarning ?? (() => {}),
+  const abort = () => signal !== undefined && stopper.stop(abortedStop(signal));
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted === true) abort();
+  return {
+    job,
+    io: {
+      env,
+      stdin: Readable.from([]),
+      stdout: process.stdout,
+      now: Date.now,
+      random: Math.random,
+      log: options.log ?? pino({level: 'silent'}),
+      warn: sentence => options.onWarning?.(spoken(sentence)),
+      ...(source === undefined ? {} : {source}),
+      ...(graceMs === undefined ? {} : {graceMs}),
+    },
+    stopper,
+    release: () => signal?.removeEventListener('abort', abort),
   };
-  try {
-    return await run(job, io, stopper);
-  } finally {
-    options.signal?.removeEventListener('abort', abort);
-  }
+}
+
+const LONGEST_GRACE_MS = 3_600_000;
+
+function abortedStop(signal: AbortSignal) {
+  return {
+    status: 'interrupted',
+    reason: 'signal',
+    exitCode: exitCodes.interrupted,
+    message: 'Interrupted.',
+    error: new AbortError(signal),
+  } as const;
 }

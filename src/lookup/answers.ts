@@ -1,7 +1,8 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
+import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {Lookup, Outcome} from '../ledger/lookup.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
+import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
+import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 
@@ -9,6 +10,8 @@ import type {Executor, Task} from './executor.ts';
 export interface Waiter {
   readonly lookup: Lookup;
   readonly tell: (outcome: Outcome) => void;
+  /** Whether its outcome is still waited for; always, where it does not say. */
+  readonly isWanted?: () => boolean;
 }
 
 export interface AnswersOptions {
@@ -17,8 +20,8 @@ export interface AnswersOptions {
   readonly executor: Pick<Executor, 'submit'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Carried answers older than this (milliseconds since the epoch) are asked for again; verdicts never are. */
-  readonly notBefore: Readonly<Record<Operation, number>>;
+  /** Carried answers older than this are asked for again; verdicts never are. */
+  readonly notBefore: Readonly<Record<Operation, NotBefore>>;
 }
 
 /** A lookup under way: all cells that need its outcome wait for the one call. */
@@ -27,6 +30,14 @@ interface Pending {
   /** The store's version when it was last looked for there. */
   version: number;
 }
+
+/** What is known of lookups that are to be asked for, by their keys. */
+interface LeftOver {
+  readonly doubtful: Set<string>;
+  readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
+}
+
+const ALWAYS: NotBefore = {ok: 0, failed: 0};
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
@@ -54,16 +65,26 @@ export class Answers {
     const known = this.#options.ledger.find([...fresh.keys()]);
     for (const [key, {outcome}] of known) if (outcome !== undefined) deliver(fresh, key, outcome);
     const version = this.#options.store.version();
-    const doubtful = this.#takeOver(fresh, known);
-    for (const [key, {ambiguous}] of known) if (ambiguous) doubtful.add(key);
-    for (const task of this.#open(fresh, known, doubtful, version)) await this.#submit(task);
+    const left = this.#takeOver(fresh, known);
+    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
+    for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
   }
 
   /** The executor has the outcome for good. */
-  settled({lookup}: Task, outcome: Outcome): void {
-    if (outcome.status === 'ok' && isStored(lookup.operation)) this.#options.store.put(lookup, outcome.data);
-    this.#tell(lookup.key, outcome);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+  settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
+    const isNew = outcome !== fallback?.outcome;
+    if (isNew && isKept(outcome) && isStored(lookup.operation)) this.#options.store.put(lookup, outcome);
+    this.#end(lookup, outcome);
+  }
+
+  /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
+  unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
+    if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
+    else if (fallback.isStale) this.#end(lookup, {...fallback.outcome, stale: reason});
+    else {
+      this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
+      this.#end(lookup, fallback.outcome);
+    }
   }
 
   /**
@@ -84,11 +105,10 @@ export class Answers {
       );
       if (stored === undefined) break;
       for (const {lookup, known} of some) {
-        const data = stored.get(lookup.key);
+        const {outcome, freshness} = stored.get(lookup.key) ?? {};
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
-        if (data === undefined) continue;
-        const outcome = {status: 'ok', data} as const;
+        if (outcome === undefined || freshness !== 'fresh') continue;
         ledger.adopt(operation, lookup.key, outcome, known);
         answered.add(lookup.key);
         this.#tell(lookup.key, outcome);
@@ -97,17 +117,29 @@ export class Answers {
     return answered;
   }
 
+  /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
+  isWanted({lookup}: Task): boolean {
+    return this.#pending.get(lookup.key)?.waiters.some(({isWanted}) => isWanted?.() !== false) === true;
+  }
+
+  /** The executor does not make this call, as nobody wants it. */
+  dropped({lookup}: Task): void {
+    this.#pending.delete(lookup.key);
+    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+  }
+
   /** Lookups that have no outcome yet. */
   get pending(): number {
     return this.#pending.size;
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an answer, or
-   * too long ago.
+   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an
+   * answer, or too long ago, and what the store has that is to be asked for again.
    */
-  #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): Set<string> {
+  #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const doubtful = new Set<string>();
+    const fallbacks = new Map<string, Task['fallback']>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;
@@ -117,14 +149,15 @@ export class Answers {
     }
     const {store, ledger, notBefore} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const isKept = isStored(operation);
-      const stored = isKept ? store.find(keys, operation) : new Map<string, string>();
+      const keeps = isStored(operation);
+      const stored = keeps ? store.find(keys, operation) : new Map<string, Known>();
       for (const key of keys) {
-        const data = stored?.get(key);
+        const found = stored?.get(key);
+        const isFresh = found?.freshness === 'fresh';
         // Asked for again, a verdict would only tell of our own call.
-        const since = isKept ? notBefore[operation] : 0;
-        const carried = data === undefined ? ledger.carried(key, since) : undefined;
-        const outcome = data === undefined ? carried?.outcome : ({status: 'ok', data} as const);
+        const since = keeps ? notBefore[operation] : ALWAYS;
+        const carried = isFresh ? undefined : ledger.carried(key, since);
+        const outcome = isFresh ? found.outcome : carried?.outcome;
         if (outcome !== undefined) {
           ledger.adopt(operation, key, outcome, known.has(key));
           deliver(fresh, key, outcome);
@@ -132,16 +165,18 @@ export class Answers {
         }
         if (stored === undefined) ledger.notLookedUp(operation);
         if (carried !== undefined) doubtful.add(key);
+        if (found !== undefined)
+          fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
       }
     }
-    return doubtful;
+    return {doubtful, fallbacks};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    doubtful: ReadonlySet<string>,
+    {doubtful, fallbacks}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -150,7 +185,8 @@ export class Answers {
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
       this.#pending.set(key, {waiters, version});
-      tasks.push({lookup, cost, known: known.has(key), ambiguous: doubtful.has(key)});
+      const ambiguous = doubtful.has(key);
+      tasks.push({lookup, cost, known: known.has(key), ambiguous, fallback: fallbacks.get(key)});
     }
     return tasks;
   }
@@ -166,6 +202,11 @@ export class Answers {
       this.#tokens.set(token, []);
     }
     await this.#options.executor.submit(task);
+  }
+
+  #end(lookup: Lookup, outcome: Outcome): void {
+    this.#tell(lookup.key, outcome);
+    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
   }
 
   #tell(key: string, outcome: Outcome): void {

@@ -1,5 +1,8 @@
 import type {Row} from '../input/row.ts';
+import type {CellRules} from '../operations/cell.ts';
+import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, operations, perIntelligence} from '../operations/table.ts';
+import {fieldPaths} from './field-paths.ts';
 import {type CellReader, cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
@@ -12,6 +15,8 @@ export interface Guess {
   readonly share: number | undefined;
   /** Share of those cells that lack nothing but their country: phone numbers in national form. */
   readonly national: number;
+  /** Share of those cells that hold several IP addresses. */
+  readonly listed: number;
   readonly byHeader: boolean;
 }
 
@@ -22,8 +27,9 @@ export interface Guess {
 const words: Readonly<Record<Guess['operation'], RegExp>> = {
   ...perIntelligence(name => header(operations[name].header)),
   country: header({
-    named: 'country|countrycode|cc|iso2|land|landercode|pais|pays|paese',
-    detail: 'code|iso|iso2',
+    named:
+      'country|countrycode|countryname|cc|iso[23]|land|landercode|laendercode|nation|pais|pays|paese|kraj|zeme|maa|ulke|страна|国家?',
+    detail: 'code|name|iso|iso[23]',
   }),
 };
 
@@ -31,9 +37,12 @@ function header({named, detail}: {named: string; detail: string}): RegExp {
   return new RegExp(`^(?:.*[\\s_.-])?(?:${named})(?:[\\s_.-](?:${detail}))?[\\s_.#-]*\\d*$`, 'i');
 }
 
-/** Matches `Signup IP`, `signup_ip` and `signupIp` alike, and `Téléphone` as `telephone`. */
+/** Matches `Signup IP`, `signup_ip`, `signupIp` and `📍IP` alike, and `Téléphone` as `telephone`. */
 function hasWord(kind: Guess['operation'], name: string): boolean {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '');
+  const plain = name
+    .normalize('NFD')
+    .replace(/[\p{So}\p{Sk}\p{Cf}]+/gu, ' ')
+    .replace(/\p{M}/gu, '');
   return words[kind].test(plain.trim().replace(/([a-z\d])([A-Z])/g, '$1_$2'));
 }
 
@@ -46,24 +55,32 @@ interface Column {
   readonly cell: CellReader;
 }
 
+/** What is known of a list before its columns are guessed. */
+export interface Known {
+  /** The column of countries. */
+  readonly column?: string | undefined;
+  /** The country where no column says it. */
+  readonly fallback?: string | undefined;
+  readonly rules?: CellRules | undefined;
+  /** Whether columns have numbers for names, which say nothing. */
+  readonly headless?: boolean;
+}
+
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */
-export function detectColumns(
-  names: readonly string[],
-  sample: readonly Row[],
-  country: {column?: string | undefined; fallback?: string | undefined} = {},
-): Guess[] {
+export function detectColumns(given: readonly string[], sample: readonly Row[], known: Known = {}): Guess[] {
+  const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const columns = names.map(name => ({name, cell: cellReader(name, names)}));
   const countryGuess =
-    country.column === undefined
+    known.column === undefined
       ? columns.map(column => guessCountry(column, sample)).find(guess => guess?.confidence === 'sure')
       : undefined;
-  const countryName = country.column ?? countryGuess?.column;
+  const countryName = known.column ?? countryGuess?.column;
   const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
-  const countryOf = (row: Row) => countryCell?.(row) || country.fallback;
+  const countryOf = (row: Row) => countryCell?.(row) || known.fallback;
   const guesses: Guess[] = countryGuess === undefined ? [] : [countryGuess];
   for (const column of columns) {
     const guess = intelligenceNames
-      .map(operation => guessColumn(operation, column, sample, countryOf))
+      .map(operation => guessColumn(operation, column, sample, countryOf, known))
       .filter(found => found !== undefined)
       .sort(
         (a, b) =>
@@ -80,20 +97,23 @@ function guessColumn(
   column: Column,
   sample: readonly Row[],
   countryOf: (row: Row) => string | undefined,
+  {rules, headless = false}: Known,
 ): Guess | undefined {
   const byHeader = hasWord(operation, column.name);
   const {canonical, isTelling} = operations[operation];
   let values = 0;
   let valid = 0;
   let national = 0;
+  let listed = 0;
   let telling = 0;
   for (const row of sample) {
     const text = column.cell(row);
     if (text === undefined) continue;
-    const judged = canonical(text, countryOf(row));
+    const judged = canonical(text, countryOf(row), rules);
     if (judged.state === 'empty') continue;
     values += 1;
     if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
+    if (judged.state === 'invalid' && judged.code === 'ip_list') listed += 1;
     if (judged.state !== 'value') continue;
     valid += 1;
     if (isTelling?.(text) !== false) telling += 1;
@@ -104,25 +124,43 @@ function guessColumn(
     column: column.name,
     share,
     national: values === 0 ? 0 : national / values,
+    listed: values === 0 ? 0 : listed / values,
     byHeader,
   };
   if (byHeader)
     return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
   if (share === undefined || share < CONTENT_SPEAKS) return undefined;
-  if (telling / values >= CONTENT_SPEAKS && values >= 5) return {...base, confidence: 'sure'};
+  // Where no header could say otherwise, a few values are enough if there is nothing else.
+  const isEnough = values >= 5 || (headless && telling === values);
+  if (telling / values >= CONTENT_SPEAKS && isEnough) return {...base, confidence: 'sure'};
   return isTelling === undefined ? {...base, confidence: 'unsure'} : undefined;
 }
 
 function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined {
   if (!hasWord('country', column.name)) return undefined;
-  const texts = sample.map(row => column.cell(row)?.trim() ?? '').filter(text => text !== '');
-  const share =
-    texts.length === 0 ? undefined : texts.filter(text => /^[A-Za-z]{2}$/.test(text)).length / texts.length;
-  const confidence = share !== undefined && share >= CONTENT_SPEAKS ? 'sure' : 'unsure';
-  return {operation: 'country', column: column.name, confidence, share, national: 0, byHeader: true};
+  const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
+  const said = texts.filter(text => !saysNoCountry(text));
+  const named = said.filter(text => phoneCountry(text) !== undefined);
+  const share = said.length === 0 ? undefined : named.length / said.length;
+  // Rows whose country is not known are not asked about, whatever the other rows say.
+  const confidence = share !== undefined && share >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
+  return {
+    operation: 'country',
+    column: column.name,
+    confidence,
+    share,
+    national: 0,
+    listed: 0,
+    byHeader: true,
+  };
 }
 
 /** Whether a column is unsure for nothing but the country of its numbers. */
 export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
   return national > 0 && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
+}
+
+/** Whether a column is unsure for nothing but which of several addresses in a cell is meant. */
+export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
+  return listed > 0 && confidence === 'unsure' && share + listed >= CONTENT_CONFIRMS;
 }

@@ -1,4 +1,4 @@
-import type {Lookup, Outcome} from '../ledger/lookup.ts';
+import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
@@ -10,14 +10,22 @@ export interface Task {
   readonly known: boolean;
   /** Whether an earlier attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
+  readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
 }
 
 /** What the executor tells the run. */
 export interface ExecutorEvents {
   /** The outcome for good; the ledger has it. */
-  settled(task: Task, outcome: Outcome): void;
+  settled(task: Task, outcome: LastingOutcome): void;
+  /** It can't be asked for in this run any more, and has no outcome. */
+  unasked(task: Task, reason: UnaskedCode): void;
+  /** It was not asked, as nobody wants it any more. */
+  dropped?(task: Task): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
+  /** The same, but all that is left, and all that comes, is told as unasked: the run goes on to its end. */
+  closed(reason: ExecutorStop): void;
 }
 
 export type ExecutorStop =
@@ -43,6 +51,8 @@ export interface Executor {
   submit(task: Task): Promise<void>;
   /** Sends nothing new. */
   stop(): void;
+  /** Sends nothing new; what is in flight may end, all else is told as unasked for this reason. */
+  close(reason: UnaskedCode): void;
   /** Resolves once nothing is in flight, or after `graceMs`. */
   drained(graceMs: number): Promise<void>;
   pace(): PaceReport;

@@ -1,11 +1,16 @@
 import type {Client} from '../client/client.ts';
-import type {Outlet} from './outlet.ts';
+import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
 /** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
-export function localOutlet(client: Pick<Client, 'send'>, now: () => number): Outlet {
+export function localOutlet(client: Pick<Client, 'send'>, now: () => number, shared?: SharedPermits): Outlet {
   return {
-    send: (operation, params) => client.send(operation, params),
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now),
+    async send(operation, params) {
+      const use = shared?.use();
+      const attempt = await client.send(operation, params, use?.left);
+      use?.over(attempt.kind !== 'not_sent');
+      return attempt;
+    },
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared),
   };
 }

@@ -21,8 +21,26 @@ export interface Outlet {
   send(operation: Operation, params: Params, dispatch: number): Promise<Attempt>;
   /** `lease` is called with the number of values that may leave now. */
   pacer(lane: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer;
+  /** Takes back what was not begun: nothing new is to be sent. */
+  withdraw?(): Promise<void>;
   /** Why nothing comes of it at the moment, for reasons of its own. */
   readonly pause?: Pause | undefined;
+}
+
+/** Permits that other processes take from too: the account's. */
+export interface SharedPermits {
+  /** Takes up to `most`, to be used in this very moment of the program; where there are none, says how long to wait. */
+  take(most: number): {readonly permits: number; readonly waitMs: number};
+  /** A call is made with one of them. */
+  use(): PermitUse;
+}
+
+/** What becomes of a permit. */
+export interface PermitUse {
+  /** The call begins to leave now: there is a connection for it. */
+  left(): void;
+  /** The call is over; `sent` where it may have left. */
+  over(sent: boolean): void;
 }
 
 /** Hands out permits to send, in leases. */

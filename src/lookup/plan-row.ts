@@ -1,12 +1,14 @@
 import type {Row} from '../input/row.ts';
 import {intelligenceLookup, type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
+import type {CellRules, RepairCode} from '../operations/cell.ts';
+import {saysNoCountry} from '../operations/country.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, besideToken} from '../operations/verify.ts';
 import type {CellReader, Target} from './targets.ts';
 
 /** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
 export type PlannedCell =
-  | {readonly status: 'ask'; readonly lookup: Lookup}
+  | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]}
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string}
   | {readonly status: 'skipped'; readonly error: SkipCode};
@@ -18,6 +20,7 @@ export type Result = Outcome | Exclude<PlannedCell, {status: 'ask'}>;
 export interface PlanCells {
   readonly country?: CellReader | undefined;
   readonly defaultCountry?: string | undefined;
+  readonly rules?: CellRules | undefined;
   readonly verdict?: VerdictCells | undefined;
 }
 
@@ -30,39 +33,56 @@ export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRo
   return row => targets.map(target => planTarget(target, row, cells));
 }
 
+/** What was repaired of the cells that are asked about; undefined where nothing was, as in most rows. */
+export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
+  const all = planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : []));
+  return all.some(some => some.length > 0) ? all : undefined;
+}
+
 function planTarget(target: Target, row: Row, cells: PlanCells): PlannedCell {
   const text = target.cell(row);
   if (text === undefined) return {status: 'empty'};
-  const canonical = operations[target.operation].canonical(text, countryOf(row, cells));
+  const canonical = operations[target.operation].canonical(text, countryOf(row, cells), cells.rules);
   switch (canonical.state) {
     case 'empty':
       return {status: 'empty'};
     case 'invalid':
       return {status: 'invalid', error: canonical.code};
     case 'value':
-      return {
-        status: 'ask',
-        lookup:
-          target.operation === 'verify'
-            ? verdict(canonical.value, row, cells)
-            : intelligenceLookup(target.operation, canonical.value),
-      };
+      return target.operation === 'verify'
+        ? askVerdict(canonical, row, cells)
+        : toAsk(intelligenceLookup(target.operation, canonical.value), canonical.repairs);
     default:
       return canonical satisfies never;
   }
 }
 
-function countryOf(row: Row, cells: PlanCells): string | undefined {
-  return cells.country?.(row)?.trim() || cells.defaultCountry;
+function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): PlannedCell {
+  return repairs === undefined || repairs.length === 0
+    ? {status: 'ask', lookup}
+    : {status: 'ask', lookup, repairs: [...new Set(repairs)]};
+}
+
+/** What a row says of the country; a cell that names none that is known is no leave to take the default one. */
+function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | undefined {
+  const said = country?.(row)?.trim() ?? '';
+  return said === '' || saysNoCountry(said) ? defaultCountry : said;
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
-function verdict(token: string, row: Row, cells: PlanCells): Lookup {
+function askVerdict(
+  {value: token, repairs = []}: {readonly value: string; readonly repairs?: readonly RepairCode[]},
+  row: Row,
+  cells: PlanCells,
+): PlannedCell {
   const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
+  const all = [...repairs];
   for (const name of besideNames) {
     const {param, canonical} = besideToken[name];
-    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells));
-    if (read.state === 'value') params[param] = read.value;
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), cells.rules);
+    if (read.state !== 'value') continue;
+    params[param] = read.value;
+    all.push(...(read.repairs ?? []));
   }
-  return lookupOf('verify', params);
+  return toAsk(lookupOf('verify', params), all);
 }

@@ -1,6 +1,6 @@
 import type {Answered, Attempt} from '../client/attempt.ts';
 import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
-import type {Operation} from '../operations/table.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */
@@ -91,20 +91,25 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
   }
 }
 
-/** What follows from an outcome. */
+/** What follows from an outcome. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
 export function nextStep(
   operation: Operation,
   attempt: Attempt,
   history: History,
   settings: PolicySettings,
   counting: Counting,
+  isTrusted: boolean,
 ): Step {
   switch (attempt.kind) {
     case 'answered':
       return {next: 'settle', outcome: answered(operation, attempt, history)};
     case 'unreadable':
-    case 'rejected':
       return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
+    case 'rejected': {
+      const rejected =
+        isTrusted && isStored(operation) && isOfValue(attempt) ? ({rejected: true} as const) : {};
+      return {next: 'settle', outcome: {status: 'failed', error: attempt.code, ...rejected}};
+    }
     case 'not_sent':
     case 'throttled':
       return {next: 'retry', counts: false};
@@ -152,6 +157,14 @@ export function retryMs(
  */
 export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
   return status !== undefined && status >= 500 && (status < 502 || status > 504);
+}
+
+/**
+ * Whether a rejection speaks of the value and holds for other runs: by a code of the service's own. A bare status may be
+ * a gateway's, and 403 says something of the caller.
+ */
+function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
+  return status !== 403 && code !== 'service_error' && !/^http_\d{3}$/.test(code);
 }
 
 /**

@@ -1,35 +1,14 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt} from '../client/attempt.ts';
-import type {Ledger} from '../ledger/ledger.ts';
-import type {Outcome} from '../ledger/lookup.ts';
+import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Executor, ExecutorEvents, PaceReport, Task} from './executor.ts';
+import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
 import {Lane} from './lane.ts';
-import type {LaneSettings, Outlet} from './outlet.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {perSecond} from './pace/rate-controller.ts';
-import {type PolicySettings, retryMs} from './policy.ts';
+import {retryMs} from './policy.ts';
+import type {QueueExecutorOptions} from './queue-options.ts';
 import {concluded, reservationOf, type TaskState, taskState} from './task-state.ts';
-
-export interface QueueExecutorOptions {
-  readonly outlet: Outlet;
-  readonly ledger: Pick<Ledger, 'reserve' | 'record'> & {readonly budget: Pick<Ledger['budget'], 'affords'>};
-  readonly lanes: readonly LaneSettings[];
-  /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
-  readonly concurrency?: number | undefined;
-  readonly policy: PolicySettings;
-  readonly maxOutageMs: number;
-  /** At the credit limit: stop, or settle the rest as skipped. */
-  readonly onBudget: 'stop' | 'publish';
-  readonly events: ExecutorEvents;
-  /** The keys of those that need no call any more; the cells that waited for them have been told. */
-  readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
-  /** Whether an answer of this operation is known from before, in this run or an earlier one. */
-  readonly isAnswered: (operation: Operation) => boolean;
-  /** Milliseconds since the epoch, and a random number in [0, 1). */
-  readonly now: () => number;
-  readonly random: () => number;
-}
 
 /** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
 const MOST_FIRST_DISPATCH = 2 ** 47;
@@ -43,11 +22,12 @@ const MOST_FIRST_DISPATCH = 2 ** 47;
  *       ▲                  │                       │               ▲
  *       │                  └───────────────────────┼───────────────┘
  *       │                    answered meanwhile,   │
- *       │                    or beyond the budget  │ no outcome yet
+ *       │                    or it can't be asked  │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry`, `#settle`. Only `#lease` lets a task leave `waiting`.
- * Once stopped, nothing enters a state any more but `settled`.
+ * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry`, `#settle`. Only `#lease` and `close` let a task leave
+ * `waiting`. Once closed, nothing is sent and all that is left is unasked; once stopped, nothing enters a state any more but
+ * `settled`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -56,13 +36,17 @@ export class QueueExecutor implements Executor {
   /** Each lane once; the one that sent last is the last to be offered what becomes free. */
   readonly #turns: Lane[] = [];
   #slots: number;
-  readonly #backoffs = new Set<NodeJS.Timeout>();
+  readonly #backoffs = new Map<NodeJS.Timeout, TaskState>();
   #dispatched = randomInt(MOST_FIRST_DISPATCH);
   /** Tasks taken and not settled yet. */
   #unsettled = 0;
   /** Callers that wait until more tasks may be taken. */
   #blocked = 0;
+  /** What those that have a fallback cost so far, in thousandths of a credit. */
+  #renewals = 0;
   #stopped = false;
+  /** Why nothing more is sent, though the run goes on. */
+  #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
     this.#options = options;
@@ -75,10 +59,7 @@ export class QueueExecutor implements Executor {
       now: options.now,
       random: options.random,
       onOpen: () => this.#wakeLanes(),
-      onStop: reason => {
-        this.stop();
-        options.events.stopped(reason);
-      },
+      onStop: reason => this.#giveUp(reason),
     });
     for (const settings of options.lanes) {
       const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
@@ -102,8 +83,26 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#flow.stop();
-    for (const timer of this.#backoffs) clearTimeout(timer);
+    for (const timer of this.#backoffs.keys()) clearTimeout(timer);
     for (const lane of this.#turns) lane.stop();
+  }
+
+  close(reason: UnaskedCode): void {
+    if (this.#stopped || this.#closed !== undefined) return;
+    this.#closed = reason;
+    this.#flow.stop();
+    void this.#options.outlet.withdraw?.();
+    for (const [timer, task] of this.#backoffs) {
+      clearTimeout(timer);
+      this.#leave(task, reason);
+    }
+    this.#backoffs.clear();
+    for (const lane of this.#turns) {
+      for (const task of [...lane.waiting]) {
+        lane.release(task, false);
+        this.#leave(task, reason);
+      }
+    }
   }
 
   async drained(graceMs: number): Promise<void> {
@@ -147,7 +146,10 @@ export class QueueExecutor implements Executor {
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    if (this.#isOverBudget(task)) this.#settle(task, {status: 'skipped', error: 'budget'});
+    const isOverBudget = this.#isOverBudget(task) || !this.#mayRenew(task);
+    const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
+    if (!this.#isWanted(task)) this.#drop(task);
+    else if (reason !== undefined) this.#leave(task, reason);
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
@@ -157,9 +159,19 @@ export class QueueExecutor implements Executor {
     return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
   }
 
+  /** Whether this task has no fallback, or is among those that may be asked for all the same. */
+  #mayRenew(task: TaskState): boolean {
+    const {renewals = Number.POSITIVE_INFINITY} = this.#options;
+    if (task.fallback === undefined || task.calls > 0) return true;
+    if (this.#renewals + task.cost > renewals) return false;
+    this.#renewals += task.cost;
+    return true;
+  }
+
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
+      this.#dropUnwanted(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
@@ -198,13 +210,13 @@ export class QueueExecutor implements Executor {
       return;
     }
     lane.release(task, false);
-    this.#settle(task, {status: 'skipped', error: 'budget'});
+    this.#leave(task, 'budget');
     lane.wake();
   }
 
   /** in flight → settled, or backing off. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
-    const {outlet, ledger, policy, now} = this.#options;
+    const {outlet, ledger, policy, now, isAnswered} = this.#options;
     const sentAt = now();
     task.known = true;
     const answer = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
@@ -214,10 +226,12 @@ export class QueueExecutor implements Executor {
       task.attempts -= attempts;
     });
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
-    const {step, booked} = concluded(task, attempt, policy, counting);
+    const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
+    const {step, booked} = concluded(task, attempt, policy, counting, isTrusted);
     await ledger.record(booked);
     if (step.next === 'settle') this.#settle(task, step.outcome);
     else if (step.next === 'retry') this.#retry(task, lane, this.#delayOf(task, attempt));
+    else if (this.#closed !== undefined) this.#leave(task, this.#closed);
     this.#wakeLanes();
   }
 
@@ -231,6 +245,10 @@ export class QueueExecutor implements Executor {
   /** in flight → backing off → queued. */
   #retry(task: TaskState, lane: Lane, delayMs: number): void {
     if (this.#stopped) return;
+    if (this.#closed !== undefined) {
+      this.#leave(task, this.#closed);
+      return;
+    }
     if (delayMs === 0) {
       this.#enqueue(task, lane);
       return;
@@ -239,18 +257,53 @@ export class QueueExecutor implements Executor {
       this.#backoffs.delete(timer);
       this.#enqueue(task, lane);
     }, delayMs);
-    this.#backoffs.add(timer);
+    this.#backoffs.set(timer, task);
+  }
+
+  #isWanted(task: TaskState): boolean {
+    return this.#options.isWanted?.(task) !== false;
+  }
+
+  #dropUnwanted(lane: Lane): void {
+    if (this.#options.isWanted === undefined) return;
+    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
+      lane.release(task, false);
+      this.#drop(task);
+    }
+  }
+
+  /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
+  #drop(task: TaskState): void {
+    this.#ended(task);
+    this.#options.events.dropped?.(task);
   }
 
   /** → settled, for good. */
-  #settle(task: TaskState, outcome: Outcome): void {
+  #settle(task: TaskState, outcome: LastingOutcome): void {
     this.#ended(task);
     this.#options.events.settled(task, outcome);
+  }
+
+  /** → settled, without an outcome of this run. */
+  #leave(task: TaskState, reason: UnaskedCode): void {
+    this.#ended(task);
+    this.#options.events.unasked(task, reason);
   }
 
   #ended(task: TaskState): void {
     this.#unsettled -= 1;
     this.#flow.settled(task.lookup.key);
+  }
+
+  /** The service can't be asked any more: all stops, or it is an outage that the run is to go on without. */
+  #giveUp(reason: ExecutorStop): void {
+    if (reason.kind === 'outage' && this.#options.onOutage === 'publish') {
+      this.close('outage');
+      this.#options.events.closed(reason);
+      return;
+    }
+    this.stop();
+    this.#options.events.stopped(reason);
   }
 
   #fail(error: unknown): void {

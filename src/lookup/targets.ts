@@ -32,27 +32,44 @@ export function cellReader(name: string, columns: readonly string[]): CellReader
   const path = name.split('.');
   return row => {
     if (row.type === 'csv') return row.fields[index];
-    return jsonText(Object.hasOwn(row.value, name) ? row.value[name] : atPath(row.value, path));
+    return textOf(has(row.value, name) ? row.value[name] : atPath(row.value, path));
   };
+}
+
+/** Whether an object has this column, or what its dotted path begins with. */
+export function holdsColumn(value: object, name: string): boolean {
+  return has(value, name) || has(value, name.split('.')[0] ?? name);
+}
+
+/** Also by a class, as its getters; not what every object has. */
+function has(value: object, name: string): boolean {
+  return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
 }
 
 function atPath(value: unknown, path: readonly string[]): unknown {
   let inner = value;
   for (const key of path) {
-    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
+    if (typeof inner !== 'object' || inner === null || !has(inner, key)) return undefined;
     inner = (inner as Record<string, unknown>)[key];
   }
   return inner;
 }
 
-/** Has blanks, so that it can't be a token either. */
+/** Have blanks, so that they can't be a token either. */
 const NESTED_TOO_DEEP = 'nested too deep';
+const NO_TEXT = 'has no text';
 
 /** Nothing for null; what is no text comes as its JSON, which tells a phone number from what can't be a value. */
-function jsonText(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  return nestsTooDeep(value) ? NESTED_TOO_DEEP : JSON.stringify(value);
+  if (typeof value === 'bigint') return String(value);
+  if (nestsTooDeep(value)) return NESTED_TOO_DEEP;
+  try {
+    return JSON.stringify(value) ?? NO_TEXT;
+  } catch {
+    return NO_TEXT;
+  }
 }
 
 /** The targets of one operation: `ip_` where one column is mapped, `<column>_` where several are. */
@@ -78,11 +95,9 @@ export function requireColumn(
   setting: string,
 ): void {
   if (kind === 'ndjson' || columns.includes(name)) return;
-  const near = closest(name, columns);
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   throw new UsageError(
     'unknown_column',
-    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${hint}`,
+    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${meant(name, columns)}`,
   );
 }
 
@@ -95,7 +110,14 @@ export function doubtColumn(
 ): string | undefined {
   const cell = cellReader(name, columns);
   if (rows.length === 0 || rows.some(row => row.type === 'csv' || cell(row) !== undefined)) return undefined;
+  return nothingIn(name, columns, setting);
+}
+
+export function nothingIn(name: string, columns: readonly string[], setting: string): string {
+  return `${setting}: the first rows have nothing in "${name}".${meant(name, columns)}`;
+}
+
+function meant(name: string, columns: readonly string[]): string {
   const near = closest(name, columns);
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  return `${setting}: the first rows have nothing in "${name}".${hint}`;
+  return near === undefined ? '' : ` Did you mean "${near}"?`;
 }

@@ -1,5 +1,6 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
+import {isKept} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
 import {type Counting, chargeOf, nextStep, type PolicySettings, type Step} from './policy.ts';
 
@@ -34,9 +35,10 @@ export function concluded(
   attempt: Attempt,
   policy: PolicySettings,
   counting: Counting,
+  isTrusted: boolean,
 ): {readonly step: Step; readonly booked: BookedAttempt} {
   const {operation, key} = task.lookup;
-  const step = nextStep(operation, attempt, task, policy, counting);
+  const step = orKnown(nextStep(operation, attempt, task, policy, counting, isTrusted), task);
   const outcome = step.next === 'settle' ? step.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;
@@ -44,4 +46,11 @@ export function concluded(
   if (attempt.kind !== 'not_sent') task.calls += 1;
   task.ambiguous ||= attempt.kind === 'ambiguous';
   return {step, booked: {operation, key, cost: task.cost, attempt, charge, retry, outcome}};
+}
+
+/** What is still good stands where asking for it again came to nothing. */
+function orKnown(step: Step, {fallback}: Task): Step {
+  if (fallback === undefined || fallback.isStale || step.next !== 'settle' || isKept(step.outcome))
+    return step;
+  return {next: 'settle', outcome: fallback.outcome};
 }

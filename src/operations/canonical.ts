@@ -1,28 +1,53 @@
+import {type CellRules, type RepairCode, readCell} from './cell.ts';
+
 /**
  * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
  * Codes are stable: they stand in the output's `…_error` column.
  */
 export type Canonical<Code extends string = string> =
-  | {readonly state: 'value'; readonly value: string}
+  | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
   | {readonly state: 'empty'}
   | {readonly state: 'invalid'; readonly code: Code};
 
 export const empty = {state: 'empty'} as const;
-export const valid = (value: string) => ({state: 'value', value}) as const;
 export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
-/** What exports write where they have nothing. */
-const PLACEHOLDER = /^(?:|-{1,3}|\(?null\)?|\\N|#?n\/?a|nan|none|nil|undefined)$/i;
+/** A value, with what was taken off its cell. */
+export function valid(value: string, repairs: readonly RepairCode[] = []) {
+  return repairs.length === 0
+    ? ({state: 'value', value} as const)
+    : ({state: 'value', value, repairs} as const);
+}
 
-export const isPlaceholder = (given: string) => PLACEHOLDER.test(given);
+/** Faults of any kind of cell. */
+export const anyCellCodes = {
+  unreadable_characters:
+    'Control characters, such as NUL, or ones that a program before could not read: nobody knows what it was.',
+} as const;
 
-/** Faults that spreadsheets leave in any column. */
-export const spreadsheetCodes = {
-  leading_apostrophe: 'It begins with an apostrophe, as a spreadsheet marks texts.',
+/** The same, and what spreadsheets do to columns of digits. */
+export const digitCodes = {
+  ...anyCellCodes,
   scientific_notation: 'A spreadsheet made a rounded number of it.',
 } as const;
 
-export function spreadsheetFault(given: string): keyof typeof spreadsheetCodes | undefined {
-  if (given.startsWith("'")) return 'leading_apostrophe';
-  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(given) ? 'scientific_notation' : undefined;
+export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
+
+/** Judges what is in a cell, its wrapping taken off. */
+export function judgeCell<Code extends string>(
+  raw: string,
+  rules: CellRules | undefined,
+  judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
+): Canonical<Code | keyof typeof anyCellCodes> {
+  const cell = readCell(raw, rules);
+  switch (cell.state) {
+    case 'empty':
+      return empty;
+    case 'unreadable':
+      return invalid('unreadable_characters');
+    case 'text':
+      return judge(cell.text, cell.repairs);
+    default:
+      return cell satisfies never;
+  }
 }

@@ -1,14 +1,17 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {type Canonical, empty, invalid, isPlaceholder, spreadsheetCodes, valid} from './canonical.ts';
+import {anyCellCodes, type Canonical, invalid, judgeCell, valid} from './canonical.ts';
+import type {CellRules, RepairCode} from './cell.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
-  leading_apostrophe: spreadsheetCodes.leading_apostrophe,
+  ...anyCellCodes,
   email_malformed: 'No e-mail address.',
   email_list: 'Several addresses in one cell.',
-  email_display_name: 'An address with a name: Jo Doe <jo@example.com>.',
+  email_display_name: 'An address with another one as its name: jo@example.com <al@example.com>.',
 } as const;
+
+type Code = keyof typeof codes;
 
 const data = fields({
   is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
@@ -31,6 +34,7 @@ export const email = intelligence('email', {
   storedFor: '30d',
   cost: 1,
   codes,
+  personFaults: ['email_malformed'],
   canonical: canonicalEmail,
   header: {
     named: 'e[\\s_.-]?mail|mail|(?:e[\\s_.-]?)?mailadres(?:se)?|correo|courriel',
@@ -41,7 +45,7 @@ export const email = intelligence('email', {
     {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},
     {when: '!email.is_trusted', add: 25, reason: 'email_not_trusted'},
     {when: 'email.has_aliasing', add: 5, reason: 'email_alias'},
-    {when: 'status.email == "invalid"', add: 40, reason: 'email_invalid'},
+    {when: 'error.email == "email_malformed"', add: 40, reason: 'email_invalid'},
   ],
 });
 
@@ -56,25 +60,43 @@ const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
-export function canonicalEmail(raw: string): Canonical<keyof typeof codes> {
-  const given = raw.trim();
-  if (isPlaceholder(given)) return empty;
-  if (given.startsWith("'")) return invalid('leading_apostrophe');
-  const at = given.lastIndexOf('@');
-  const local = given.slice(0, at);
-  if (at > 0 && LOCAL_PART.test(local)) {
-    const written = given.slice(at + 1).replace(/\.$/, '');
-    const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
-    const dots =
-      !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
-    const address = `${local}@${domain}`;
-    const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
-    return DOMAIN.test(domain) && fits && !dots ? valid(address) : invalid('email_malformed');
-  }
-  if (/^[^<>]*<[^<>@\s]+@[^<>\s]+>$/.test(given)) return invalid('email_display_name');
-  return invalid(
-    given.split(/[\s,;]+/).filter(part => /^[^@]+@[^@]+$/.test(part)).length > 1
-      ? 'email_list'
-      : 'email_malformed',
-  );
+export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
+  return judgeCell(raw, rules, (text, repairs) => {
+    const judged = judgeAddress(text, repairs);
+    return judged.state === 'value' ? judged : judgeWrapped(text, repairs, judged);
+  });
+}
+
+/** What is inside mailto: (RFC 6068) or angle brackets, where nothing beside it can be an address; else the judgement as it was. */
+function judgeWrapped(
+  text: string,
+  repairs: readonly RepairCode[],
+  judged: Canonical<Code>,
+): Canonical<Code> {
+  const linked = /^mailto:([^?%]+)(?:\?.*)?$/is.exec(text)?.[1];
+  if (linked !== undefined) return judgeAddress(linked, [...repairs, 'uri']);
+  const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
+  if (name === undefined || inner === undefined) return judged;
+  const plainName = name.replace(/["']/g, '').trim().toLowerCase();
+  // A name that is another address: nobody knows which one is meant.
+  if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
+  return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
+}
+
+function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<Code> {
+  const at = text.lastIndexOf('@');
+  const local = text.slice(0, at);
+  if (at <= 0 || !LOCAL_PART.test(local) || /^mailto:/i.test(local))
+    return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
+  const written = text.slice(at + 1).replace(/\.$/, '');
+  const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
+  const dots =
+    !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
+  const address = `${local}@${domain}`;
+  const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
+  return DOMAIN.test(domain) && fits && !dots ? valid(address, repairs) : invalid('email_malformed');
+}
+
+function listsAddresses(text: string): boolean {
+  return text.split(/[\s,;]+/).filter(part => /^[^@]+@[^@]+$/.test(part)).length > 1;
 }

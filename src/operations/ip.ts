@@ -1,25 +1,20 @@
 import {isIPv4, isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
-import {
-  type Canonical,
-  empty,
-  invalid,
-  isPlaceholder,
-  spreadsheetCodes,
-  spreadsheetFault,
-  valid,
-} from './canonical.ts';
+import {type Canonical, digitCodes, empty, invalid, isScientific, judgeCell, valid} from './canonical.ts';
+import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {fields, flag, intelligence, place, text} from './operation.ts';
 
 const codes = {
-  ...spreadsheetCodes,
+  ...digitCodes,
   ip_malformed: 'No IPv4 address in dotted form.',
-  ip_with_port: 'An address with a port behind it.',
-  ip_list: 'Several addresses in one cell.',
+  ip_with_port: 'An address with a number behind it that is no port.',
+  ip_list: 'Several addresses in one cell; --ip-from-list says which one is meant.',
   ip_range: 'A network, such as 192.0.2.0/24, and no single address.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
+
+type Code = keyof typeof codes;
 
 const data = fields({
   is_vpn: flag.describe('Whether it belongs to a VPN.'),
@@ -46,8 +41,13 @@ export const ip = intelligence('ip', {
   storedFor: '1d',
   cost: 1,
   codes,
+  personFaults: [],
   canonical: canonicalIp,
-  header: {named: 'ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)', detail: 'v4|address|addr|adresse?'},
+  header: {
+    named:
+      'ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)|(?:x[\\s_.-]?)?forwarded[\\s_.-]?for|xff|remote[\\s_.-]?addr(?:ess)?',
+    detail: 'v4|address|addr|adresse?',
+  },
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],
@@ -59,28 +59,62 @@ export const ip = intelligence('ip', {
     {when: 'ip.is_residential_proxy', add: 30, reason: 'residential_proxy'},
     {when: 'ip.is_datacenter_proxy', add: 20, reason: 'datacenter'},
     {when: 'ip.is_vpn', add: 15, reason: 'vpn'},
-    {when: 'status.ip == "invalid"', add: 20, reason: 'ip_invalid'},
   ],
 });
 
 /** IPv4 in dotted-quad form; IPv4-mapped IPv6 counts as the IPv4 address in it. The service takes IPv4 only. */
-export function canonicalIp(raw: string): Canonical<keyof typeof codes> {
-  const given = raw.trim();
-  if (isIPv4(given)) return valid(given);
-  if (isPlaceholder(given)) return empty;
-  const fault = spreadsheetFault(given);
-  if (fault !== undefined) return invalid(fault);
-  if (isIPv6(given)) {
-    const address = ipaddr.parse(given) as ipaddr.IPv6;
+export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
+  return judgeCell(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
+}
+
+function judgeIp(
+  text: string,
+  repairs: readonly RepairCode[],
+  which: CellRules['ipFromList'],
+): Canonical<Code> {
+  if (isIPv4(text)) return valid(text, repairs);
+  if (isScientific(text)) return invalid('scientific_notation');
+  if (isIPv6(text)) {
+    const address = ipaddr.parse(text) as ipaddr.IPv6;
     return address.isIPv4MappedAddress()
-      ? valid(address.toIPv4Address().toString())
+      ? valid(address.toIPv4Address().toString(), repairs)
       : invalid('ipv6_unsupported');
   }
-  if (/^\[?[\da-f:.]+\]?:\d{1,5}$/i.test(given) && isIPv4(given.slice(0, given.lastIndexOf(':')))) {
-    return invalid('ip_with_port');
+  const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
+  const [, address = '', port] = bracketed ?? /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
+  if (isIPv4(address) || isIPv6(address)) {
+    if (port !== undefined && Number(port) > MOST_PORT) return invalid('ip_with_port');
+    const taken = [
+      ...(bracketed === null ? [] : ['brackets' as const]),
+      ...(port === undefined ? [] : ['port' as const]),
+    ];
+    return judgeIp(address, [...repairs, ...taken], undefined);
   }
-  if (/^[\d.]+\/\d{1,2}$/.test(given)) return invalid('ip_range');
-  const parts = given.split(/[\s,;|]+/);
-  if (parts.length > 1 && parts.every(part => isIPv4(part) || isIPv6(part))) return invalid('ip_list');
-  return invalid('ip_malformed');
+  if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalid('ip_range');
+  return judgeList(text, repairs, which) ?? invalid('ip_malformed');
+}
+
+const MOST_PORT = 65_535;
+
+/** As `X-Forwarded-For` lists them: the client, as it says itself, first, and the last proxy's word last. */
+function judgeList(
+  text: string,
+  repairs: readonly RepairCode[],
+  which: CellRules['ipFromList'],
+): Canonical<Code> | undefined {
+  const parts = text.split(/[\s,;|]+/).filter(part => part !== '');
+  if (parts.join('') === text) return undefined;
+  const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [], undefined)));
+  const isList = judged.every(
+    one => one.state !== 'invalid' || one.code === 'ipv6_unsupported' || one.code === 'ip_with_port',
+  );
+  if (!isList) return undefined;
+  const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
+  // An entry that says nothing is no leave to take the next one, which is another machine.
+  const meant =
+    which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
+  if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');
+  return meant.state === 'value'
+    ? valid(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
+    : meant;
 }

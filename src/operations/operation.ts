@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import type {Canonical} from './canonical.ts';
+import type {CellRules} from './cell.ts';
 
 /**
  * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
@@ -37,8 +38,10 @@ export interface OperationSpec<
   readonly cost: number;
   /** Why a text can't be such a value: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
+  /** Those of them that say something about the person; the others are faults of the list, and say nothing of anybody. */
+  readonly personFaults: readonly string[];
   /** One spelling per value. `country` is where numbers in national form belong. */
-  canonical(text: string, country?: string): Canonical;
+  canonical(text: string, country?: string, rules?: CellRules): Canonical;
   /** All of a request that may change its answer, as one text. */
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */

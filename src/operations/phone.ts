@@ -1,28 +1,18 @@
-import {
-  type CountryCode,
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-  validatePhoneNumberLength,
-} from 'libphonenumber-js/min';
+import {type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/min';
 import {z} from 'zod';
-import {
-  type Canonical,
-  empty,
-  invalid,
-  isPlaceholder,
-  spreadsheetCodes,
-  spreadsheetFault,
-  valid,
-} from './canonical.ts';
+import {type Canonical, digitCodes, invalid, isScientific, judgeCell, valid} from './canonical.ts';
+import type {CellRules, RepairCode} from './cell.ts';
+import {phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
-  ...spreadsheetCodes,
+  ...digitCodes,
+  decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
   phone_malformed: 'No phone number: no digits, or words among them.',
   phone_too_short: 'Too short for any number, or without its area code.',
   phone_too_long: 'Too long for any number.',
   phone_list: 'Several numbers in one cell.',
-  country_unknown: 'In national form, and nothing says of which country.',
+  country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
 } as const;
 
 type Code = keyof typeof codes;
@@ -57,6 +47,7 @@ export const phone = intelligence('phone', {
   storedFor: '90d',
   cost: 1,
   codes,
+  personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long'],
   canonical: canonicalPhone,
   header: {
     named:
@@ -65,7 +56,7 @@ export const phone = intelligence('phone', {
     detail: 'no|nr|num|number|nummer|numero|e164',
   },
   // Any long number can be a phone number: without a header only the international form speaks for one.
-  isTelling: given => given.trim().startsWith('+'),
+  isTelling: given => /^\s*['"]?\+/.test(given),
   top: [['phone_countries', ['country']]],
   rules: [
     {when: 'phone.is_threat', add: 45, reason: 'phone_threat'},
@@ -73,32 +64,64 @@ export const phone = intelligence('phone', {
     {when: '!phone.is_valid', add: 30, reason: 'phone_not_valid'},
     {when: 'phone.is_spam', add: 30, reason: 'phone_spam'},
     {when: 'phone.is_virtual', add: 15, reason: 'phone_virtual'},
-    {when: 'status.phone == "invalid"', add: 20, reason: 'phone_invalid'},
+    {
+      when: 'error.phone in ["phone_malformed", "phone_too_short", "phone_too_long"]',
+      add: 20,
+      reason: 'phone_invalid',
+    },
   ],
 });
 
 /**
  * A phone number in E.164 form, extension dropped. Invalid only where no number can look like that (length); whether it
- * is assigned is what the service is asked. `country` is where a number in national form belongs.
+ * is assigned is what the service is asked. `country` is where a number in national form belongs, by code or name.
  */
-export function canonicalPhone(raw: string, country?: string): Canonical<Code> {
-  const given = raw.trim().replace(/^tel:/i, '');
-  if (isPlaceholder(given)) return empty;
-  const fault = spreadsheetFault(given);
-  if (fault !== undefined) return invalid(fault);
-  const code = country?.trim().toUpperCase() ?? '';
-  const options = isSupportedCountry(code) ? {defaultCountry: code, extract: false} : {extract: false};
-  if (listsPhones(given)) return invalid('phone_list');
-  const number = parsePhoneNumberFromString(given, options);
-  // A local number without its area code is possible in its country, but is no whole number.
-  const whole = number?.isPossible() === true && validatePhoneNumberLength(number.number) === undefined;
-  return whole ? valid(number.number) : invalid(phoneFault(given, options));
+export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<Code> {
+  return judgeCell(raw, rules, (text, repairs) => {
+    const uri = /^(?:tel|callto):(?:\/\/)?/i.exec(text)?.[0] ?? '';
+    const found = uri === '' ? repairs : [...repairs, 'uri' as const];
+    return judgePhone(text.slice(uri.length).trim(), found, {...phoneCountry(country), extract: false});
+  });
 }
 
-function phoneFault(given: string, options: {defaultCountry?: CountryCode; extract: boolean}): Code {
-  if (!/\d/.test(given) || /[a-z@]{3,}/i.test(given.replace(/ext\w*/i, ''))) return 'phone_malformed';
-  if (options.defaultCountry === undefined && !given.startsWith('+')) return 'country_unknown';
-  switch (validatePhoneNumberLength(given, options)) {
+interface ParseOptions {
+  readonly defaultCountry?: CountryCode;
+  readonly defaultCallingCode?: string;
+  readonly extract: boolean;
+}
+
+function judgePhone(text: string, repairs: readonly RepairCode[], options: ParseOptions): Canonical<Code> {
+  if (isScientific(text)) return invalid('scientific_notation');
+  if (listsPhones(text)) return invalid('phone_list');
+  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options);
+  const number = parsePhoneNumberFromString(text, options);
+  // A local number without its area code is possible in its country, but is no whole number.
+  const whole = number?.isPossible() === true && validatePhoneNumberLength(number.number) === undefined;
+  return whole ? valid(number.number, repairs) : invalid(phoneFault(text, options));
+}
+
+/** Behind many digits a point, and one or two more or zeros: a program's number, of which the point is no separator. */
+const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
+/** A whole number, with no more digits than programs that write numbers so keep. */
+const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
+
+/**
+ * A number that a program took for a quantity. It may have lost a leading zero that belongs to it, so it is taken for a
+ * phone number only where it is a valid one as it stands.
+ */
+function judgeDecimal(text: string, repairs: readonly RepairCode[], options: ParseOptions): Canonical<Code> {
+  const digits = WHOLE.exec(text)?.[1];
+  if (digits === undefined) return invalid('decimal_number');
+  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options);
+  if (judged.state !== 'value') return judged;
+  return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
+}
+
+function phoneFault(text: string, options: ParseOptions): Code {
+  if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, ''))) return 'phone_malformed';
+  const isPlaced = options.defaultCountry !== undefined || options.defaultCallingCode !== undefined;
+  if (!isPlaced && !text.startsWith('+')) return 'country_unknown';
+  switch (validatePhoneNumberLength(text, options)) {
     case 'TOO_SHORT':
     case undefined:
       return 'phone_too_short';
@@ -112,7 +135,7 @@ function phoneFault(given: string, options: {defaultCountry?: CountryCode; extra
 /** Digits from which on a part of a cell is a phone number of its own, and no area code or extension. */
 const SHORTEST_LISTED = 7;
 
-function listsPhones(given: string): boolean {
-  const parts = given.split(/[,;/|]+/);
+function listsPhones(text: string): boolean {
+  const parts = text.split(/[,;/|\r\n]+/);
   return parts.filter(part => part.replace(/\D/g, '').length >= SHORTEST_LISTED).length > 1;
 }

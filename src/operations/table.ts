@@ -12,8 +12,15 @@ export type Operation = keyof typeof operations;
 /** The operations that look one value up, without a session token. */
 export type Intelligence = Exclude<Operation, 'verify'>;
 
+/** The fields that the interface knows: a service may send others, which nobody can name beforehand. */
+type Declared<Data> = Data extends readonly (infer One)[]
+  ? readonly Declared<One>[]
+  : Data extends object
+    ? {[Name in keyof Data as string extends Name ? never : Name]: Declared<Data[Name]>}
+    : Data;
+
 /** What an operation answers with. */
-export type AnswerData<Name extends Operation> = z.infer<(typeof operations)[Name]['data']>;
+export type AnswerData<Name extends Operation> = Declared<z.infer<(typeof operations)[Name]['data']>>;
 
 export type IpData = AnswerData<'ip'>;
 export type PhoneData = AnswerData<'phone'>;
@@ -51,11 +58,14 @@ export function anyOf(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(names);
 }
 
-/** `ip=1d,phone=90d`: how old stored answers may be unless told otherwise. */
-export const defaultAges = operationNames
-  .filter(isStored)
-  .map(name => `${name}=${operations[name].storedFor}`)
-  .join();
+/** How long a value that the service rejects is known as such, unless told otherwise. */
+export const rejectedFor = '7d';
+
+/** `ip=1d,phone=90d,rejected=7d`: how old stored answers may be unless told otherwise. */
+export const defaultAges = [
+  ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
+  `rejected=${rejectedFor}`,
+].join() as `${Operation}=${string}`;
 
 /** Credits of one call unless told otherwise: one number where all are alike, else `ip=1,phone=2`. */
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)

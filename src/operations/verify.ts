@@ -1,5 +1,6 @@
 import {z} from 'zod';
-import {type Canonical, empty, invalid, isPlaceholder, valid} from './canonical.ts';
+import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './canonical.ts';
+import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
 import {apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
 import {canonicalPhone} from './phone.ts';
@@ -10,7 +11,10 @@ const dateTime = z.iso.datetime({offset: true});
 export const TEST_ACTION_ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
-const codes = {token_malformed: 'A blank inside: the column holds something else.'} as const;
+const codes = {
+  ...anyCellCodes,
+  token_malformed: 'A blank inside: the column holds something else.',
+} as const;
 
 const request = z.object({
   api_key: apiKey,
@@ -110,6 +114,7 @@ export const verify = {
   storedFor: 'never',
   cost: 1,
   codes,
+  personFaults: ['token_malformed'],
   canonical: canonicalToken,
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
@@ -124,18 +129,27 @@ export const verify = {
     {when: 'verify.score < 30', add: 30, reason: 'bot_score'},
     {when: 'verify.verdict.redeemed', add: 30, reason: 'token_replayed'},
     {when: 'verify.multi_accounting.detected', add: 25, reason: 'many_accounts'},
-    {when: 'status.verify == "invalid"', add: 30, reason: 'token_invalid'},
+    {when: 'error.verify == "token_malformed"', add: 30, reason: 'token_invalid'},
   ],
 } as const satisfies OperationSpec;
 
 /** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
-export function canonicalToken(raw: string): Canonical<keyof typeof codes> {
-  const given = raw.trim();
-  if (isPlaceholder(given)) return empty;
-  return /\s/.test(given) ? invalid('token_malformed') : valid(given);
+export function canonicalToken(
+  raw: string,
+  _country?: string,
+  rules?: CellRules,
+): Canonical<keyof typeof codes> {
+  return judgeCell(raw, rules, (text, repairs) =>
+    /\s/.test(text) ? invalid('token_malformed') : valid(text, repairs),
+  );
 }
 
-const canonicalId = (raw: string) => (raw.trim() === '' ? empty : valid(raw.trim()));
+/** An identifier is the customer's own: nothing is taken off it but the blanks around it. */
+function canonicalId(raw: string): Canonical {
+  const text = raw.trim();
+  if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
+  return text === '' ? empty : valid(text);
+}
 
 /** What may be sent beside a token: the setting that names its column, and the request's field. */
 export const besideToken = {

@@ -4,6 +4,7 @@ import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../lookup/plan-row.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
+import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
@@ -46,12 +47,15 @@ export interface TargetColumns {
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
+  /** Whether it says if its answer is past its age. */
+  readonly marksStale: boolean;
 }
 
 /** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
+  marksStale = false,
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
@@ -69,11 +73,12 @@ export function planColumns(
       if (name !== undefined) used.add(name);
       return name !== undefined;
     });
-    return {target, fields, answerFields, whole: chosen === undefined, key: keyOf(targets, index)};
+    const whole = chosen === undefined;
+    return {target, fields, answerFields, whole, key: keyOf(targets, index), marksStale};
   });
-  const ofRisk: readonly string[] = planRisk(undefined).map(name => `risk.${name}`);
+  const others: readonly string[] = [REPAIRS, ...planRisk(undefined).map(name => `risk.${name}`)];
   for (const name of chosen ?? [])
-    if (!used.has(name) && !ofRisk.includes(name)) throw unknownField(name, targets);
+    if (!used.has(name) && !others.includes(name)) throw unknownField(name, targets);
   return planned;
 }
 
@@ -91,13 +96,38 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
-/** The names of all columns that are added, in order: the lookups', then those of the risk score. */
-export function addedNames(columns: readonly TargetColumns[], risk: readonly RiskColumn[]): string[] {
-  const lookups = columns.flatMap(({target, fields}) =>
-    ['status', 'error', ...fields.map(field => field.name)].map(name => target.prefix + name),
+/** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
+export function addedNames(
+  columns: readonly TargetColumns[],
+  {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
+): string[] {
+  const lookups = columns.flatMap(column =>
+    ['status', 'error', ...(column.marksStale ? ['stale'] : []), ...column.fields.map(({name}) => name)].map(
+      name => column.target.prefix + name,
+    ),
   );
-  return [...lookups, ...risk.map(name => `risk_${name}`)];
+  return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
+
+/** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
+const REPAIRS = 'input_repairs';
+
+/** Whether it is written: left out where `--fields` names fields and not this. */
+export function planRepairs(only: readonly string[] | undefined): boolean {
+  return only?.includes(REPAIRS) !== false;
+}
+
+/** What was repaired, by the key of its lookup: `{"phone":["decimal_zero"]}`; undefined where nothing was. */
+export function repairsByKey(
+  repairs: EnrichedRepairs,
+  columns: readonly TargetColumns[],
+): Readonly<Record<string, readonly RepairCode[]>> | undefined {
+  if (repairs === undefined) return undefined;
+  const entries = columns.map(({key}, index) => [key, repairs[index] ?? []] as const);
+  return Object.fromEntries(entries.filter(([, codes]) => codes.length > 0));
+}
+
+type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
 /** What is always written of a risk, and what explains it: left out where `--fields` names fields and not these. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
@@ -141,20 +171,31 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
   );
 }
 
-/** The cells that a result fills: status, error, and one for each field of its parsed answer. */
+/** Whether what is known of a value is past its age; null where nothing is known. */
+export function isStale(result: Result): boolean | null {
+  return 'stale' in result || (result.status === 'ok' ? false : null);
+}
+
+/** The cells that a result fills: what is said of it, and one for each field of its parsed answer. */
 export function resultCells(
   result: Result,
   data: unknown,
-  fields: readonly Field[],
+  column: Pick<TargetColumns, 'fields' | 'marksStale'>,
   safe: (text: string) => string,
 ): string[] {
-  const cells = [result.status, 'error' in result ? result.error : ''];
-  for (const field of fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
+  const cells: string[] = [result.status, 'error' in result ? result.error : ''];
+  if (column.marksStale) cells.push(String(isStale(result) ?? ''));
+  for (const field of column.fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
   return cells;
 }
 
-/** An answer cut down to these fields, nested as it came. */
+/** An answer cut down to these fields, as JSON. */
 export function pickedJson(data: unknown, fields: readonly Field[]): string {
+  return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
+}
+
+/** An answer cut down to these fields, nested as it came. */
+export function pickFields(data: unknown, fields: readonly Field[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
     const value = valueAt(data, path);
@@ -166,7 +207,7 @@ export function pickedJson(data: unknown, fields: readonly Field[]): string {
     }
     inner[path.at(-1) as string] = value;
   }
-  return unmarkNumbers(JSON.stringify(picked));
+  return picked;
 }
 
 /** What an answer has at a field's path. */

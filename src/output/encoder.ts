@@ -2,14 +2,17 @@ import {stringify} from 'csv-stringify/sync';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
-import type {InputFormat, Row} from '../input/row.ts';
+import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
+import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
   formulaSafe,
+  isStale,
   pickedJson,
   type RiskColumn,
+  repairsByKey,
   resultCells,
   riskCells,
   type TargetColumns,
@@ -31,14 +34,18 @@ export interface OutputFormat {
   readonly escapeAnswers: boolean;
   /** What is written of each row's risk; nothing where there is none. */
   readonly risk: readonly RiskColumn[];
+  /** Whether what was repaired of the input's cells has a column. */
+  readonly repairs: boolean;
   /** Whether nothing is nested. */
   readonly flatten: boolean;
 }
 
 /** A row and what became of each of its lookups, in the order of the targets. */
-export interface EnrichedRow {
-  readonly row: Row;
+export interface EnrichedRow<Kind extends Row = TextRow> {
+  readonly row: Kind;
   readonly results: readonly Result[];
+  /** What was repaired of the cells, by target; undefined where nothing was. */
+  readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** The answer of each lookup that has one, parsed once for all who read it. */
   readonly answers: readonly unknown[];
   /** Undefined where nothing is scored. */
@@ -85,18 +92,20 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     quoted_match: /[\r\n]/,
   };
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
-  const cells = ({row, results, answers, risk}: EnrichedRow): string[] => {
+  const cells = ({row, results, repairs, answers, risk}: EnrichedRow): string[] => {
     const own = ownCells(row, input, output);
     const line = output.escapeInput ? own.map(formulaSafe) : [...own];
-    for (const [index, {fields}] of columns.entries())
+    for (const [index, column] of columns.entries())
       line.push(
-        ...resultCells(results[index] as Result, exact(results[index], answers[index]), fields, safe),
+        ...resultCells(results[index] as Result, exact(results[index], answers[index]), column, safe),
       );
     if (risk !== undefined) line.push(...riskCells(risk, output.risk));
+    if (output.repairs) line.push(JSON.stringify(repairsByKey(repairs, columns)) ?? '');
     return line;
   };
   const own = ownNames(input, output);
-  const names = [...own.input, ...own.added, ...addedNames(columns, output.risk)];
+  const plain = [...own.input, ...own.added, ...addedNames(columns, output)];
+  const names = output.escapeInput ? plain.map(formulaSafe) : plain;
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
@@ -105,7 +114,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-function ownCells(row: Row, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
+function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
   const members = flatten ? flatMembers(row.raw) : jsonMembers(row.raw);
   const cells = input.columns.map(name => {
@@ -124,8 +133,8 @@ function cellOf(text: string): string {
 }
 
 function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const names = output.flatten ? addedNames(columns, output.risk) : [ENRICHMENT];
-  const added = output.flatten ? flatAnswers(columns, names, output.risk) : nestedAnswers(columns);
+  const names = output.flatten ? addedNames(columns, output) : [ENRICHMENT];
+  const added = output.flatten ? flatAnswers(columns, names, output) : nestedAnswers(columns);
   const line = (row: EnrichedRow): string => splice(row.row, input, names, added(row)) + output.eol;
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(line).join('')};
 }
@@ -133,11 +142,11 @@ function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], ou
 type AddedMembers = (row: EnrichedRow) => string;
 
 function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
-  return ({results, answers, risk}) => {
-    const parts = columns.map(
-      (column, index) =>
-        `${JSON.stringify(column.key)}:${resultJson(results[index] as Result, answers[index], column)}`,
-    );
+  return ({results, repairs, answers, risk}) => {
+    const parts = columns.map((column, index) => {
+      const result = resultJson(results[index] as Result, repairs?.[index], answers[index], column);
+      return `${JSON.stringify(column.key)}:${result}`;
+    });
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
     return `"${ENRICHMENT}":{${parts.join(',')}}`;
   };
@@ -147,16 +156,21 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
-  ofRisk: readonly RiskColumn[],
+  output: Pick<OutputFormat, 'risk' | 'repairs'>,
 ): AddedMembers {
-  return ({results, answers, risk}) => {
-    const values = columns.flatMap(({fields}, index): unknown[] => {
+  return ({results, repairs, answers, risk}) => {
+    const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
-      const error = 'error' in result ? result.error : null;
       const answer = exact(result, answers[index]);
-      return [result.status, error, ...fields.map(({path}) => valueAt(answer, path) ?? null)];
+      return [
+        result.status,
+        'error' in result ? result.error : null,
+        ...(column.marksStale ? [isStale(result)] : []),
+        ...column.fields.map(({path}) => valueAt(answer, path) ?? null),
+      ];
     });
-    if (risk !== undefined) values.push(...ofRisk.map(name => risk[name]));
+    if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
+    if (output.repairs) values.push(repairsByKey(repairs, columns) ?? null);
     return names
       .map((name, index) => `${JSON.stringify(name)}:${unmarkNumbers(JSON.stringify(values[index]))}`)
       .join(',');
@@ -164,11 +178,18 @@ function flatAnswers(
 }
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
-function resultJson(result: Result, answer: unknown, column: TargetColumns): string {
+function resultJson(
+  result: Result,
+  repairs: readonly RepairCode[] = [],
+  answer: unknown,
+  column: TargetColumns,
+): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
+  const stale = column.marksStale ? `"stale":${isStale(result)},` : '';
   const data = 'data' in result && result.data !== undefined ? result.data : undefined;
   const shown = data === undefined || column.whole ? data : pickedJson(exact(result, answer), column.fields);
-  return `{"status":"${result.status}","error":${error},"data":${shown ?? 'null'}}`;
+  const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
+  return `{"status":"${result.status}","error":${error},${stale}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer; with its numbers marked where they would lose their spelling. */
@@ -179,7 +200,7 @@ function exact(result: Result | undefined, answer: unknown): unknown {
 }
 
 /** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */
-function splice(row: Row, input: InputFormat, names: readonly string[], members: string): string {
+function splice(row: TextRow, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(
       (name, i) => `${JSON.stringify(name)}:${JSON.stringify(row.fields[i] ?? '')}`,

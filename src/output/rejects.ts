@@ -1,18 +1,16 @@
 import {closeSync, openSync, readSync} from 'node:fs';
+import {stringify} from 'csv-stringify/sync';
 import type {Reject} from '../input/row.ts';
 
 /** A line of the file of rejected rows. */
-export function rejectLine({
-  file,
-  line,
-  record,
-  reason,
-  detail,
-  raw,
-  raw_base64,
-  raw_truncated,
-}: Reject): string {
-  return `${JSON.stringify({file, line, row: record, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+export function rejectLine(reject: Reject): string {
+  const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
+  return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+}
+
+/** The header above rejected rows that become a list again. */
+export function headerLine(cells: readonly string[], delimiter: string): string {
+  return stringify([[...cells]], {delimiter});
 }
 
 /** Every line begins so. */

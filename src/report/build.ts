@@ -13,13 +13,13 @@ import type {Summary} from './summary.ts';
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),
+    riskSection(summary),
     moneySection(summary),
     rowsSection(summary),
-    riskSection(summary),
+    troubleSection(summary),
     fieldsSection(summary),
     placesSection(summary),
     paceSection(summary),
-    troubleSection(summary),
     runSection(summary),
   ];
   return {
@@ -73,17 +73,6 @@ function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
       value: count(rows.written),
       note: rows.rejected === 0 ? undefined : `${count(rows.rejected)} unreadable`,
     },
-    {
-      label: 'Credits spent',
-      value: count(credits.spent),
-      note: spentNote(credits),
-    },
-    {label: 'Credits saved', value: count(dedupe + cache + prefilter)},
-    {
-      label: 'Lookups answered',
-      value: percent(answered, asked),
-      note: `${count(answered)} of ${count(asked)}`,
-    },
     ...(risk === null || risk.scored === 0
       ? []
       : [
@@ -93,6 +82,17 @@ function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
             note: `${percent(risk.high, risk.scored)} of scored rows`,
           },
         ]),
+    {
+      label: 'Lookups answered',
+      value: percent(answered, asked),
+      note: `${count(answered)} of ${count(asked)}`,
+    },
+    {
+      label: 'Credits spent',
+      value: count(credits.spent),
+      note: spentNote(credits),
+    },
+    {label: 'Credits saved', value: count(dedupe + cache + prefilter)},
   ];
 }
 

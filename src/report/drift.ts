@@ -6,6 +6,8 @@ export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
+  /** What it cost: spent and perhaps spent. Unknown of runs that an earlier version kept. */
+  readonly credits?: number | undefined;
   /** By name: of how many (`of`) which part (`share`, 0 to 1). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
   /** Mean risk score, 0 to 100. */
@@ -16,11 +18,13 @@ export interface RunProfile {
 const COMPARED = 10;
 /** A share of few answers moves by chance: it must also be this many standard deviations away. */
 const DEVIATIONS = 3;
-/** Rows vary more than shares do: they may move by so many times the threshold, relatively. */
-const ROWS_FACTOR = 5;
+/** Rows and credits vary more than shares do: they may move by so many times the threshold, relatively. */
+const COUNT_FACTOR = 5;
+/** The share of distinct values that the answer store knew. */
+const HIT_RATE = 'hit_rate';
 
 export function profileOf(summary: Summary): RunProfile {
-  const {rows, lookups, risk, fields} = summary;
+  const {rows, lookups, risk, fields, credits} = summary;
   const shares: Record<string, RunProfile['shares'][string]> = {};
   const add = (name: string, part: number, of: number) => {
     if (of > 0) shares[name] = {share: part / of, of};
@@ -33,6 +37,11 @@ export function profileOf(summary: Summary): RunProfile {
     'invalid',
     total(facts => facts.invalid),
     total(facts => facts.values - facts.empty),
+  );
+  add(
+    HIT_RATE,
+    total(facts => facts.from_cache),
+    total(facts => facts.distinct),
   );
   if (risk) add('risk.high', risk.high, risk.scored);
   for (const [operation, ofFields] of Object.entries(fields)) {
@@ -48,6 +57,7 @@ export function profileOf(summary: Summary): RunProfile {
     run_id: summary.run_id,
     finished_at: summary.finished_at,
     rows: rows.written,
+    credits: credits.spent + credits.maybe_spent,
     shares,
     ...(mean === undefined ? {} : {mean}),
   };
@@ -72,7 +82,14 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     'rows',
     now.rows,
     run => run.rows,
-    usual => rowsJumped(now.rows, usual, threshold),
+    usual => countJumped(now.rows, usual, threshold),
+  );
+  // What costs less than usual, or is known more often, is no trouble.
+  judge(
+    'credits',
+    now.credits,
+    run => run.credits,
+    usual => (now.credits ?? 0) > usual && countJumped(now.credits ?? 0, usual, threshold),
   );
   judge(
     'risk.mean',
@@ -85,7 +102,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
       name,
       share,
       run => run.shares[name]?.share,
-      usual => shareJumped(share, usual, of, threshold),
+      usual => (name !== HIT_RATE || share < usual) && shareJumped(share, usual, of, threshold),
     );
   }
   return jumps;
@@ -99,10 +116,10 @@ function shareJumped(now: number, usual: number, of: number, threshold: number):
   return moved > threshold && moved > DEVIATIONS * chance;
 }
 
-function rowsJumped(now: number, usual: number, threshold: number): boolean {
+function countJumped(now: number, usual: number, threshold: number): boolean {
   const chance = Math.sqrt(Math.max(now, usual, 1));
   const moved = Math.abs(now - usual);
-  return moved > ROWS_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
+  return moved > COUNT_FACTOR * threshold * usual && moved > DEVIATIONS * chance;
 }
 
 function median(values: readonly number[]): number {

@@ -10,6 +10,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
 const whole = z.int().min(0);
 const credits = z.number().min(0);
 const spending = z.object({spent: credits, maybe_spent: credits});
+const perPeriod = z.object({limit: credits, used: credits});
 const share = z.number().min(0).max(1);
 const time = z.iso.datetime();
 const counts = z.record(z.string(), whole);
@@ -19,17 +20,46 @@ const lookup = z
     values: whole,
     empty: whole,
     invalid: whole,
+    repaired: whole.describe(
+      'Of the others: cells whose wrapping was taken off before they were asked about.',
+    ),
     distinct: whole.describe('Values, where the others count cells.'),
     answered: whole,
     failed: whole,
     unknown: whole,
     skipped: whole,
     from_cache: whole.describe('Values that the answer store knew.'),
+    stale: whole.describe('Cells whose answer is past its age, as the service could not be asked (--stale).'),
+    rejected: whole.describe('Of failed: cells whose value the service rejects.'),
     deduplicated: whole.describe('Cells that another cell had already paid for.'),
     calls: whole,
     retries: whole,
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
+
+/** By code: how often, and the first rows. */
+const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
+
+/** Which run it was, when, and over which files. */
+const about = {
+  schema_version: z.literal(1),
+  run_id: z.string(),
+  job: z.string().nullable(),
+  status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
+  reason: z.string(),
+  exit_code: whole,
+  started_at: time,
+  finished_at: time,
+  duration_ms: z.number(),
+  come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
+  endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
+  input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
+  output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+  rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
+  settings_sha256: z
+    .string()
+    .describe('Of all that shapes the result: the same command over the same input has nothing left to do.'),
+};
 
 const rows = z.object({
   read: whole,
@@ -38,6 +68,7 @@ const rows = z.object({
   ok: whole,
   with_errors: whole,
   blank_lines: whole,
+  padded: whole.describe('Of those written: rows that got empty fields at their end (pad_short_rows).'),
 });
 
 const calls = z.object({
@@ -58,6 +89,10 @@ const calls = z.object({
   unknown_fields: counts,
   wrong_types: counts,
 });
+
+const account = z
+  .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+  .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
 
 const earlier = z
   .object({
@@ -171,25 +206,7 @@ export function summaryOf(
       ? anyFields
       : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
   return z.object({
-    schema_version: z.literal(1),
-    run_id: z.string(),
-    job: z.string().nullable(),
-    status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-    reason: z.string(),
-    exit_code: whole,
-    started_at: time,
-    finished_at: time,
-    duration_ms: z.number(),
-    come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
-    endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
-    input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
-    output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
-    rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
-    settings_sha256: z
-      .string()
-      .describe(
-        'Of all that shapes the result: the same command over the same input has nothing left to do.',
-      ),
+    ...about,
     rows,
     lookups: byOperation(() => lookup),
     calls,
@@ -198,17 +215,28 @@ export function summaryOf(
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
       earlier,
-      per_day: z.object({limit: credits, used: credits}).optional(),
+      per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
+      account,
       saved,
       by_operation: byOperation(() => spending),
     }),
+    session: z
+      .object({
+        by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
+      })
+      .describe(
+        'What came since the last summary of this run: what the history counts. Less than 0 is what was in doubt there, and is not any more.',
+      ),
     store,
     pace,
     top: z.partialRecord(z.enum(topKinds), top),
     timeline,
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
-    errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+    errors: z.array(coded),
+    repairs: z
+      .array(coded)
+      .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),
@@ -222,5 +250,6 @@ export type LookupCounts = z.output<typeof lookup>;
 export type RuleCount = z.output<typeof rule>;
 export type RiskCounts = z.output<typeof risk>;
 export type TopNames = z.output<typeof top>;
+export type PerPeriod = z.output<typeof perPeriod>;
 export type TimelineSummary = z.output<typeof timeline>;
 export type Drift = z.output<typeof drift>;

@@ -1,12 +1,21 @@
 import {type ExitCode, exitCodes} from '../errors.ts';
-import {type Counters, failures} from './books/counters.ts';
+import {unaskedCodes} from '../ledger/lookup.ts';
+import {operationNames} from '../operations/table.ts';
+import {type Counters, failures, unasked} from './books/counters.ts';
 
-/** The exit code of a run that wrote all its rows, and why. */
-export function completedExit(counters: Counters): {readonly exitCode: ExitCode; readonly reason: string} {
-  const lost = failures(counters);
-  const cutShort = Object.values(counters.skipped).some(({budget = 0}) => budget > 0);
+/**
+ * The exit code of a run that wrote all its rows, and why. Where rejections are kept, they are answers: no other run would
+ * ask about those values either.
+ */
+export function completedExit(
+  counters: Counters,
+  keepsRejections: boolean,
+): {readonly exitCode: ExitCode; readonly reason: string} {
+  const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
+  const lost = failures(counters) - (keepsRejections ? rejected : 0);
+  const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
   if (lost > 0) return {exitCode: exitCodes.incomplete, reason: 'lookups_failed'};
-  if (cutShort) return {exitCode: exitCodes.incomplete, reason: 'budget'};
+  if (cutShort !== undefined) return {exitCode: exitCodes.incomplete, reason: cutShort};
   if (counters.rows.rejected > 0) return {exitCode: exitCodes.incomplete, reason: 'rows_rejected'};
   return {exitCode: exitCodes.ok, reason: 'done'};
 }

@@ -12,6 +12,7 @@ import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
+import {dataVersion} from '../service/data/data-version.ts';
 import type {Layout} from './layout/layout.ts';
 
 /*
@@ -44,13 +45,13 @@ export type Beginning = 'resume' | 'over';
 export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
 
 /** Whose answers and whose money it is: never another endpoint's or account's. */
-export function scopeOf({endpoint, settings}: Job): StoreScope {
+export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
   return {endpoint: endpointName(endpoint), account: settings.account};
 }
 
-/** The endpoint's name in what is kept. Throws ClientError where the base URL is none. */
+/** The endpoint's name in what is kept: with other data, the embedded service is another. Throws UsageError where the base URL is none. */
 export function endpointName(endpoint: Endpoint): string {
-  if (endpoint.kind === 'embedded') return 'embedded';
+  if (endpoint.kind === 'embedded') return `embedded ${dataVersion()}`;
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
@@ -153,7 +154,10 @@ function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   };
 }
 
-function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record<Resolved, unknown> {
+function resolvedOf(
+  job: Job,
+  {mapping, columns, encoding, format, rules}: Layout,
+): Record<Resolved, unknown> {
   return {
     endpoint: scopeOf(job).endpoint,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
@@ -162,8 +166,13 @@ function resolvedOf(job: Job, {mapping, columns, format, rules}: Layout): Record
       prefix,
       when,
     ]),
+    encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
-    fields: columns.map(({whole, fields}) => [whole, fields.map(field => field.name).join()]),
+    fields: columns.map(({whole, fields, marksStale}) => [
+      whole,
+      fields.map(field => field.name).join(),
+      marksStale,
+    ]),
     country: mapping.country ?? null,
     action_id: job.endpoint.actionId ?? null,
     output_format: format,

@@ -1,11 +1,17 @@
 import type {Logger} from 'pino';
+import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
+import type {Job} from '../job/job.ts';
 
 /** Where a run meets the world; a test can put its own in place. */
 export interface RunIo {
   readonly env: Env;
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
+  /** What is read instead of the job's inputs. */
+  readonly source?: Source;
+  /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
+  readonly graceMs?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** A number in [0, 1). */
@@ -13,6 +19,8 @@ export interface RunIo {
   readonly log: Logger;
   /** One sentence for a person: something is not as it should be, and the run goes on. */
   readonly warn: (sentence: string) => void;
+  /** Told once it is clear that a run has work to do, before anything is sent; it throws where that is not to be. */
+  readonly mayBegin?: (job: Job) => Promise<void>;
   /** How long to wait for an answer store that another program keeps locked. */
   readonly storePatienceMs?: number;
 }

@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Summary} from '../report/summary.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {Session} from './session.ts';
@@ -6,7 +7,9 @@ import type {Session} from './session.ts';
 /** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
 
 export function logStart({io, job, identity, layout, connection, checkpoint}: Session): void {
-  io.log.info(
+  logEvent(
+    io.log,
+    'run_started',
     {
       run_id: identity.runId,
       inputs: job.inputs,
@@ -24,7 +27,7 @@ export function logStart({io, job, identity, layout, connection, checkpoint}: Se
 export function logStop({io, stopper}: Pick<Session, 'io' | 'stopper'>): void {
   stopper.onStop(() => {
     const stop = stopper.reason;
-    io.log.info({reason: stop?.reason, exit_code: stop?.exitCode}, 'run stops');
+    logEvent(io.log, 'run_stopping', {reason: stop?.reason, exit_code: stop?.exitCode}, 'run stops');
   });
 }
 
@@ -32,7 +35,9 @@ export function logEnd(
   log: Logger,
   {summary, exitCode}: {summary: Summary | undefined; exitCode: number},
 ): void {
-  log.info(
+  logEvent(
+    log,
+    'run_ended',
     {
       run_id: summary?.run_id,
       exit_code: exitCode,
@@ -56,12 +61,14 @@ export function pauseLog({io, executor, clock}: Pick<Session, 'io' | 'executor' 
     const {pause} = executor.pace();
     if (pause !== undefined && since === undefined) {
       since = clock();
-      io.log.info(
+      logEvent(
+        io.log,
+        'run_waiting',
         {reason: pause.reason, detail: pause.detail, until: new Date(pause.untilMs).toISOString()},
         'run waits',
       );
     } else if (pause === undefined && since !== undefined) {
-      io.log.info({ms: Math.round(clock() - since)}, 'run goes on');
+      logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run goes on');
       since = undefined;
     }
   };
@@ -73,11 +80,12 @@ export function logTrouble({io, layout}: Session, entries: readonly ReadyRecord[
   for (const {record, results} of entries) {
     const row = record.record;
     if (record.type === 'reject')
-      io.log.debug({row, line: record.line, reason: record.reason}, 'row rejected');
+      logEvent(io.log, 'row_rejected', {row, line: record.line, reason: record.reason}, 'row rejected');
     for (const [index, result] of results.entries()) {
       if (result?.status !== 'failed' && result?.status !== 'unknown') continue;
       const column = layout.mapping.targets[index]?.column;
-      io.log.debug({row, column, status: result.status, code: result.error}, 'lookup without an answer');
+      const fields = {row, column, status: result.status, code: result.error};
+      logEvent(io.log, 'lookup_unanswered', fields, 'lookup without an answer');
     }
   }
 }

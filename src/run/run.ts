@@ -1,9 +1,11 @@
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
+import {nextTime} from '../job/settings/time-of-day.ts';
 import {asked, failures} from './books/counters.ts';
+import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
-import {withHealthCheck} from './end/health-check.ts';
+import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import type {RunIo} from './io.ts';
@@ -20,8 +22,9 @@ import {limitStop, Stopper, stopFor} from './stop.ts';
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
 
-/** Calls in flight get this long when a run stops: less than the 10 s after which containers are killed. */
-const GRACE_MS = 5_000;
+/** What is done with a session once it stands; when that is over, or the run stops, the run ends. */
+export type Work = (session: Session) => Promise<void>;
+
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
@@ -36,46 +39,61 @@ export function run(
   io: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
+  work: Work = throughFiles,
 ): Promise<RunOutcome> {
-  return withHealthCheck(job, io.warn, async () => {
+  const {until} = job.settings;
+  const untilMs = until && nextTime(until, io.now());
+  return withHealthCheck(job, io.warn, async begun => {
+    const watched = (some: Work) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined) await finishDay(day, io, stopper, watch);
-    return await runOnce(job, io, stopper, watch);
+      if (stopper.reason === undefined)
+        await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
+    return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
   });
 }
 
 /** What a run of an earlier day left open goes first; what keeps it from its end is a warning, and no day's trouble but its own. */
 async function finishDay(
   {date, directory, resolve}: UnfinishedDay,
+  untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
+  begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
-    const {message, stop} = await runOnce(resolve(), io, stopper, watch);
+    const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
   } catch (error) {
     io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
   }
 }
 
-async function runOnce(given: Job, io: RunIo, stopper: Stopper, watch: Watch): Promise<RunOutcome> {
+async function runOnce(
+  given: Job,
+  io: RunIo,
+  stopper: Stopper,
+  flow: Work,
+  begun: Begun,
+): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
     throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
     state = openState(job);
+    begun();
     const beginning = await beginningOf(job, io, state);
     if (typeof beginning === 'object') return beginning;
-    const session = await openFresh(job, io, state, stopper, watch, beginning);
+    await io.mayBegin?.(job);
+    const session = await openFresh(job, io, state, stopper, flow, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
   } catch (error) {
-    reportFailure(job, io, state, error);
+    await reportFailure(job, io, state, error);
     if (state !== undefined) closeState(state, 'made');
     throw error;
   }
@@ -87,12 +105,12 @@ async function openFresh(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-  watch: Watch,
+  flow: Work,
   beginning: Beginning,
 ): Promise<Session> {
   try {
     const session = await openSession(job, io, state, stopper.child(), beginning);
-    await flow(session, watch);
+    await flow(session);
     const error = session.stopper.reason?.error;
     if (beginning === 'over' || !isStale(error, job)) return session;
     session.ledger.close();
@@ -101,13 +119,12 @@ async function openFresh(
   } catch (error) {
     if (beginning === 'over' || !isStale(error, job)) throw error;
     startOver(job, io, state, error);
-    return openFresh(job, io, state, stopper, watch, 'over');
+    return openFresh(job, io, state, stopper, flow, 'over');
   }
 }
 
-/** source → plan → answers → in order → sink, until the input ends or the run stops. */
-async function flow(session: Session, watch: Watch): Promise<void> {
-  const {stopper, window, executor} = session;
+/** What goes on beside the work: the log, the deadline, the timeline. */
+async function underWay(session: Session, watch: Watch, work: Work): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);
@@ -117,21 +134,34 @@ async function flow(session: Session, watch: Watch): Promise<void> {
     sampleTimeline(session);
     notePause();
   }, SAMPLE_EVERY_MS);
-  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
-  const writing = ending(write(session));
-  await ending(read(session));
-  window.end();
-  await stopper.unlessStopped(writing);
-  if (stopper.reason !== undefined) {
-    await executor.drained(GRACE_MS);
-    window.abort();
-    await writing;
-  }
+  // A program that gives rows now and then ends when it likes.
+  if (session.job.output.kind === 'rows') sampling.unref();
+  await work(session);
   endDeadline();
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
   unwatch();
+}
+
+/** source → plan → answers → in order → sink, until the input ends or the run stops. */
+async function throughFiles(session: Session): Promise<void> {
+  const {stopper, window} = session;
+  const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
+  const writing = ending(write(session));
+  await ending(read(session));
+  window.end();
+  await stopper.unlessStopped(writing);
+  if (stopper.reason === undefined) return;
+  await callsEnd(session);
+  window.abort();
+  await writing;
+}
+
+/** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
+export function callsEnd({executor, io}: Session): Promise<void> {
+  executor.stop();
+  return executor.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** source → plan → answers. */
@@ -178,28 +208,12 @@ async function save(session: Session): Promise<void> {
   writer.safeRows = reached.counters.rows.written;
 }
 
-function checkLimits({job, writer, stopper}: Session): void {
+/** Stops a run in which more goes wrong than its user allows. */
+export function checkLimits({job, writer, stopper}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = writer;
   const {written, rejected} = counters.rows;
   if (exceeds(maxErrors, failures(counters), asked(counters)))
     stopper.stop(limitStop('max-errors', failures(counters)));
   if (exceeds(maxRejects, rejected, written + rejected)) stopper.stop(limitStop('max-rejects', rejected));
-}
-
-/** A timer can't be set for longer than this: about 25 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Returns what takes it back. */
-function startDeadline({job, stopper, clock, startedAt}: Session): () => void {
-  const {maxDuration} = job.settings;
-  if (maxDuration === undefined) return () => {};
-  let timer: NodeJS.Timeout;
-  const look = () => {
-    const left = startedAt + maxDuration - clock();
-    if (left <= 0) stopper.stop(limitStop('max-duration', maxDuration));
-    else timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
-  };
-  look();
-  return () => clearTimeout(timer);
 }

@@ -9,8 +9,9 @@ import {type Beginning, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
-import {notBefore, openAnswerStore} from './open/answer-store.ts';
-import {openDailyBudget, warnOfEarlier} from './open/budgets.ts';
+import {findAccount} from './open/account.ts';
+import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
+import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
@@ -37,7 +38,7 @@ export const UNASKED =
   'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-cache).';
 
 /** What gathers behind one slow value, before reading stops. */
-const WINDOW_BYTES = 64 * 1_048_576;
+export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
  * Opens everything that a run needs, in the order in which it can fail: nothing is sent before all of it stands.
@@ -52,6 +53,7 @@ export function openSession(
   beginning: Beginning,
 ): Promise<Session> {
   return inTurn(async opened => {
+    const account = findAccount(job, io.env, io.warn);
     const connection = opened(
       await connectTo(job.endpoint, {
         timeoutMs: job.settings.timeout,
@@ -61,20 +63,21 @@ export function openSession(
       stage => stage.close(),
     );
     const ledger = opened(
-      openLedger(state, job, {now: io.now, daily: openDailyBudget(job, io)}, io.warn),
+      openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
       stage => stage.abandon(),
     );
     const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
     const source = opened(
-      await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint}),
+      io.source ??
+        (await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint})),
       stage => stage.close(),
     );
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
-    for (const doubt of layout.mapping.doubts) io.warn(doubt);
+    for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
-    const fresh = notBefore(job, identity.startedAt);
+    const fresh = {terms: termsOf(job), since: identity.startedAt};
     const clock = steadyClock(io.now());
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
@@ -86,8 +89,22 @@ export function openSession(
       stage => stage.close(),
     );
     await readyStore(job, store);
-    const standing = {job, io, state, stopper, clock, connection, ledger, store, source, layout, identity};
-    const asking = await openAnswers({...standing, counters: writer.counters}, fresh);
+    const standing = {
+      job,
+      io,
+      state,
+      stopper,
+      clock,
+      account,
+      connection,
+      ledger,
+      store,
+      source,
+      layout,
+      identity,
+    };
+    const known = notBefore(fresh.terms, fresh.since);
+    const asking = await openAnswers({...standing, counters: writer.counters}, known);
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
@@ -151,13 +168,8 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 }
 
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */
-export async function closeStages({
-  source,
-  store,
-  writer,
-  closeExecutor,
-  connection,
-}: Session): Promise<void> {
+export async function closeStages(session: Session): Promise<void> {
+  const {source, store, writer, closeExecutor, connection} = session;
   store.close();
   await Promise.allSettled([source.close(), writer.close(), closeExecutor(), connection.close()]);
 }

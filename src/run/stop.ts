@@ -1,17 +1,20 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ExitCode, exitCodes} from '../errors.ts';
+import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
+import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
+import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
 import {many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
+import {exhaustedMessage} from './open/budgets.ts';
 
 /** Why a run ends before its input does. */
 export interface Stop {
   readonly status: 'interrupted' | 'failed';
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
-  readonly reason: string;
+  readonly reason: ErrorCode;
   readonly exitCode: ExitCode;
   /** One sentence for a person. */
   readonly message: string;
@@ -97,7 +100,7 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
         reason: 'budget',
         exitCode: exitCodes.credits,
         message: budgetMessage(ledger),
-        comeBackMs: ledger.budget.exhaustedDay?.renewsAt,
+        comeBackMs: ledger.budget.exhausted?.renewsAt,
       };
     case 'error':
       return stopFor(reason.error);
@@ -106,9 +109,8 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
   }
 }
 
-function budgetMessage({budget: {exhaustedDay}, earlier}: LedgerAtEnd): string {
-  if (exhaustedDay !== undefined)
-    return `The day's credit limit (max_credits_per_day) is reached: nothing more was sent. The next day begins at ${new Date(exhaustedDay.renewsAt).toISOString()}.`;
+function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
+  if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;
@@ -150,8 +152,36 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
+/** Whether what is there is published where this keeps the rest from being asked; else the run stops. */
+export function publishes(
+  {stale, onBudget, onDeadline, onOutage}: Settings,
+  at: 'budget' | 'deadline' | 'outage',
+): boolean {
+  const said = {budget: onBudget, deadline: onDeadline, outage: onOutage}[at];
+  return (said ?? (stale === undefined ? 'stop' : 'publish')) === 'publish';
+}
+
+/** What a person is told of what would have stopped the run. */
+export function publishedInstead({message}: Stop): string {
+  return `${message} Nothing more is asked in this run: what is known is published.`;
+}
+
+/** The time that the job gives the run is up. */
+export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'settings' | 'untilMs'>): Stop {
+  const limits = [
+    ...(maxDuration === undefined ? [] : [`--max-duration, ${Math.round(maxDuration / 1_000)} s`]),
+    ...(untilMs === undefined ? [] : [`--until, ${new Date(untilMs).toISOString()}`]),
+  ];
+  return {
+    status: 'interrupted',
+    reason: 'deadline',
+    exitCode: exitCodes.temporary,
+    message: `The time limit (${limits.join('; ')}) is reached.`,
+  };
+}
+
 /** A limit of the user's own was reached. */
-export function limitStop(limit: 'max-errors' | 'max-rejects' | 'max-duration', value: number): Stop {
+export function limitStop(limit: 'max-errors' | 'max-rejects', value: number): Stop {
   switch (limit) {
     case 'max-errors':
       return {
@@ -166,13 +196,6 @@ export function limitStop(limit: 'max-errors' | 'max-rejects' | 'max-duration', 
         reason: 'max_rejects',
         exitCode: exitCodes.input,
         message: `${value} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
-      };
-    case 'max-duration':
-      return {
-        status: 'interrupted',
-        reason: 'deadline',
-        exitCode: exitCodes.temporary,
-        message: `The time limit (--max-duration, ${Math.round(value / 1_000)} s) is reached.`,
       };
     default:
       return limit satisfies never;

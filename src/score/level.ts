@@ -9,13 +9,20 @@ export function levelOf(score: number, {medium, high}: RuleSet['levels'], blind:
   return blind ? 'unknown' : 'low';
 }
 
-/** Whether a lookup that the rules read went wrong, or none of them has said anything at all. */
-export function isBlind({results}: RowView, relevant: readonly number[]): boolean {
+/** What a lookup's code says: whether it is a fault of the list, and so no word on the person. */
+export type IsListFault = (index: number, code: string) => boolean;
+
+/**
+ * Whether a lookup that the rules read went wrong, or was never made for a fault of the list, or none of them has said
+ * anything at all.
+ */
+export function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;
   for (const index of relevant) {
     const result = results[index];
     if (result === undefined || result.status === 'empty') continue;
     if (result.status === 'failed' || result.status === 'unknown') return true;
+    if (result.status === 'invalid' && isListFault(index, result.error)) return true;
     if (result.status === 'skipped') {
       if (result.error !== 'condition') return true;
     } else heard = true;

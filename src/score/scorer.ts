@@ -1,11 +1,11 @@
 import type {InputFormat} from '../input/row.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
-import {operationNames} from '../operations/table.ts';
+import {operationNames, operations} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile, type Decision} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
-import {isBlind, levelOf} from './level.ts';
+import {type IsListFault, isBlind, levelOf} from './level.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -56,10 +56,14 @@ export function createScorer(
   const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
   const relevant = lookupsRead(conditions, subjects);
   const nameSignal = signalNames(targets, subjects);
+  const isListFault: IsListFault = (index, code) => {
+    const target = targets[index];
+    return target !== undefined && !operations[target.operation].personFaults.some(fault => fault === code);
+  };
   const verdict = (held: readonly ReadyRule[], view: RowView) => {
     const sum = held.reduce((all, {add}) => all + add, 0);
     const score = Math.min(100, Math.max(0, sum));
-    return {score, level: levelOf(score, levels, isBlind(view, relevant))};
+    return {score, level: levelOf(score, levels, isBlind(view, relevant, isListFault))};
   };
   return {
     score(view) {

@@ -77,7 +77,7 @@ export function rowReader(
   const read = new Set(references.flatMap(({path}) => path.slice(1, 2)));
   const places = [...read].map(name => ({name, at: columns.indexOf(name)}));
   return row => {
-    if (row.type === 'ndjson') return row.value;
+    if (row.type !== 'csv') return row.value;
     const cells: Record<string, unknown> = {};
     for (const {name, at} of places) cells[name] = row.fields[at];
     return cells;

@@ -1,5 +1,6 @@
 import type {Operation} from '../operations/table.ts';
 import type {PracticeOptions} from './http/practice.ts';
+import type {GivenAnswers} from './intelligence/given-answers.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /** How to run the embedded service. */
@@ -14,12 +15,18 @@ export interface ServiceOptions extends PracticeOptions {
   credits?: number;
   /** Credits a call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
+  /** Fields that answers have instead of, or beside, those of open data; by operation and value. */
+  answers?: GivenAnswers;
   /** NDJSON file of the sessions that `/verify` knows. */
   sessionsFile?: string;
   /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
   rulesFile?: string;
   /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
   stateDir?: string;
+  /** Connections at once; more are closed as they come. 4,096 if left out. */
+  maxConnections?: number;
+  /** Whether there are the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True if left out. */
+  pages?: boolean;
   /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
   requestTimeoutMs?: number;
   /** Told what happens; never told a key or a value that was asked about. */
@@ -34,6 +41,7 @@ const bounds = {
   rateLimit: [0.001, 1_000_000],
   errorRate: [0, 1],
   requestTimeoutMs: [1, 3_600_000],
+  maxConnections: [1, 1_000_000],
 } as const;
 
 /** @throws ServiceSetupError for a number out of its bounds, or an empty key */

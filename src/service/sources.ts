@@ -1,5 +1,5 @@
-import {cityPackage, findCityFile} from './data/city-table.ts';
-import {installedVersion} from './data/installed-version.ts';
+import {findCityFile} from './data/city-table.ts';
+import {cityPackage, installedVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';

@@ -15,6 +15,7 @@ import {type Body, type Call, checkBody, KeyCheck} from './http/request.ts';
 import {closeServer, listen, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
 import {emailIntelligence} from './intelligence/email.ts';
+import {answersBy, pathOf} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
@@ -26,6 +27,7 @@ import {checkSessions, readSessions, UserSessions} from './verdict/user-session.
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
+export {readAnswers} from './intelligence/given-answers.ts';
 export type {ServiceOptions} from './options.ts';
 export {ServiceSetupError} from './setup-error.ts';
 export {describeLeftOut} from './sources.ts';
@@ -48,13 +50,15 @@ export interface Service {
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
   checkOptions(options);
+  const path = pathOf(options.answers);
   const state = new State(options.stateDir);
   try {
     const parts = makeParts(options, apiKey, state);
-    const server = makeServer(createApp(parts).fetch, options.requestTimeoutMs);
+    const app = createApp(parts, {base: path, withPages: options.pages});
+    const server = makeServer(app.fetch, options);
     await listen(server, port, host);
     return {
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+      url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${path}`,
       apiKey,
       ledger: () => parts.credits.ledger(),
       close: () => closeServer(server).then(() => state.close()),
@@ -67,6 +71,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts {
   const data = new OpenData();
+  const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
   const rules = loadAccessRules(options.rulesFile);
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
   const credits = new Credits(costs, options.credits, event => state.keep({ledger: event}));
@@ -82,7 +87,7 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
     practice: new Practice(options),
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
-      ...perIntelligence(name => lookup(name, data)),
+      ...perIntelligence(name => lookup(name, data, given)),
       verify: body => verifyCall(verdictParts, body),
     },
     addSessions: body => {
@@ -106,10 +111,15 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
 };
 
 /** An intelligence operation: its body is checked, its answer wrapped in `data`. */
-function lookup(name: Intelligence, data: OpenData): (body: Body) => Call {
+function lookup(
+  name: Intelligence,
+  data: OpenData,
+  given: ReturnType<typeof answersBy>,
+): (body: Body) => Call {
   const {request, identity} = operations[name];
   return body => {
     const value = identity(checkBody<Record<string, string>>(request, body));
-    return {free: false, answer: () => ({success: true, data: answers[name](data, value)})};
+    const answer = () => ({...answers[name](data, value), ...given(name, value)});
+    return {free: false, answer: () => ({success: true, data: answer()})};
   };
 }

@@ -93,3 +93,5 @@ for (const other of ['bare got loop', 'hand-written script']) {
     `\nbulk-enrich run / ${other}: ${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`,
   );
 }
+
+await import('./handler.mjs');

@@ -69,10 +69,11 @@ async function books() {
   const onTrouble = sentence => {
     throw new Error(sentence);
   };
-  const notBefore = {ip: 0, phone: 0, email: 0, verify: 0};
+  const terms = {answers: {ip: 0, phone: 0, email: 0, verify: 0}, rejections: 0, stale: 0};
   const store = openStore(() => path('books'), {
     scope: {endpoint: 'http://127.0.0.1:9', account: 'a'},
-    notBefore,
+    terms,
+    since: 0,
     now,
     onTrouble,
   });

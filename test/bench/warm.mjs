@@ -45,13 +45,15 @@ function writeInput() {
 function fillStore() {
   const store = openStore(() => path('store'), {
     scope: {endpoint: baseUrl, account: 'default'},
-    notBefore: {ip: 0, phone: 0, email: 0, verify: 0},
+    terms: {answers: {ip: 0, phone: 0, email: 0, verify: 0}, rejections: 0, stale: 0},
+    since: 0,
     now: Date.now,
     onTrouble: sentence => {
       throw new Error(sentence);
     },
   });
-  for (let i = 0; i < rows; i++) store.put(intelligenceLookup('ip', ipOf(i)), answer(i));
+  for (let i = 0; i < rows; i++)
+    store.put(intelligenceLookup('ip', ipOf(i)), {status: 'ok', data: answer(i)});
   store.close();
 }
 

@@ -33,7 +33,8 @@ describe('in bash', () => {
   };
 
   test.each([
-    [['ru'], 'run'],
+    [['ru'], 'run runs'],
+    [['spend', '--by', ''], 'day job operation'],
     [['run', '--max-c'], '--max-credits'],
     [['run', '--endpoint', ''], 'embedded live'],
     [['run', '--output-format', 'nd'], 'ndjson'],

@@ -1,6 +1,10 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {styleText} from 'node:util';
 import {expect, test} from 'vitest';
 import {printable} from '../../src/cli/terminal/printable.ts';
+import {UsageError} from '../../src/errors.ts';
+import {safeJson} from '../../src/report/safe-text.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -10,6 +14,9 @@ test.each([
   [`a${ESCAPE}[2Jb${ESCAPE}]0;title\u0007c${ESCAPE}[31;1md`, 'abcd'],
   ['a\u009b2Jb\u0008\u0007\rc\u007f\ud800', 'abc\ud800'],
   ['one\ttwo\nthree é 名', 'one\ttwo\nthree é 名'],
+  ['a::b\n::error::c\n \t::set-output name=x::d\n:', 'a::b\n: :error::c\n \t: :set-output name=x::d\n:'],
+  ['a ##[error]b ##vso[task.x]c # ## [d]', 'a ## [error]b ## vso[task.x]c # ## [d]'],
+  [`:${ESCAPE}[31;1m:error::x\r::error::y`, ': :error::x::error::y'],
 ])('%j is printed as %j', (text, expected) => {
   expect(printable(text)).toBe(expected);
 });
@@ -17,6 +24,95 @@ test.each([
 test('our own colours are printed', () => {
   const text = styleText('red', 'Error:', {validateStream: false});
   expect(printable(`${text} a${ESCAPE}[2J`)).toBe(`${text} a`);
+});
+
+test('JSON says the same, and steers nothing', () => {
+  const value = {a: 'x\u009b2J\u007f##[add-mask]##vso[y]', b: '::error::c'};
+  const text = safeJson(JSON.stringify(value));
+  expect(JSON.parse(text)).toEqual(value);
+  expect(text).not.toMatch(/\p{Cc}|##[[v]/u);
+});
+
+test('an error is one line, whatever it quotes', () => {
+  expect(new UsageError('row', 'The file a\r\n::error::b\u2028c\u001b[2J is missing.\n').message).toBe(
+    'The file a ::error::b c is missing.',
+  );
+});
+
+test('nothing but print writes to stdout and stderr', () => {
+  const writers = readdirSync('src', {recursive: true, encoding: 'utf8'}).filter(
+    name =>
+      name.endsWith('.ts') &&
+      /\b(stdout|stderr)\b\]?\.write\(|\bconsole\.(log|info|error|debug|table|dir)\(/.test(
+        readFileSync(join('src', name), 'utf8').replace(/^\s*\*.*$/gm, ''),
+      ),
+  );
+  // The build step's own words are no part of the command.
+  expect(writers.filter(name => name !== 'service/data/pack.ts')).toEqual(['cli/terminal/printable.ts']);
+});
+
+/** What a stranger calls a column, a file or an answer. */
+const STRANGE = `${ESCAPE}[2J\u009b2Jx\n::error::pwned\n##[error]pwned`;
+
+test('names of columns and files, answers and flags reach neither a terminal nor a CI log as they are', async () => {
+  using sandbox = createSandbox();
+  const file = `${STRANGE}.csv`;
+  sandbox.write(file, `"${STRANGE}","${STRANGE}2",email\n192.0.2.1,,a@example.com\n`);
+  sandbox.write(`${STRANGE}.yaml`, `a: 1\nb: [1\n`);
+  sandbox.write('job.yaml', `input: "x"\nendpoint: embedded\n? ${JSON.stringify(STRANGE)}\n: 5\n`);
+  const run = ['run', file, '--email', 'email', '--ip', STRANGE, '--endpoint', 'embedded'];
+  const told = ['-o', 'out.csv', '--report', 'out.md', '--log-level', 'trace'];
+  const commands = [
+    [...run, ...told],
+    [...run, ...told],
+    [...run, '-o', '-', '--where', STRANGE],
+    [...run, '--country', STRANGE],
+    [...run, '--metrics', `${STRANGE}/out`],
+    ['plan', ...run.slice(1)],
+    ['plan', ...run.slice(1), '--json'],
+    ['run', '--job', `${STRANGE}.yaml`],
+    ['run', '--job', 'job.yaml'],
+    ['run', `none${STRANGE}`, '-o', 'x.csv'],
+    ['init', file, '-o', `${STRANGE}job.yaml`],
+    ['explain', file, '--row', '1'],
+    ['explain', file, '--row', STRANGE],
+    ['doctor', '--json', '-o', `${STRANGE}/out.csv`],
+    ['cache', 'stats', '--cache', STRANGE],
+    ['serve', '--rules', STRANGE],
+    [STRANGE],
+    ['run', `--${STRANGE}`],
+    ['lookup', STRANGE, 'x'],
+  ];
+  const texts: string[] = [];
+  for (const args of commands) {
+    const {stdout, stderr} = await runHere(sandbox, args, {env: {GITHUB_ACTIONS: 'true'}});
+    for (const text of [stdout, stderr]) {
+      expect(text, JSON.stringify(args)).not.toMatch(/(?![\n\t])\p{Cc}|##[[v]/u);
+      for (const line of text.split('\n'))
+        if (/^\s*::/.test(line)) expect(line).toMatch(/^::(error|warning|notice) title=bulk-enrich[^:]*::/);
+    }
+    texts.push(stderr);
+  }
+  expect(texts.join('')).toContain('pwned');
+  expect(texts[0]).toContain(' written to out.csv.');
+  for (const name of ['out.md', 'out.summary.json'])
+    expect(sandbox.read(name)).not.toMatch(/(?![\n\t])\p{Cc}|^\s*::/mu);
+});
+
+test('--escape-formulas all makes header cells safe like others', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', '"=cmd()",email\n=1+1,a@example.com\n');
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--email', 'email', '--endpoint', 'embedded', '--force'];
+  const beginning = async (which: string) => {
+    await runHere(sandbox, [...args, '--escape-formulas', which]);
+    return sandbox
+      .read('out.csv')
+      .split('\n')
+      .map(line => line.split(',')[0])
+      .slice(0, 2);
+  };
+  expect(await beginning('all')).toEqual(["'=cmd()", "'=1+1"]);
+  expect(await beginning('answers')).toEqual(['=cmd()', '=1+1']);
 });
 
 const HOSTILE = `${ESCAPE}]0;title\u0007na${ESCAPE}[2Jme`;

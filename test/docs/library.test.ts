@@ -22,6 +22,11 @@ function between(section: string, begin: string, end: string): string {
   return rest.slice(0, rest.indexOf(end));
 }
 
+const COMMONJS = [
+  ...'--ignoreConfig --strict --target es2022 --rootDir src --types node'.split(' '),
+  'src/main.ts',
+];
+
 /** A folder in which the package is installed. */
 function installed(): Sandbox {
   const sandbox = createSandbox();
@@ -63,5 +68,32 @@ describe('docs/library.md', () => {
     node(sandbox, `${root}node_modules/typescript/bin/tsc`);
     for (const [index, {heading, printed}] of examples.entries())
       expect(node(sandbox, `out/${index}.js`), heading).toBe(printed);
+  });
+
+  test('CommonJS has it by require, in JavaScript and in TypeScript of the settings that the page names', {
+    timeout: 60_000,
+  }, () => {
+    using sandbox = installed();
+    sandbox.write('package.json', '{}');
+    sandbox.write(
+      'src/main.ts',
+      `import {createEnricher} from 'bulk-enrich';
+void (async () => {
+  const enricher = await createEnricher({endpoint: 'embedded', ip: 'ip', cache: false});
+  const {enrichment: {ip}} = await enricher.one({ip: '192.0.2.1'});
+  console.log(ip.status === 'ok' && ip.data.is_bogon);
+  await enricher.close();
+})();`,
+    );
+    const [, named = ''] = /`module` (.*?) with/.exec(text) ?? [];
+    const modules = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(modules.length).toBeGreaterThan(2);
+    // The first and the last: those between them resolve as these do.
+    for (const module of [modules[0], modules.at(-1)]) {
+      const resolution = module?.startsWith('node') === true ? [] : ['--moduleResolution', 'bundler'];
+      const options = ['--module', module ?? '', ...resolution, '--outDir', `out-${module}`];
+      node(sandbox, `${root}node_modules/typescript/bin/tsc`, ...options, ...COMMONJS);
+    }
+    expect(node(sandbox, 'out-nodenext/main.js')).toBe('true\n');
   });
 });

@@ -2,6 +2,7 @@ import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
+import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {describeSettings, spelled} from '../../src/job/settings.ts';
 import {throttledBy} from '../../src/operations/operation.ts';
 import {createSandbox} from '../support/command.ts';
@@ -85,4 +86,10 @@ test('pictures are small', () => {
   const pictures = inDocs.filter(name => name.endsWith('.png'));
   expect(pictures).toHaveLength(2);
   for (const name of pictures) expect(statSync(`${root}docs/${name}`).size).toBeLessThan(150_000);
+});
+
+test('docs/operations.md has every event of the log, with its level and its sentence', () => {
+  const rows = [...textOf('docs/operations.md').matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
+  const documented = Object.fromEntries(rows.map(([, event, level, about]) => [event, {level, about}]));
+  expect(documented).toEqual(logEvents);
 });

@@ -1,4 +1,5 @@
-import {gzipSync} from 'node:zlib';
+import {readFileSync} from 'node:fs';
+import {gunzipSync, gzipSync} from 'node:zlib';
 import {parse} from 'csv-parse/sync';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
@@ -128,7 +129,7 @@ test('duplicate headers are named name#2, and two columns for one operation have
 test('a header alone is a success; --only leaves the others out', async () => {
   sandbox.write('empty.csv', 'ip,email\n');
   await enrich(['empty.csv', ...FAST]);
-  expect(sandbox.read('empty.enriched.csv')).toMatch(/^ip,email,ip_status,.*,email_domain\n$/);
+  expect(sandbox.read('empty.enriched.csv')).toMatch(/^ip,email,ip_status,.*,email_domain,input_repairs\n$/);
   sandbox.write('list.csv', 'ip,email\n192.0.2.9,jo@example.com\n');
   const before = service.ledger.byOperation.email;
   await enrich(['list.csv', '--ip', 'ip', '--email', 'email', '--only', 'ip', ...FAST]);
@@ -212,12 +213,18 @@ test.each([
   expect(sandbox.read(output)).toMatch(expected);
 });
 
-test('an output that would be compressed by its name is refused, with what to do', async () => {
-  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
-  const outcome = await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv.gz', ...CITY], {
-    env: service.env,
-  });
-  expect(outcome).toMatchObject({code: 2, stderr: expect.stringContaining('-o - | gzip > out.csv.gz')});
+test('a list of objects, and objects over several lines, come out one a line; gzipped where the name says so', async () => {
+  berlin();
+  sandbox.write('list.json', '[\n {"ip": "192.0.2.1",\n  "n": 1e400},\n {"ip": "192.0.2.2"}\n]\n');
+  await enrich(['list.json', '--ip', 'ip', '--fields', 'ip.city', ...FAST]);
+  const written = sandbox.read('list.enriched.ndjson');
+  expect(written.split('\n')[0]).toMatch(
+    /^\{"ip": "192\.0\.2\.1","n": 1e400,"enrichment":\{"ip":\{"status":"ok"/,
+  );
+  sandbox.write('two.json', '{\n "ip": "192.0.2.1",\n "n": 1e400\n}\n{"ip": "192.0.2.2"}\n');
+  await enrich(['two.json', '--ip', 'ip', '--fields', 'ip.city', '-o', 'two.ndjson.gz', ...FAST]);
+  const unzipped = gunzipSync(readFileSync(sandbox.path('two.ndjson.gz'))).toString();
+  expect(unzipped.replaceAll(' ', '')).toBe(written.replaceAll(' ', ''));
 });
 
 test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {

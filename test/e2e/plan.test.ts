@@ -43,6 +43,30 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
+test('--ahead says what falls due by day, were the list run every day', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const emails = Array.from({length: 60}, (_, i) => `a${i}@example.com`);
+  sandbox.write('list.csv', `email,token\n${emails.map((email, i) => `${email},t${i % 2}`).join('\n')}\n`);
+  const plan = async (...flags: string[]) => {
+    const args = ['plan', 'list.csv', '--ahead', '40d', '--max-age', '30d', ...flags];
+    const {code, stdout} = await runHere(sandbox, args, {env: service.env});
+    expect(code).toBe(0);
+    return stdout;
+  };
+  const {ahead = []} = JSON.parse(await plan('--json')) as PlanReport;
+  const due = ahead.map(({calls}) => calls);
+  expect([due.length, due.slice(0, 24).some(calls => calls > 0)]).toEqual([40, false]);
+  expect(due.slice(24, 30).reduce((sum, calls) => sum + calls)).toBe(60);
+  expect(Math.max(...due)).toBeLessThan(25);
+  expect(ahead.map(({credits}) => credits)).toEqual(due);
+  // Verdicts are kept for no other day.
+  const shown = await plan('--token', 'token', '--action-id', 'a');
+  expect(shown).toContain('What would fall due, if this list ran every day as it is:');
+  expect(shown).toMatch(/\d{4}-\d\d-\d\d +2 +2 +█/);
+  expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
+});
+
 test('without a place for temporary files it says what to set', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
@@ -80,11 +104,11 @@ test('for a person: columns with how they were found, counts, credits and time',
 
 test('for a person: what can not be asked about, by code and row, and what to do', async () => {
   using sandbox = createSandbox();
-  const stdin = 'phone;ip\n030 23125 001;192.0.2.1:80\n+49 30 23125 002;192.0.2.1\ntoo short\n';
+  const stdin = 'phone;ip\n030 23125 001;192.0.2.0/24\n+49 30 23125 002;192.0.2.1\ntoo short\n';
   const {stdout} = await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded'], {stdin});
   expect(stdout).toMatch(/^2 rows, 1 that can't be read$/m);
   expect(stdout).toMatch(
-    /^What a run would not ask about:\n {2}1 × ip\.ip_with_port: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3$/m,
+    /^What a run would not ask about:\n {2}1 × ip\.ip_range: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3 \(.*--pad-short-rows\)$/m,
   );
 });
 

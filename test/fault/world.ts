@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {parse} from 'csv-parse/sync';
 import {pino} from 'pino';
 import {expect} from 'vitest';
-import type {JobInput} from '../../src/job/settings.ts';
+import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';

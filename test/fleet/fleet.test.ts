@@ -1,5 +1,7 @@
+import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
+import {z} from 'zod';
 import {packageVersion} from '../../src/job/version.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
@@ -94,6 +96,8 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       heldMs: 0,
     });
+    const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
+    expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
     expect(await run.outcome).toMatchObject({code: 0});
@@ -107,7 +111,7 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
     return [code, stderr.split('\n')[0]];
   };
 
-  test('a worker or a run with another version, endpoint, key or rate', async () => {
+  test("a worker or a run with another version, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
     await using arena = await openFleetArena({latency: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
@@ -127,8 +131,19 @@ describe.skipIf(!redisInstalled)('a fleet refuses', () => {
       2,
       'Error: The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
     ]);
-    const run = arena.run(['--rate', '100/s']);
+    arena.sandbox.write(
+      '../home/config/bulk-enrich/accounts/a.yaml',
+      `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`,
+    );
+    const run = arena.run();
     while ((await arena.api.ledger()).calls < 20) await sleep(20);
+    const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
+    expect(
+      await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
+    ).toEqual([
+      2,
+      expect.stringContaining("counts the account's credits of the day and month on another machine"),
+    ]);
     const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
     expect(await told(other)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
     run.kill('SIGTERM');

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {CsvReader} from '../../src/input/records/csv-reader.ts';
-import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
+import {openSource} from '../../src/input/source.ts';
+import {failureOf, fieldsOf, readBytes, rejectsOf, streamOf} from './reading.ts';
 
 const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);
 
@@ -215,9 +216,11 @@ describe('an open quote', () => {
     new CsvReader({
       file: 'a.csv',
       maxRecordSize,
-      tally: {record: 0, blankLines: 0},
+      tally: {record: 0, blankLines: 0, padded: 0},
       dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
       header: true,
+      skippedLines: 0,
+      padShortRows: false,
     });
 
   it('holds rows back no longer than the record lasts', () => {
@@ -282,4 +285,42 @@ describe('the header', () => {
   it('missing after blank lines is an error', async () => {
     expect((await failureOf(readBytes('\n\n\n'))).code).toBe('input_empty');
   });
+});
+
+it('a short row is filled up where that is asked for; a long one is not cut', async () => {
+  const {records} = await readBytes('a,b,c\n1\n1,2,3,4\n', {padShortRows: true});
+  expect(records).toMatchObject([{fields: ['1', '', '']}, {type: 'reject', reason: 'column_count'}]);
+  const source = await openSource({
+    paths: ['-'],
+    stdin: streamOf(Buffer.from('a,b\n1\n'), 3),
+    header: true,
+    encoding: 'auto',
+    maxRecordSize: 1_000,
+    padShortRows: true,
+  });
+  for await (const _ of source.batches());
+  expect(source.paddedRows).toBe(1);
+});
+
+it.each([1, 5, 4_096])(
+  '="…" that is not quoted is a field, and what else is wrong with a line stays wrong (chunks of %i)',
+  async size => {
+    const text = 'a,b\n="01,2",x\n="1""2",x\n="1",y"\n"q",="3"\n';
+    const {records} = await readBytes(text, {}, size);
+    expect(records).toMatchObject([
+      {line: 2, fields: ['="01,2"', 'x']},
+      {line: 3, reason: 'invalid_quote'},
+      {line: 4, reason: 'invalid_quote'},
+      {line: 5, fields: ['q', '="3"']},
+    ]);
+  },
+);
+
+it('lines above the header are left out, and counted as lines', async () => {
+  const {records, format} = await readBytes('Title\n\na;b\n1;2\n3\n', {skipLines: 2});
+  expect(format).toMatchObject({header: ['a', 'b'], delimiter: ';'});
+  expect(records).toMatchObject([
+    {line: 4, fields: ['1', '2']},
+    {line: 5, reason: 'column_count'},
+  ]);
 });

@@ -1,5 +1,6 @@
+import iconv from 'iconv-lite';
 import {describe, expect, it} from 'vitest';
-import {detectEncoding} from '../../src/input/bytes/transcode.ts';
+import {detectEncoding} from '../../src/input/bytes/detect-encoding.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const text = 'name;city\r\nZoë;"Łódź\n😀"\r\n';
@@ -75,4 +76,28 @@ it.each([
   ['fffe', 'utf-16be', 'utf-16be', 0],
 ] as const)('%s with the setting %s is %s', (head, setting, name, bomBytes) => {
   expect(detectEncoding(Buffer.from(head, 'hex'), setting)).toEqual({name, bomBytes});
+});
+
+const named = (encoding: string, ...names: readonly string[]) =>
+  iconv.encode(names.map((name, n) => `${n},${name},p${n}@example.com,192.0.2.${n}\n`).join(''), encoding);
+
+it.each([
+  ['windows-1252', 'windows-1252', ['Jürgen Müller', 'Anna Weiß', 'Björn Größe']],
+  ['windows-1252', 'windows-1252', ['François', 'Hélène', 'Renée – Paris']],
+  ['windows-1251', 'windows-1251', ['Иванов', 'Пётр', 'Сергей']],
+  ['koi8-r', 'koi8-r', ['Иванов', 'Пётр', 'Сергей']],
+  // No letters, too few of them, damage in UTF-8, an alphabet that bytes are not the letters of: nobody can be sure.
+  ['windows-1252', undefined, ['Müller']],
+  ['shift_jis', undefined, ['田中', '山田太郎', '鈴木']],
+  ['gb18030', undefined, ['王伟', '李娜', '张敏']],
+] as const)('%s is told by its letters, or not: %s', (encoding, expected, names) => {
+  expect(detectEncoding(named(encoding, ...names), 'auto')).toMatchObject(
+    expected === undefined ? {name: 'utf-8', guess: 'unsure'} : {name: expected, guess: 'sure'},
+  );
+});
+
+it('UTF-8 with damage in it stays UTF-8', () => {
+  const head = Buffer.concat([Buffer.from('Zoë,Łódź,Ærø\n'), Buffer.from('Jürgen,Größe,Weiß\n', 'latin1')]);
+  expect(detectEncoding(head, 'auto')).toMatchObject({name: 'utf-8', guess: 'unsure'});
+  expect(detectEncoding(Buffer.from('Zoë').subarray(0, 3), 'auto')).toEqual({name: 'utf-8', bomBytes: 0});
 });

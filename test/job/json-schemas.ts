@@ -1,13 +1,14 @@
 import {z} from 'zod';
+import {accountFileSchema} from '../../src/job/settings/account-file.ts';
 import {jobSchema, spelled} from '../../src/job/settings.ts';
-import {summarySchema} from '../../src/report/summary.ts';
+import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The JSON Schema of summaries, for programs that read them. */
-function summaryJsonSchema(): Json {
-  const {$schema, ...rest} = z.toJSONSchema(summarySchema, {io: 'input'});
-  return {$schema, title: 'The summary of a run of bulk-enrich', ...rest};
+/** A JSON Schema with a title, which goes first. */
+function titled(title: string, schema: z.ZodType): Json {
+  const {$schema, ...rest} = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'});
+  return {$schema, title, ...rest};
 }
 
 /** The JSON Schema of job files, by which editors complete and check them. */
@@ -38,7 +39,13 @@ function forEditors(described: Json, required: boolean): Json {
 }
 
 /** The schemas that are written down, by file. */
-export const writtenSchemas = {
+export const writtenSchemas: Readonly<Record<string, Json>> = {
   'jobs/job.schema.json': jobJsonSchema(),
-  'docs/summary.schema.json': summaryJsonSchema(),
+  'docs/account.schema.json': titled('An account of bulk-enrich', accountFileSchema),
+  ...Object.fromEntries(
+    Object.entries(outputSchemas).map(([name, [title, schema]]) => [
+      `docs/${name}.schema.json`,
+      titled(title, schema),
+    ]),
+  ),
 };

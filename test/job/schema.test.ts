@@ -3,13 +3,21 @@ import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {z} from 'zod';
-import {jobSchema, spelled} from '../../src/job/settings.ts';
+import {describeSettings, jobSchema, spelled} from '../../src/job/settings.ts';
+import {describedSettings} from './described-settings.ts';
 import {writtenSchemas} from './json-schemas.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 if (process.env.UPDATE === '1')
   for (const [path, schema] of Object.entries(writtenSchemas))
     writeFileSync(root + path, `${JSON.stringify(schema, null, 2)}\n`);
+
+const described = `${root}src/library/job-input.ts`;
+if (process.env.UPDATE === '1') writeFileSync(described, describedSettings(describeSettings()));
+
+test('src/library/job-input.ts has every setting with its sentence (npm run schema writes it)', () => {
+  expect(readFileSync(described, 'utf8')).toBe(describedSettings(describeSettings()));
+});
 
 test.each(Object.entries(writtenSchemas))(
   '%s is what the code says (npm run schema writes it)',

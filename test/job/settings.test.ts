@@ -3,7 +3,9 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
+import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
+import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {operationNames} from '../../src/operations/table.ts';
 
@@ -42,9 +44,14 @@ describe('defaults, as the contract has them', () => {
       throttledCharge: 'free',
       rejectedCharge: 'maybe',
       cost: {all: 1},
-      onBudget: 'stop',
       cache: true,
-      maxAge: {ip: 86_400_000, phone: 90 * 86_400_000, email: 30 * 86_400_000},
+      maxAge: {
+        ip: 86_400_000,
+        phone: 90 * 86_400_000,
+        email: 30 * 86_400_000,
+        rejected: 7 * 86_400_000,
+      },
+      offline: false,
       account: 'default',
       requireStore: false,
       restart: false,
@@ -54,7 +61,6 @@ describe('defaults, as the contract has them', () => {
       drift: 'warn',
       driftThreshold: 0.1,
       progress: 'auto',
-      logLevel: 'warn',
       quiet: false,
     });
   });
@@ -80,6 +86,10 @@ describe('values', () => {
     ['rate', {ip: '50/s'}, {ip: {count: 50, perMs: 1_000}}],
     ['maxAge', '7d', {all: 7 * 86_400_000}],
     ['maxAge', 'ip=12h,phone=90d', {ip: 43_200_000, phone: 90 * 86_400_000}],
+    ['maxAge', {rejected: '0s'}, {rejected: 0}],
+    ['until', '6:30', {minutes: 390}],
+    ['until', '23:59 Europe/Berlin', {minutes: 1_439, zone: 'Europe/Berlin'}],
+    ['stale', '30d', 30 * 86_400_000],
     ['cost', '0.5', {all: 0.5}],
     ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125}],
     ['cost', {verify: 3}, {verify: 3}],
@@ -108,7 +118,8 @@ describe('values', () => {
 
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
-const AGE = `expected a duration such as 1d or 12h, ${EACH}`;
+const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
+const DAYTIME = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
 const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
@@ -138,7 +149,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['verdict_phone', 5, 'expected string, received number.'],
   ['only', 5, 'expected a text or a list of texts.'],
   ['country', 5, 'expected string, received number.'],
-  ['default_country', 'USA', 'expected a two-letter country code such as US.'],
+  ['default_country', 'Germanny', 'expected a country, by name or code such as DE.'],
   ['fields', 5, 'expected a text or a list of texts.'],
   ['header', 'maybe', 'expected true or false.'],
   ['input_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
@@ -146,8 +157,12 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['delimiter', ';;', 'expected one character, or tab.'],
   ['bom', 'maybe', 'expected true or false.'],
   ['flatten', 'maybe', 'expected true or false.'],
-  ['encoding', 'latin', oneOf('auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252')],
+  ['encoding', 'latin', oneOf('auto', ...encodings)],
   ['max_record_size', '1', whole(1_024)],
+  ['skip_lines', '0', whole(1)],
+  ['pad_short_rows', 'maybe', 'expected true or false.'],
+  ['ip_from_list', 'second', oneOf('first', 'last', 'only')],
+  ['empty', 5, 'expected a text or a list of texts.'],
   ['escape_formulas', 'some', oneOf('answers', 'all', 'none')],
   ['rate', 'fast', RATE],
   ['rate', '0/s', RATE],
@@ -176,11 +191,19 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_credits_per_day', 'x', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['max_duration', '5', TIME],
+  ['until', '24:00', `${DAYTIME}.`],
+  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${DAYTIME}.`],
+  ['on_deadline', 'wait', oneOf('stop', 'publish')],
+  ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
   ['max_rejects', 'few', SHARE],
   ['cache', 5, 'expected a directory, or false.'],
   ['max_age', '5', AGE],
+  ['stale', 'old', TIME],
+  ['offline', 'maybe', 'expected true or false.'],
   ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
+  ['max_store_size', 'large', 'expected a size such as 500mb or 2gb.'],
+  ['max_store_size', '10kb', 'expected a size of 1mb or more.'],
   ['state', 5, 'expected string, received number.'],
   ['restart', 'maybe', 'expected true or false.'],
   ['fresh_budget', 'maybe', 'expected true or false.'],
@@ -197,11 +220,13 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['score', 5, 'expected default, none, a file, or rules.'],
   ['report', 'report.pdf', 'expected a file that ends in .html or .md.'],
   ['metrics', 5, 'expected string, received number.'],
+  ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
   ['drift', 'stop', oneOf('warn', 'fail', 'off')],
   ['drift_threshold', '1000%', 'expected a share such as 10% or 0.1.'],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
   ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
+  ['log_format', 'xml', oneOf('json', 'text')],
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 
@@ -245,8 +270,8 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['a: 1\nb: [1\n', /^job\.yaml:[23]: Flow sequence/],
-    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: Map keys must be unique$/],
+    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is no YAML \(Flow sequence/],
+    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is no YAML \(Map keys must be unique\)\. /],
     ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
     ['', /^job\.yaml: expected settings/],
   ])('no YAML mapping: %j', (text, expected) => {

@@ -96,6 +96,8 @@ export function workflowLine(site: Site, url: string): Line {
   return {command: step?.run ?? '', env: {HOME: site.home, PATH, ...gitHubEnv(site), ...step?.env}};
 }
 
+const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+
 /** The container's command, as its user, on its volumes; container engines set HOME for a user that has none to `/`. */
 export function podLine(site: Site, url: string): Line {
   const text = read('kubernetes-cronjob.yaml');
@@ -107,7 +109,7 @@ export function podLine(site: Site, url: string): Line {
   const container = parse(replaced(text, places)).spec.jobTemplate.spec.template.spec.containers[0];
   const variables = container.env.map(({name, value}: {name: string; value: string}) => [name, value]);
   return {
-    command: container.args.join(' '),
+    command: [...container.command, ...container.args].map(quoted).join(' '),
     cwd: container.workingDir,
     env: {PATH: cronEnv(site).PATH ?? '', HOME: '/', TMPDIR: temporary, ...Object.fromEntries(variables)},
     uid,

@@ -1,8 +1,9 @@
 import {spawnSync} from 'node:child_process';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
-import {exitCodes} from '../../src/errors.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/schedule/${name}`, import.meta.url), 'utf8');
 
@@ -17,19 +18,6 @@ it.each(['crontab', 'bulk-enrich.service', 'kubernetes-cronjob.yaml', 'github-ac
   },
 );
 
-it('the CronJob gives up at once where running again changes nothing, and gives SIGTERM its time', () => {
-  const {jobTemplate} = parse(read('kubernetes-cronjob.yaml')).spec;
-  const {usage, credentials, credits, input, state} = exitCodes;
-  expect(jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([
-    usage,
-    credentials,
-    credits,
-    input,
-    state,
-  ]);
-  expect(jobTemplate.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(5);
-});
-
 it('the workflow keeps the answers between runs, also when the job fails', () => {
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich;
   const save = steps.find((step: {uses?: string}) => step.uses?.startsWith('actions/cache/save'));
@@ -38,13 +26,45 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   expect([job.cache, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });
 
-const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
-it.skipIf(!analyze)(
-  'systemd finds nothing wrong with the timer (skipped where systemd is not installed)',
+/** Whether a program that checks a schedule is installed: its cases are skipped where it is not, and say so. */
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+
+it.skipIf(!has('systemd-analyze'))(
+  'systemd loads service and timer (skipped where systemd is not installed)',
   () => {
-    const timer = new URL('../../jobs/schedule/bulk-enrich.timer', import.meta.url).pathname;
-    expect(spawnSync('systemd-analyze', ['verify', timer], {encoding: 'utf8'}).stderr).not.toMatch(
-      /bulk-enrich\.timer:\d+/,
-    );
+    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-units-'));
+    const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
+    // The command is not installed here.
+    for (const name of names)
+      writeFileSync(join(folder, name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
+    const units = names.map(name => join(folder, name));
+    const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
+    rmSync(folder, {recursive: true});
+    expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
   },
 );
+
+it.skipIf(!has('actionlint'))(
+  'actionlint finds nothing wrong with the workflow (skipped where it is not installed)',
+  () => {
+    const path = new URL('../../jobs/schedule/github-actions.yaml', import.meta.url).pathname;
+    expect(spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'})).toMatchObject({
+      status: 0,
+      stdout: '',
+    });
+  },
+);
+
+it('what the examples fetch is named by its content: actions by commit, images by digest', () => {
+  const {steps} = parse(read('github-actions.yaml')).jobs.enrich as {steps: {uses?: string}[]};
+  const actions = steps.flatMap(({uses}) => (uses === undefined ? [] : [uses]));
+  const files = ['compose.yaml', 'kubernetes.yaml', 'Dockerfile'].map(name => read(`../fleet/${name}`));
+  const images = [read('kubernetes-cronjob.yaml'), ...files].flatMap(text =>
+    [...text.matchAll(/^\s*(?:image:|FROM) (\S+)$/gm)].map(([, image = '']) => image),
+  );
+  expect([actions.length, images.length]).toEqual([5, 7]);
+  for (const action of actions) expect(action).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
+  // One of the user's own has a name that nobody can fetch.
+  for (const image of images)
+    expect(image).toMatch(/^registry\.example\.com\/|^[\w:.-]+@sha256:[\da-f]{64}$/);
+});

@@ -1,3 +1,4 @@
+import {readdirSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
 import {runHere} from '../support/main.ts';
@@ -9,7 +10,7 @@ import {createSite, type Site} from './site.ts';
 const ESCAPE = '\u001B';
 const GREEN = [`${ESCAPE}[32m`, `${ESCAPE}[39m`];
 const ASKED = 24;
-const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-cache';
+const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-cache --yes';
 
 interface Scene {
   readonly site: Site;
@@ -107,6 +108,24 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
       expect(untimed(screen.lines.join('\n'))).toBe(await plain(scene, command));
     }),
   );
+
+  test('before the first spend without a limit there is a question, with what it would cost', () =>
+    withScene(async ({site, service, open}) => {
+      const answered = async (keys: string) => {
+        const {type, ended, screen} = open('bulk-enrich run list.csv --ip ip --force', {env: {TERM: 'dumb'}});
+        if (keys !== '') await until(() => screen.lines.some(line => line.includes('Go on? [no]')));
+        type(keys);
+        return {code: await ended, shown: screen.lines.join('\n')};
+      };
+      const no = await answered('\n');
+      expect([no.code, service.ledger.requests]).toEqual([130, 0]);
+      expect(no.shown).toMatch(/^This makes 24 calls for 24 to 72 credits, in about 1 s at 20\/s\. Go on\?/);
+      expect(no.shown).toContain('Nothing was sent. --max-credits');
+      expect(readdirSync(site.directory).filter(name => name.startsWith('list'))).toEqual(['list.csv']);
+      expect([(await answered('yes\n')).code, service.ledger.requests]).toEqual([0, ASKED]);
+      // With nothing left to pay for there is nothing to ask.
+      expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED]);
+    }));
 
   test('log lines do not run into the bar', () =>
     withScene(async ({open, hold}) => {

@@ -93,6 +93,8 @@ test('answers taken over are found at once, and once they are in the file; value
 const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
 const asked = {ambiguous: true, interrupted: undefined};
 
+const since = (at: number) => ({ok: at, failed: at});
+
 test('starting over keeps answers, doubt and books at hand, however often, each for its own scope', async () => {
   const ledger = open();
   ledger.restart('here');
@@ -105,10 +107,10 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
     next.restart('here');
     expect(next.find(['a', 'b', 'c']).size).toBe(0);
     expect(next.getMeta('checkpoint')).toBeUndefined();
-    expect(next.carried('a', 1_000)).toEqual({...asked, outcome: {status: 'ok', data: '{"of":"a"}'}});
+    expect(next.carried('a', since(1_000))).toEqual({...asked, outcome: {status: 'ok', data: '{"of":"a"}'}});
     for (const [key, notBefore] of [['a', 1_001] as const, ['b', 0] as const, ['c', 0] as const])
-      expect(next.carried(key, notBefore)).toEqual({...asked, outcome: undefined});
-    expect(next.carried('nobody', 0)).toBeUndefined();
+      expect(next.carried(key, since(notBefore))).toEqual({...asked, outcome: undefined});
+    expect(next.carried('nobody', since(0))).toBeUndefined();
     expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 2, spent: 1, maybeSpent: 3});
     expect(next.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
     expect(next.budget.committed).toBe(4);
@@ -116,17 +118,17 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
   }
   const other = open();
   other.restart('there');
-  expect(other.carried('a', 0)).toBeUndefined();
+  expect(other.carried('a', since(0))).toBeUndefined();
   expect([other.budget.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
   other.reserve([call('a')]);
   other.close();
   const back = open();
   expect(back.budget.committed).toBe(1);
   back.restart('here');
-  expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(4);
   back.restart('here', true);
-  expect(back.carried('a', 0)?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(0);
   expect(back.earlier).toEqual({
     counted: {calls: 0, spent: 0, maybeSpent: 0},
@@ -144,16 +146,16 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   const outcome = {status: 'failed', error: 'bad_response'} as const;
   await ledger.record({...call('c'), attempt, charge: 'spent', retry: false, outcome});
   ledger.restart('');
-  expect(ledger.carried('b', 0)?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
-  expect(ledger.carried('nobody', 0)).toEqual({...asked, outcome: undefined});
+  expect(ledger.carried('b', since(0))?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
+  expect(ledger.carried('nobody', since(0))).toEqual({...asked, outcome: undefined});
   expect(ledger.earlier.unknown).toBe(true);
   ledger.close();
   const next = open({lostState: false});
-  expect(next.carried('c', 0)).toEqual({...asked, outcome: undefined});
+  expect(next.carried('c', since(0))).toEqual({...asked, outcome: undefined});
   next.reserve([call('b')]);
   await next.record(answered('b'));
   next.restart('');
-  expect(next.carried('b', 0)?.outcome).toMatchObject({status: 'ok'});
+  expect(next.carried('b', since(0))?.outcome).toMatchObject({status: 'ok'});
   next.close();
 });
 
@@ -171,7 +173,12 @@ test('hands out the answers since a moment, for the store, in groups', async () 
   const since = (moment: number) => [...ledger.answersSince(moment)].flat();
   expect(since(0)).toHaveLength(1_200);
   expect(since(2)).toHaveLength(600);
-  expect(since(2)[0]).toEqual({operation: 'ip', key: 'k600', data: '{"of":"k600"}', at: 2});
+  expect(since(2)[0]).toEqual({
+    operation: 'ip',
+    key: 'k600',
+    outcome: {status: 'ok', data: '{"of":"k600"}'},
+    at: 2,
+  });
   ledger.close();
 });
 
@@ -207,4 +214,30 @@ test('a ledger of another version is refused, and says what to do', async () => 
       message: expect.stringContaining('--restart'),
     }),
   );
+});
+
+test('what no summary has told is told by the next one, over kills and fresh starts, and once', async () => {
+  const killed = open();
+  killed.restart('a scope');
+  killed.reserve([call('a'), call('b')]);
+  await killed.record(answered('a'));
+  killed.abandon();
+  const next = open();
+  expect(next.untold.ip).toEqual({spent: 1, maybeSpent: 1, calls: 1});
+  next.close();
+  for (const [scope, fresh] of [
+    ['a scope', true],
+    ['a scope', false],
+    ['another', false],
+  ] as const) {
+    const ledger = open();
+    expect(ledger.untold.ip).toEqual({spent: 0, maybeSpent: 0, calls: 0});
+    ledger.reserve([call('c', 5)]);
+    await ledger.record({...answered('c'), cost: 5});
+    ledger.restart(scope, fresh);
+    ledger.reserve([call('d')]);
+    await ledger.record(answered('d'));
+    expect(ledger.untold.ip).toEqual({spent: 6, maybeSpent: 0, calls: 2});
+    ledger.close();
+  }
 });

@@ -7,9 +7,9 @@ import {canonicalIp} from '../../src/operations/ip.ts';
 import {canonicalPhone} from '../../src/operations/phone.ts';
 import {canonicalToken} from '../../src/operations/verify.ts';
 
-/** A canonical value as one text: the value, `empty`, or the code behind a `!`. */
+/** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
 function shown(canonical: Canonical): string {
-  if (canonical.state === 'value') return canonical.value;
+  if (canonical.state === 'value') return [canonical.value, ...(canonical.repairs ?? [])].join(' ');
   return canonical.state === 'empty' ? 'empty' : `!${canonical.code}`;
 }
 
@@ -28,6 +28,29 @@ test.each([
   'none',
   'nil',
   'undefined',
+  '?',
+  '…',
+  '\u00A0',
+  '\u200B',
+  "'",
+  '=""',
+  '"n/a"',
+  'unknown',
+  'TBD',
+  '#N/A',
+  '#REF!',
+  'k.A.',
+  'Keine Angabe',
+  'Non renseigné',
+  'desconocido',
+  'não informado',
+  'n.d.',
+  'n.v.t.',
+  'brak',
+  'saknas',
+  'yok',
+  'нет данных',
+  '不明',
 ])('what exports write for nothing is empty: %j', text => {
   for (const canonical of [
     canonicalIp,
@@ -41,13 +64,28 @@ test.each([
 test.each([
   ['192.0.2.1', '192.0.2.1'],
   [' 192.0.2.1\t', '192.0.2.1'],
-  ['192.0.2.1\u00A0', '192.0.2.1'],
+  ['192.0.2.1\u00A0', '192.0.2.1 invisible_characters'],
+  ['\uFEFF192.0.2.1', '192.0.2.1 invisible_characters'],
+  ['192.0.\u200B2.1', '192.0.2.1 invisible_characters'],
+  ['="192.0.2.1"', '192.0.2.1 formula_text'],
+  ['"192.0.2.1"', '192.0.2.1 quoted'],
+  ['192.0.2.1:65536', '!ip_with_port'],
+  ['[192.0.2.1]', '192.0.2.1 brackets'],
+  ['[::ffff:192.0.2.1]:443', '192.0.2.1 brackets port'],
+  ['[2001:db8::1]:443', '!ipv6_unsupported'],
+  ['[2001:db8::1]', '!ipv6_unsupported'],
+  ['2001:db8::1:443', '!ipv6_unsupported'],
+  ['192.0.2.1\u0000', '!unreadable_characters'],
+  ['192.0.2\uFFFD1', '!unreadable_characters'],
+  ['\u202E1.2.0.291', '!unreadable_characters'],
+  ['192.0.2.1, unknown', '!ip_list'],
+  ['192.0.2.1,', '!ip_list'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::FFFF:c000:201', '192.0.2.1'],
   ['0.0.0.0', '0.0.0.0'],
   ['2001:db8::1', '!ipv6_unsupported'],
   ['fe80::1%eth0', '!ipv6_unsupported'],
-  ['192.0.2.1:8080', '!ip_with_port'],
+  ['192.0.2.1:8080', '192.0.2.1 port'],
   ['192.0.2.0/24', '!ip_range'],
   ['192.0.2.1, 198.51.100.7', '!ip_list'],
   ['192.0.2.1 2001:db8::1', '!ip_list'],
@@ -57,15 +95,60 @@ test.each([
   ['0xC0000201', '!ip_malformed'],
   ['3221225985', '!ip_malformed'],
   ['localhost', '!ip_malformed'],
-  ["'192.0.2.1", '!leading_apostrophe'],
+  ["'192.0.2.1", '192.0.2.1 leading_apostrophe'],
   ['1.92E+11', '!scientific_notation'],
 ])('IP %j → %s', (text, expected) => {
   expect(shown(canonicalIp(text))).toBe(expected);
 });
 
 test.each([
+  ['192.0.2.1, 198.51.100.7', 'first', '192.0.2.1 list_entry'],
+  ['192.0.2.1, 198.51.100.7', 'last', '198.51.100.7 list_entry'],
+  ['192.0.2.1, 198.51.100.7', 'only', '!ip_list'],
+  ['192.0.2.1, 192.0.2.1:80', 'only', '192.0.2.1 list_entry'],
+  ['192.0.2.1,', 'only', '192.0.2.1 list_entry'],
+  ['192.0.2.1:4711 198.51.100.7', 'first', '192.0.2.1 list_entry port'],
+  ['2001:db8::1, 198.51.100.7', 'first', '!ipv6_unsupported'],
+  ['unknown, 198.51.100.7', 'first', '!ip_list'],
+  ['192.0.2.1, nothing', 'first', '!ip_malformed'],
+] as const)('IP list %j, %s → %s', (text, ipFromList, expected) => {
+  expect(shown(canonicalIp(text, undefined, {ipFromList}))).toBe(expected);
+});
+
+test.each([
   ['+1 (202) 555-0143', undefined, '+12025550143'],
-  ['tel:+1-202-555-0143', undefined, '+12025550143'],
+  ['tel:+1-202-555-0143', undefined, '+12025550143 uri'],
+  // A program's number: its .0 was once taken for a digit, and the number that came out was bought.
+  ['30901820.0', 'DE', '+4930901820 decimal_zero'],
+  ['30901820.0', undefined, '!country_unknown'],
+  ['2025550143.0', 'US', '+12025550143 decimal_zero'],
+  ['2025550143,00', 'US', '+12025550143 decimal_zero'],
+  ['12025550143.0', 'US', '+12025550143 decimal_zero'],
+  ['+12025550143.0', undefined, '+12025550143 decimal_zero'],
+  // Rome's 06 1234567 without the zero that belongs to it.
+  ['61234567.0', 'IT', '!decimal_number'],
+  ['30901820.5', 'DE', '!decimal_number'],
+  ['2025550143.25', 'US', '!decimal_number'],
+  ['030/901820.0', 'DE', '!decimal_number'],
+  ['01.99.00.83.16', 'FR', '+33199008316'],
+  ['2.025.550.143', 'US', '+12025550143'],
+  ['2025550143.0\u00A0', 'US', '+12025550143 invisible_characters decimal_zero'],
+  ['="12025550143"', 'US', '+12025550143 formula_text'],
+  ['\u202A+1 202 555 0143\u202C', undefined, '+12025550143 invisible_characters'],
+  ['+1\u00A0202\u00A0555\u00A00143', undefined, '+12025550143 invisible_characters'],
+  ['+12025550143\n+12025550144', undefined, '!phone_list'],
+  ['030 23125 001', 'Germany', '+493023125001'],
+  ['030 23125 001', 'Deutschland', '+493023125001'],
+  ['030 23125 001', 'Allemagne', '+493023125001'],
+  ['030 23125 001', 'DEU', '+493023125001'],
+  ['030 23125 001', '+49', '+493023125001'],
+  ['030 23125 001', '0049', '+493023125001'],
+  ['030 23125 001', '49', '!country_unknown'],
+  ['030 23125 001', 'Germanny', '!country_unknown'],
+  ['020 7946 0958', 'UK', '+442079460958'],
+  ['(202) 555-0143', 'United States of America', '+12025550143'],
+  ['(202) 555-0143', '+1', '+12025550143'],
+  ['(202) 555-0143', 'Congo', '!country_unknown'],
   ['+1 202 555 0143 ext. 5', undefined, '+12025550143'],
   ['+１２０２５５５０１４３', undefined, '+12025550143'],
   ['(202) 555-0143', 'US', '+12025550143'],
@@ -88,11 +171,11 @@ test.each([
   ['101-0000', 'CA', '!phone_too_short'],
   ['1-800-FLOWERS', 'US', '!phone_malformed'],
   ['+999 1234567', undefined, '!phone_malformed'],
-  ['unknown', 'US', '!phone_malformed'],
+  ['not on file', 'US', '!phone_malformed'],
   ['sales@example.com', 'US', '!phone_malformed'],
   ['+1 202 555 0143 / +1 202 555 0144', undefined, '!phone_list'],
   ['2025550143;2025550144', 'US', '!phone_list'],
-  ["'+12025550143", undefined, '!leading_apostrophe'],
+  ["'+12025550143", undefined, '+12025550143 leading_apostrophe'],
   ['4.47E+11', undefined, '!scientific_notation'],
   ['4,47E+11', 'DE', '!scientific_notation'],
 ])('phone %j (%s) → %s', (text, country, expected) => {
@@ -108,7 +191,8 @@ describe('a mobile number of each country', () => {
     const number = getExampleNumber(country, examples);
     if (number === undefined) return;
     const forms = [number.formatInternational(), number.format('RFC3966'), number.number];
-    for (const form of forms) expect(shown(canonicalPhone(form, undefined))).toBe(number.number);
+    for (const form of forms)
+      expect(canonicalPhone(form, undefined)).toMatchObject({state: 'value', value: number.number});
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);
   });
 });
@@ -142,12 +226,24 @@ test.each([
   ['.jo@example.com', '!email_malformed'],
   ['jo..doe@example.com', '!email_malformed'],
   ['jo doe@example.com', '!email_malformed'],
-  ['mailto:jo@example.com', '!email_malformed'],
-  ['Jo Doe <jo@example.com>', '!email_display_name'],
-  ['<jo@example.com>', '!email_display_name'],
+  ['mailto:jo@example.com', 'jo@example.com uri'],
+  ['mailto:jo@example.com?subject=Hi', 'jo@example.com uri'],
+  ['mailto:jo%2Bx@example.com', '!email_malformed'],
+  ['jo\u200Ce@example.com', '!unreadable_characters'],
+  ['j\uFFFD@example.com', '!unreadable_characters'],
+  ['jo@example.com\u0000', '!unreadable_characters'],
+  ['Jo Doe <jo@example.com>', 'jo@example.com display_name'],
+  ['"Doe, Jo" <jo@example.com>', 'jo@example.com display_name'],
+  ['Jo <mailto:jo@example.com>', 'jo@example.com display_name'],
+  ['jo@example.com <JO@example.com>', 'JO@example.com display_name'],
+  ['al@example.com <jo@example.com>', '!email_display_name'],
+  ['Jo <jo@example.com>, Al <al@example.com>', '!email_list'],
+  ['<jo@example.com>', 'jo@example.com brackets'],
   ['jo@example.com; al@example.com', '!email_list'],
   ['jo@example.com,al@example.com', '!email_list'],
-  ["'jo@example.com", '!leading_apostrophe'],
+  ["'jo@example.com", 'jo@example.com leading_apostrophe'],
+  ["'jo@example.com'", 'jo@example.com quoted'],
+  ["o'neill@example.com", "o'neill@example.com"],
 ])('e-mail %j → %s', (text, expected) => {
   expect(shown(canonicalEmail(text))).toBe(expected);
 });

@@ -33,6 +33,11 @@ describe('header words', () => {
       'adresse_ip',
       'dirección IP',
       'IP 1',
+      'x_forwarded_for',
+      'X-Forwarded-For',
+      'remote_addr',
+      '📍IP',
+      'IP 🌍',
     ].map(name => [name, 'ip sure']),
     ...[
       'phone',
@@ -152,8 +157,19 @@ describe('countries', () => {
     ]);
   });
 
-  test('country names are no country codes', () => {
-    const named = csvRows(...six(['2025550143', 'United States']));
+  test.each(['United States', 'USA', 'Estados Unidos', 'Vereinigte Staaten', '+1', 'us'])(
+    '%s is one',
+    name => {
+      const named = csvRows(...six(['2025550143', name]));
+      expect(detectColumns(['phone', 'country'], named)).toMatchObject([
+        {operation: 'country', confidence: 'sure'},
+        {operation: 'phone', confidence: 'sure'},
+      ]);
+    },
+  );
+
+  test('what names no country is none', () => {
+    const named = csvRows(...six(['2025550143', 'Utopia']));
     expect(detectColumns(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
   });
 });
@@ -165,6 +181,23 @@ test('several columns of one kind are all found, in order', () => {
     ['ip', 'signup_ip'],
     ['email', 'email'],
     ['ip', 'last_login_ip'],
+  ]);
+});
+
+test('without a header a few values are enough where there is nothing else', () => {
+  const rows = csvRows(['192.0.2.1', 'x'], ['198.51.100.7', 'jo@example.com']);
+  expect(detectColumns(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
+    {operation: 'ip', column: 'column_1', confidence: 'sure'},
+  ]);
+});
+
+test('NDJSON: fields within fields are found by their paths; an object is none itself', () => {
+  const rows = six('').map(() =>
+    ndjsonRow('{"ip":{"address":"192.0.2.1"},"user":{"mail":"jo@example.com"}}'),
+  );
+  expect(detectColumns(['ip', 'user'], rows)).toMatchObject([
+    {operation: 'ip', column: 'ip.address', confidence: 'sure'},
+    {operation: 'email', column: 'user.mail', confidence: 'sure'},
   ]);
 });
 

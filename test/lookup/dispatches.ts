@@ -26,6 +26,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
     lanes,
     maxOutageMs: 60_000,
     onBudget: 'stop',
+    onOutage: 'stop',
     isAnswered: () => false,
     now,
     random,
@@ -49,7 +50,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       throttledCharge: 'free',
       rejectedCharge: 'maybe',
     },
-    events: {settled() {}, stopped() {}},
+    events: {settled() {}, unasked() {}, closed() {}, stopped() {}},
   });
   const end = performance.now() + seconds * 1_000;
   const feed = async (operation: Operation) => {

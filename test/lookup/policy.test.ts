@@ -13,6 +13,7 @@ import {
   retryMs,
   throttleMs,
 } from '../../src/lookup/policy.ts';
+import type {Operation} from '../../src/operations/table.ts';
 
 const settings: PolicySettings = {
   maxAttempts: 6,
@@ -66,17 +67,18 @@ describe('what follows', () => {
   const step = (
     attempt: Attempt,
     {attempts = 0, counting = 'counts', ...own}: Partial<PolicySettings> & Step = {},
-  ) => nextStep('ip', attempt, {attempts, ambiguous: false}, {...settings, ...own}, counting);
+  ) => nextStep('ip', attempt, {attempts, ambiguous: false}, {...settings, ...own}, counting, true);
   interface Step {
     readonly attempts?: number;
     readonly counting?: Counting;
   }
   const failed = (error: string) => ({next: 'settle', outcome: {status: 'failed', error}});
+  const rejected = {next: 'settle', outcome: {status: 'failed', error: 'not_found', rejected: true}};
   const again = (counts: boolean) => ({next: 'retry', counts});
 
   test.each([
     ['an answer', kinds.answered, {}, {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}'}}],
-    ['a rejection', kinds.rejected, {}, failed('not_found')],
+    ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
     ['throttled: for ever', kinds.throttled, {attempts: 99}, again(false)],
@@ -104,13 +106,25 @@ describe('what follows', () => {
     expect(step(attempt, given)).toEqual(expected);
   });
 
+  test.each<[string, {readonly code?: string; readonly status?: number}, Operation, boolean]>([
+    ['by a bare status', {code: 'http_404'}, 'ip', true],
+    ['without a code', {code: 'service_error'}, 'ip', true],
+    ['of the caller', {status: 403}, 'ip', true],
+    ['before anything was answered', {}, 'ip', false],
+    ['of a token, which is kept for no other run', {}, 'verify', true],
+  ])('a rejection %s says nothing for other runs', (_, own, operation, isTrusted) => {
+    const history = {attempts: 0, ambiguous: false};
+    const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'counts', isTrusted);
+    expect(step).toEqual({next: 'settle', outcome: {status: 'failed', error: own.code ?? 'not_found'}});
+  });
+
   test.each([
     ['first try, redeemed', false, true, 'ok'],
     ['after a lost attempt, redeemed', true, true, 'unknown'],
     ['after a lost attempt, not redeemed', true, false, 'ok'],
   ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
     const attempt: Attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
-    const {outcome} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts') as {
+    const {outcome} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts', true) as {
       outcome: {status: string; error?: string; data: string};
     };
     expect(outcome.status).toBe(status);

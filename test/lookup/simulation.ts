@@ -3,7 +3,8 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
-import {QueueExecutor, type QueueExecutorOptions} from '../../src/lookup/queue-executor.ts';
+import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
+import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import type {Operation} from '../../src/operations/table.ts';
 
 /** One call as the simulated service sees it. */
@@ -100,6 +101,7 @@ function start(options: SimulationOptions) {
     lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
     onBudget: 'stop',
+    onOutage: 'stop',
     isAnswered: () => false,
     now: Date.now,
     random,
@@ -143,6 +145,10 @@ function start(options: SimulationOptions) {
         settledAt.set(task.lookup.key, Date.now() - started);
         ended = Date.now();
       },
+      unasked(task, reason) {
+        this.settled(task, {status: 'skipped', error: reason} as never);
+      },
+      closed() {},
       stopped(reason) {
         stop = reason;
         ended = Date.now();

@@ -27,7 +27,7 @@ import {runHere} from '../support/main.ts';
 const values: Readonly<
   Record<Operation, {readonly good: string; readonly odd: string; readonly code: string}>
 > = {
-  ip: {good: '8.8.8.8', odd: '8.8.8.8:53', code: 'ip_with_port'},
+  ip: {good: '8.8.8.8', odd: '8.8.8.0/24', code: 'ip_range'},
   phone: {good: '+12025550143', odd: '+1', code: 'phone_too_short'},
   email: {good: 'jo@example.com', odd: 'jo', code: 'email_malformed'},
   verify: {good: 'tok-1', odd: 'two words', code: 'token_malformed'},
@@ -123,7 +123,7 @@ describe.each(operationNames)('%s', name => {
   });
 
   test('the library has its answer by name', async () => {
-    const settings: EnrichSettings = {
+    const settings: EnrichSettings<{value: string}> = {
       endpoint: 'embedded',
       [setting]: 'value',
       actionId: ACTION,

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
@@ -13,7 +14,8 @@ import {
   refuseKeyClashes,
   resultCells,
 } from '../../src/output/columns.ts';
-import {answerOf, looked, ok} from './formats.ts';
+import {createEncoder} from '../../src/output/encoder.ts';
+import {answerOf, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const names = {
   ip: 'is_vpn is_datacenter_proxy is_residential_proxy is_bogon is_tor_node is_threat city postal_code country continent latitude longitude asn_number asn_organization isp',
@@ -30,7 +32,7 @@ test.each(operationNames)('%s: the columns are all fields of the interface, in i
 
 test('each looked-up column adds its status, its error and its fields, prefixed', () => {
   const targets = targetsOf('email', [{column: 'email'}], ['email']);
-  expect(addedNames(planColumns(targets, undefined), [])).toEqual(
+  expect(addedNames(planColumns(targets, undefined), {risk: [], repairs: false})).toEqual(
     ['status', 'error', ...names.email.split(' ')].map(name => `email_${name}`),
   );
 });
@@ -42,7 +44,12 @@ describe('--fields', () => {
   ];
 
   test('cuts the columns down, in the interface’s order; status and error stay', () => {
-    expect(addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), [])).toEqual([
+    expect(
+      addedNames(planColumns(targets, ['city', 'ip.is_vpn', 'email.trust_score']), {
+        risk: [],
+        repairs: false,
+      }),
+    ).toEqual([
       ...['a_status', 'a_error', 'a_is_vpn', 'a_city'],
       ...['b_status', 'b_error', 'b_is_vpn', 'b_city'],
       ...['email_status', 'email_error', 'email_trust_score'],
@@ -52,7 +59,7 @@ describe('--fields', () => {
   test('takes nested fields by their path or by their column', () => {
     const verify = targetsOf('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
-    expect(addedNames(planColumns(verify, wanted), []).slice(2)).toEqual([
+    expect(addedNames(planColumns(verify, wanted), {risk: [], repairs: false}).slice(2)).toEqual([
       'verdict_can_pass',
       'verdict_device_os',
       'verdict_location_city',
@@ -88,8 +95,8 @@ test('in NDJSON two columns may not have one key', () => {
 });
 
 describe('cells', () => {
-  const cellsOf = (result: Result, ...rest: [readonly Field[], typeof formulaSafe]) =>
-    resultCells(result, answerOf(result), ...rest);
+  const cellsOf = (result: Result, fields: readonly Field[], safe: typeof formulaSafe, marksStale = false) =>
+    resultCells(result, answerOf(result), {fields, marksStale}, safe);
 
   const cells = (data: object, field: string) =>
     cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];
@@ -133,6 +140,34 @@ describe('cells', () => {
       'budget',
       ...blanks,
     ]);
+  });
+
+  test.each<[Result, string, string]>([
+    [ok({}), 'false', 'false'],
+    [{status: 'ok', data: '{}', stale: 'outage'}, 'true', 'true'],
+    [{status: 'failed', error: 'no_such_value', rejected: true, stale: 'budget'}, 'true', 'true'],
+    [{status: 'skipped', error: 'outage'}, '', 'null'],
+  ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
+    const [column] = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
+    if (column === undefined) throw new Error('no column');
+    expect(addedNames([column], {risk: [], repairs: false})).toEqual([
+      'ip_status',
+      'ip_error',
+      'ip_stale',
+      'ip_city',
+    ]);
+    expect(cellsOf(result, column.fields, formulaSafe, true)[2]).toBe(cell);
+    const encoder = createEncoder(ndjsonInput(['ip']), [column], output({kind: 'ndjson'}));
+    const row = {type: 'ndjson', record: 1, line: 1, raw: '{"ip":"x"}', value: {ip: 'x'}} satisfies Row;
+    const enriched = {
+      row,
+      results: [result],
+      answers: [answerOf(result)],
+      repairs: undefined,
+      risk: undefined,
+      outcomes: undefined,
+    };
+    expect(encoder.encode([enriched])).toContain(`,"stale":${member},"data"`);
   });
 
   test('an unknown outcome shows the answer that it has', () => {

@@ -1,4 +1,4 @@
-import type {InputFormat, Row} from '../../src/input/row.ts';
+import type {InputFormat, TextRow} from '../../src/input/row.ts';
 import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
@@ -7,11 +7,20 @@ import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
 import type {Risk} from '../../src/score/risk.ts';
 
 export function csvInput(columns: readonly string[], more: object = {}): InputFormat {
-  return {kind: 'csv', delimiter: ',', eol: '\n', bom: false, header: columns, columns, ...more};
+  return {
+    kind: 'csv',
+    delimiter: ',',
+    eol: '\n',
+    bom: false,
+    encoding: 'utf-8',
+    header: columns,
+    columns,
+    ...more,
+  };
 }
 
 export function ndjsonInput(columns: readonly string[], more: object = {}): InputFormat {
-  return {kind: 'ndjson', eol: '\n', bom: false, columns, ...more};
+  return {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns, ...more};
 }
 
 export function output(more: Partial<OutputFormat> = {}): OutputFormat {
@@ -24,6 +33,7 @@ export function output(more: Partial<OutputFormat> = {}): OutputFormat {
     escapeInput: false,
     escapeAnswers: true,
     risk: [],
+    repairs: false,
     flatten: false,
     ...more,
   };
@@ -39,8 +49,8 @@ export function ok(data: object): Result {
 }
 
 /** A row as it comes to the encoder. */
-export function enriched(row: Row, results: readonly Result[], risk?: Risk): EnrichedRow {
-  return {row, results, answers: results.map(answerOf), risk, outcomes: undefined};
+export function enriched(row: TextRow, results: readonly Result[], risk?: Risk): EnrichedRow {
+  return {row, results, answers: results.map(answerOf), risk, outcomes: undefined, repairs: undefined};
 }
 
 /** A result's parsed answer. */

@@ -22,6 +22,12 @@ const pieces = fc.constantFrom(
   '::ffff:',
   'ext',
   'tel:',
+  'mailto:',
+  '.0',
+  '="',
+  ':80',
+  '\u200B',
+  '\u0000',
 );
 const texts = fc.oneof(
   fc.array(pieces, {maxLength: 20}).map(some => some.join('')),
@@ -41,7 +47,8 @@ test.each(Object.entries(canonicals))('%s: a canonical value is its own canonica
   fc.assert(
     fc.property(texts, countries, (text, country) => {
       const once = canonical(text, country);
-      if (once.state === 'value') expect(canonical(once.value, country)).toEqual(once);
+      if (once.state !== 'value') return;
+      expect(canonical(once.value, country)).toEqual({state: 'value', value: once.value});
     }),
     seeded,
   );
@@ -56,7 +63,7 @@ test('IP: the spellings of an address are one value', () => {
       const word = (high = 0, low = 0) => (high * 256 + low).toString(16);
       const mapped = `::ffff:${word(hex[0], hex[1])}:${word(hex[2], hex[3])}`;
       for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase()])
-        expect(canonicalIp(before + spelling + after)).toEqual({state: 'value', value: ip});
+        expect(canonicalIp(before + spelling + after)).toMatchObject({state: 'value', value: ip});
     }),
     seeded,
   );
@@ -66,7 +73,7 @@ test('phone: the spellings of a number are one value', () => {
   fc.assert(
     fc.property(numbers, blanks, fc.constantFrom(' ', '-', '.', ' - '), (number, blank, separator) => {
       const international = number.formatInternational().replaceAll(' ', separator);
-      expect(canonicalPhone(blank + international + blank, undefined)).toEqual({
+      expect(canonicalPhone(blank + international + blank, undefined)).toMatchObject({
         state: 'value',
         value: number.number,
       });
@@ -87,7 +94,7 @@ test('e-mail: the case of the domain does not matter, the local part stays', () 
     fc.property(locals, labels, labels, blanks, fc.boolean(), (local, name, tld, blank, dot) => {
       const domain = `${name}.${tld}`;
       const written = `${blank}${local}@${domain.toUpperCase()}${dot ? '.' : ''}${blank}`;
-      expect(canonicalEmail(written)).toEqual({state: 'value', value: `${local}@${domain}`});
+      expect(canonicalEmail(written)).toMatchObject({state: 'value', value: `${local}@${domain}`});
     }),
     seeded,
   );

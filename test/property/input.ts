@@ -215,8 +215,8 @@ export function describeReading(times: number): void {
           // Each record spans the lines up to the next one's, less the blank ones between them.
           const header = format.kind === 'csv' && format.header !== undefined ? 1 : 0;
           const spanned = records.reduce((sum, record) => {
-            if (record.type === 'csv') return sum + 1 + breaks(record.fields.join(''), format.eol);
-            return sum + 1 + breaks(record.raw, format.eol);
+            const text = 'raw' in record ? record.raw : 'fields' in record ? record.fields.join('') : '';
+            return sum + 1 + breaks(text, format.eol);
           }, 0);
           expect(header + spanned + blankLines).toBe(lines.length);
           expect(records.map(({record}) => record)).toEqual(records.map((_, i) => i + 1));

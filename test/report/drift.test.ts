@@ -42,6 +42,14 @@ describe('what jumped', () => {
     expect(jumped(run({}, {rows: 14_000}), [run({})])).toEqual([]);
   });
 
+  test('what costs more or is known less often, and not the other way round', () => {
+    const night = (credits: number, known: number) => ({...run({hit_rate: known}), credits});
+    expect(jumped(night(1_600, 0.7), [night(1_000, 0.9)])).toEqual(['credits', 'hit_rate']);
+    expect(jumped(night(1_400, 0.85), [night(1_000, 0.9)])).toEqual([]);
+    expect(jumped(night(100, 0.9), [night(1_000, 0.1)])).toEqual([]);
+    expect(jumped(night(9_000, 0.9), [run({hit_rate: 0.9})])).toEqual([]);
+  });
+
   test('nothing that chance brings about: few answers, few rows', () => {
     expect(jumped(run({failed: 0.2}, {rows: 5}), [run({failed: 0}, {rows: 5})])).toEqual([]);
     expect(jumped(run({}, {rows: 8}), [run({}, {rows: 3})])).toEqual([]);
@@ -64,7 +72,8 @@ describe('what jumped', () => {
 
 test('a run is known by shares and a mean, not by names or values', () => {
   const profile = profileOf(fullSummary());
-  expect(profile).toMatchObject({version: 1, rows: 40_000, mean: 21.37});
+  expect(profile).toMatchObject({version: 1, rows: 40_000, credits: 53_337, mean: 21.37});
+  expect(profile.shares.hit_rate?.share).toBeCloseTo(24_834 / 78_235, 9);
   expect(profile.shares.failed?.share).toBeCloseTo(129 / 91_489, 9);
   expect(profile.shares.invalid?.of).toBe(120_000 - 9_119);
   expect(profile.shares['risk.high']?.share).toBeCloseTo(1_959 / 39_702, 9);
@@ -81,6 +90,9 @@ test('a jump is said in a sentence', () => {
   );
   expect(driftSentence({what: 'rows', now: 12_000, usual: 40_000.5, runs: 9})).toBe(
     'rows 12,000 (usually 40,001)',
+  );
+  expect(driftSentence({what: 'credits', now: 1_600, usual: 1_000, runs: 9})).toBe(
+    'credits 1,600 (usually 1,000)',
   );
   expect(driftSentence({what: 'risk.mean', now: 31.26, usual: 20, runs: 9})).toBe(
     'mean risk score 31.3 (usually 20)',

@@ -1,4 +1,6 @@
+import {spawnSync} from 'node:child_process';
 import {expect, test} from 'vitest';
+import {workerMetrics} from '../../src/cli/worker-metrics.ts';
 import {renderMetrics} from '../../src/report/render/metrics.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
@@ -59,11 +61,37 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_rows', {outcome: 'with_errors'})).toBe(129);
   expect(find(metrics, 'last_run_lookups', {operation: 'email', outcome: 'failed'})).toBe(117);
   expect(find(metrics, 'last_run_calls', {operation: 'ip'})).toBe(24_792);
-  expect(find(metrics, 'last_run_call_latency_seconds', {quantile: '0.95'})).toBe(0.311);
+  expect(find(metrics, 'last_run_call_latency_seconds', {stat: 'p95'})).toBe(0.311);
   expect(find(metrics, 'last_run_credits', {kind: 'maybe_spent'})).toBe(207);
+  expect(find(metrics, 'last_run_operation_credits', {operation: 'phone', kind: 'maybe_spent'})).toBe(48);
+  expect(find(metrics, 'last_run_hit_ratio', {operation: 'ip'})).toBeCloseTo(3_310 / 28_102, 9);
+  expect(find(metrics, 'last_run_store_usable')).toBe(1);
+  expect(find(metrics, 'last_run_store_values', {kind: 'not_stored'})).toBe(0);
   expect(find(metrics, 'last_run_credit_limit')).toBe(60_000);
   expect(find(metrics, 'last_run_risk_rows', {level: 'high'})).toBe(1_959);
   expect(find(metrics, 'last_run_drifts')).toBe(4);
+});
+
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+test.skipIf(!promtool)('promtool finds nothing wrong (skipped where it is not installed)', () => {
+  const texts = [renderMetrics(fullSummary()), renderMetrics(bareSummary()), workerMetrics(BUSY_WORKER)];
+  for (const input of texts)
+    expect(spawnSync('promtool', ['check', 'metrics'], {input, encoding: 'utf8'})).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+});
+
+const BUSY_WORKER = {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0};
+
+test('the rules that promtool holds, without it: labels of summaries and histograms, names and units', () => {
+  for (const text of [renderMetrics(fullSummary()), workerMetrics(BUSY_WORKER)])
+    for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+      expect(name.endsWith('_total')).toBe(type === 'counter');
+      expect(name).not.toMatch(/_(count|sum|bucket|info|milliseconds|minutes)$/);
+      expect(text).not.toMatch(new RegExp(`^${name}\\{.*\\b(quantile|le)=`, 'm'));
+    }
 });
 
 test('what is not known is left out, never NaN', () => {

@@ -17,7 +17,15 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     output: {path: 'exports/signups-2026-01-05.enriched.csv', bytes: 17_233_000, sha256: 'cd'.repeat(32)},
     rejects: null,
     settings_sha256: 'ef'.repeat(32),
-    rows: {read: 40_012, written: 40_000, rejected: 12, ok: 39_871, with_errors: 129, blank_lines: 2},
+    rows: {
+      read: 40_012,
+      written: 40_000,
+      rejected: 12,
+      ok: 39_871,
+      with_errors: 129,
+      blank_lines: 2,
+      padded: 0,
+    },
     lookups: {
       ip: lookups({values: 40_000, empty: 311, invalid: 87, distinct: 28_102, answered: 39_602}, 3_310),
       phone: lookups(
@@ -48,7 +56,9 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
+      account: {label: 'default'},
       spent: 53_130,
       maybe_spent: 207,
       limit: 60_000,
@@ -66,6 +76,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     },
     store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     pace: {rate_limit: 50, achieved: 36.2, pauses: 3, paused_ms: 192_000},
+    repairs: [],
     errors: [
       {code: 'email.timeout', count: 117, rows: [12, 53, 97, 146, 201, 388, 402, 511, 689, 702]},
       {code: 'phone.country_unknown', count: 88, rows: [4, 17, 18, 31, 60, 71, 99, 104, 131, 177]},
@@ -134,7 +145,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
     exit_code: 5,
     come_back_at: '2026-01-05T03:00:00.000Z',
     output: {path: '-', bytes: null, sha256: null},
-    rows: {read: 0, written: 0, rejected: 0, ok: 0, with_errors: 0, blank_lines: 0},
+    rows: {read: 0, written: 0, rejected: 0, ok: 0, with_errors: 0, blank_lines: 0, padded: 0},
     lookups: {},
     calls: {
       total: 0,
@@ -147,7 +158,9 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
+    session: {by_operation: {}},
     credits: {
+      account: {label: 'default'},
       spent: 0,
       maybe_spent: 0,
       limit: null,
@@ -162,6 +175,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
     store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     pace: {rate_limit: null, achieved: 0, pauses: 0, paused_ms: 0},
     errors: [],
+    repairs: [],
     resumed: {times: 0, from_row: null},
     ...changes,
   };
@@ -170,7 +184,19 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
 type Lookups = Summary['lookups'][string];
 
 function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
-  const zero = {values: 0, empty: 0, invalid: 0, distinct: 0, answered: 0, failed: 0, unknown: 0, skipped: 0};
+  const zero = {
+    values: 0,
+    empty: 0,
+    invalid: 0,
+    repaired: 0,
+    distinct: 0,
+    answered: 0,
+    failed: 0,
+    unknown: 0,
+    skipped: 0,
+    stale: 0,
+    rejected: 0,
+  };
   const calls = Math.max(0, (given.distinct ?? 0) - fromCache);
   const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);
   const deduplicated = asked - (given.distinct ?? 0);

@@ -17,9 +17,9 @@ const pad = 'x'.repeat(1_100);
 /** Every row holds something for each setting, so that the half which is left would show a change of it. */
 const lists = {
   'list.csv': [
-    'ip,ip2,tel,mail,land,other,token,note',
+    'ip,ip2,tel,mail,land,other,token,note,both',
     ...numbers.flatMap(i => [
-      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad}`,
+      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad},203.0.113.${i} 198.51.100.${i}`,
       ...(i % 10 === 9 ? ['1.2.3.4,too,few'] : []),
     ]),
   ],
@@ -33,6 +33,7 @@ const bases = {
   ip: {ip: 'ip'},
   phone: {phone: 'tel', country: 'land'},
   national: {phone: 'tel', defaultCountry: 'US'},
+  listed: {ip: 'both', ipFromList: 'first'},
   token: {token: 'token', actionId: 'action', verdictId: 'note'},
   guessed: {input: 'narrow.csv'},
   ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
@@ -81,6 +82,8 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', 'ip.country'],
     ['ndjson', fieldsOf('ip').map(({name}) => name)],
   ],
+  ipFromList: [['listed', 'only']],
+  empty: [['ip', '203.0.113.15']],
   header: [
     ['ip', false],
     ['toCsv', false],
@@ -103,6 +106,8 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   bom: [['ip', true]],
   encoding: [['ip', 'windows-1252']],
+  skipLines: [['ip', 1]],
+  padShortRows: [['ip', true]],
   maxRecordSize: [['ip', 1_024]],
   escapeFormulas: [
     ['ip', 'all'],
@@ -123,6 +128,9 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   maxCreditsPerDay: [['ip', 10 * ROWS]],
   onBudget: [['ip', 'publish']],
   maxDuration: [['ip', '1h']],
+  until: [['ip', '00:00']],
+  onDeadline: [['ip', 'publish']],
+  onOutage: [['ip', 'publish']],
   maxErrors: [['ip', '50%']],
   maxRejects: [['ip', '50%']],
   failIf: [['ip', 'rows.read < 0']],
@@ -131,7 +139,10 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', (stage: Stage) => stage.path('cache')],
   ],
   maxAge: [['ip', '0s']],
+  stale: [['ip', '1d']],
+  offline: [['ip', true]],
   account: [['ip', 'other']],
+  maxStoreSize: [['ip', '5gb']],
   requireStore: [['ip', true]],
   state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
   date: [['ip', '2026-01-31']],
@@ -152,6 +163,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   driftThreshold: [['ip', '50%']],
   progress: [['ip', 'none']],
   logLevel: [['ip', 'error']],
+  logFormat: [['ip', 'json']],
   quiet: [['ip', true]],
 };
 

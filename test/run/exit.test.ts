@@ -26,7 +26,11 @@ describe('a run that wrote all its rows', () => {
   const after = (change: (counters: Counters) => void) => {
     const counters = emptyCounters();
     change(counters);
-    return completedExit(counters);
+    return completedExit(counters, true);
+  };
+  const failing = (counters: Counters, failed: number, rejected: number) => {
+    counters.lookups.ip.failed = failed;
+    counters.rejected.ip = rejected;
   };
   test.each<[string, (counters: Counters) => void, number, string]>([
     ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
@@ -35,10 +39,21 @@ describe('a run that wrote all its rows', () => {
     ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
     ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
     ['skipped for the budget', c => (c.skipped.ip.budget = 1), 3, 'budget'],
+    ['skipped at the deadline', c => (c.skipped.ip.deadline = 1), 3, 'deadline'],
+    ['answered by what is past its age', c => (c.stale.email.outage = 1), 3, 'outage'],
+    ['a value that the service rejects', c => failing(c, 2, 2), 0, 'done'],
+    ['that, and another failure', c => failing(c, 3, 2), 3, 'lookups_failed'],
     ['a row rejected', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
   ])('%s', (_, change, exitCode, reason) => {
     expect(after(change)).toEqual({exitCode, reason});
   });
+});
+
+test('where rejections are not kept, the next run would ask again', () => {
+  const counters = emptyCounters();
+  counters.lookups.ip.failed = 1;
+  counters.rejected.ip = 1;
+  expect(completedExit(counters, false)).toEqual({exitCode: 3, reason: 'lookups_failed'});
 });
 
 test.each([

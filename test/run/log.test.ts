@@ -1,4 +1,5 @@
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {FAST, KEY, type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -17,6 +18,61 @@ beforeEach(async () => {
 afterEach(async () => {
   sandbox[Symbol.dispose]();
   await service.close();
+});
+
+const args = (...more: string[]) => ['run', 'list.csv', ...more, ...FAST];
+const eventsOf = (stderr: string) =>
+  stderr
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as Record<string, unknown>);
+
+test('--log-format json: all of stderr is events, from the first to the last', async () => {
+  const json = ['--log-format', 'json'];
+  const done = await runHere(sandbox, args(...json), {env: service.env});
+  expect(done.code).toBe(3);
+  const log = eventsOf(done.stderr);
+  const known = Object.keys(logEvents);
+  expect(log.filter(({event}) => !known.includes(String(event)))).toEqual([]);
+  expect(log.map(({event}) => event).filter(event => event !== 'message')).toEqual([
+    'run_started',
+    'run_ended',
+  ]);
+  expect(log.at(-1)).toMatchObject({event: 'run_ended', exit_code: 3, reason: 'rows_rejected', credits: 5});
+
+  const stopped = await runHere(sandbox, args(...json, '-o', 'b.csv', '--no-cache', '--max-credits', '2'), {
+    env: service.env,
+  });
+  expect(eventsOf(stopped.stderr).at(-1)).toMatchObject({
+    event: 'run_stopped',
+    level: 50,
+    reason: 'budget',
+    exit_code: 7,
+    to_go_on: expect.stringMatching(/^bulk-enrich/),
+  });
+  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nlog_format: json\nemail: nothing\n');
+  for (const wrong of [
+    args(...json, '--email', 'nothing'),
+    ['run', '--job', 'job.yaml'],
+    ['lookup', 'ip', 'x', ...json],
+  ]) {
+    const {code, stderr} = await runHere(sandbox, wrong, {env: service.env});
+    expect([code, eventsOf(stderr).at(-1)]).toEqual([
+      2,
+      expect.objectContaining({event: 'error', exit_code: 2}),
+    ]);
+  }
+});
+
+test('--log-format text: log lines are text', async () => {
+  const {stderr} = await runHere(sandbox, args('--log-format', 'text', '--log-level', 'info'), {
+    env: service.env,
+  });
+  expect(stderr).toMatch(
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO run_started run starts run_id="[\w-]+" inputs=\["list.csv"\] /m,
+  );
+  expect(stderr).toMatch(/ INFO run_ended run ended .* exit_code=3 /);
+  expect(stderr).not.toContain('{"level"');
 });
 
 /** The log of a run at this level, as objects; everything else on stderr is for people. */

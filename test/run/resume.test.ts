@@ -3,12 +3,14 @@ import {
   chmodSync,
   existsSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import {join} from 'node:path';
+import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
@@ -52,6 +54,28 @@ test('the same command goes on: the same bytes, and no value is asked twice', as
   expect(ended.summary?.credits.spent).toBe(ROWS);
   expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
+});
+
+test('a compressed output goes on too, and is the same to the byte', async () => {
+  const packed = {...settings, output: 'out.csv.gz'};
+  const written = async (half: boolean) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(ROWS));
+    if (half) {
+      await halfWay(stage, {raw: packed});
+      // What a run leaves that was killed while it compressed.
+      stage.write('out.csv.gz.run/packed.partial', 'half of it');
+    }
+    const {code, summary} = await stage.run(packed);
+    const bytes = readFileSync(stage.path('out.csv.gz'));
+    expect([code, summary?.output.bytes, summary?.rows.written]).toEqual([0, bytes.length, ROWS]);
+    expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv.gz', 'out.summary.json']);
+    expect((await stage.run(packed)).message).toContain('othing');
+    return bytes;
+  };
+  const bytes = await written(true);
+  expect(bytes.equals(await written(false))).toBe(true);
+  expect(gunzipSync(bytes).toString()).toBe(await whole(ips(ROWS)));
 });
 
 test('the state is for nobody else: a directory of 0700 with files of 0600', async () => {

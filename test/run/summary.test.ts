@@ -69,14 +69,15 @@ test('the summary has the contract’s names, and its accounts balance', async (
     schema_version: 1,
     job: null,
     status: 'partial',
-    reason: 'lookups_failed',
+    // Values that the service rejects are no reason.
+    reason: 'rows_rejected',
     exit_code: 3,
     endpoint: {kind: 'live'},
     rows: {read: 10, written: 9, rejected: 1, ok: 7, with_errors: 2},
     lookups: {
       ip: {
         ...{values: 9, empty: 2, invalid: 2, answered: 3, failed: 2, unknown: 0, skipped: 0},
-        ...{distinct: 3, from_cache: 1, deduplicated: 2, calls: 2, retries: 0},
+        ...{distinct: 3, from_cache: 1, deduplicated: 2, calls: 2, retries: 0, rejected: 2, stale: 0},
       },
     },
     calls: {total: 2, by_status: {200: 1, 422: 1}, retries: 0},

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
-import type {JobInput} from '../../src/job/settings.ts';
+import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';

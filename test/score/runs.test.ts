@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {BulkEnrichError} from '../../src/errors.ts';
-import type {JobInput} from '../../src/job/settings.ts';
+import type {JobInput} from '../../src/library/job-input.ts';
 import {runJob} from '../../src/library/run-job.ts';
 import {type ApiServer, type Call, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -123,9 +123,11 @@ describe('risk', () => {
     expect((await run(settings)).code).toBe(0);
     const lines = box.read('in.enriched.csv').trim().split('\n');
     expect(lines[0]).toMatch(
-      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing$/,
+      /,phone_risk_score,risk_score,risk_level,risk_reasons,risk_points,risk_missing,input_repairs$/,
     );
-    expect(lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1])).toEqual([
+    expect(
+      lines.slice(1).map(line => line.split(/,(?=\d*,(?:low|medium|high|unknown),)/)[1]?.replace(/,$/, '')),
+    ).toEqual([
       '90,high,"[""tor"",""disposable""]","{""tor"":40,""disposable"":50}","[""ip.is_threat""]"',
       '50,medium,"[""disposable""]","{""disposable"":50}","[""ip.is_threat""]"',
       '40,medium,"[""tor""]","{""tor"":40}","[""ip.is_threat""]"',
@@ -233,7 +235,7 @@ describe('a lookup with a condition', () => {
 
   test('is asked only where it holds; the rest is skipped and saved', async () => {
     box.write('in.csv', csv);
-    const settings = phone('risk.score >= 40');
+    const settings = {...phone('risk.score >= 40'), maxAge: 'rejected=0s' as const};
     expect((await run(settings)).code).toBe(3);
     expect(output('out.ndjson').map(({phone: found}) => [found?.status, found?.error])).toEqual([
       ['ok', null],
@@ -556,7 +558,7 @@ describe('fail_if', () => {
       failIf: ['lookups.ip.failed / lookups.ip.values > 0.01', 'risk.mean > 50'],
     });
     expect(code).toBe(0);
-    expect(said).toContain('fail_if "risk.mean > 50" could not be decided');
+    expect(said).toContain('failIf "risk.mean > 50" could not be decided');
   });
 
   test.each([

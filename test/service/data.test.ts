@@ -37,13 +37,13 @@ describe('a packed file', () => {
     const file = encode(columns);
     for (const shift of [0, 1, 8]) {
       const packed = new PackedFile(Buffer.concat([Buffer.alloc(shift), file]).subarray(shift));
-      expect(packed.u8('a')).toEqual(columns.a);
-      expect(packed.u32('empty')).toEqual(columns.empty);
-      expect(packed.u32('b')).toEqual(columns.b);
-      expect(packed.f64('c')).toEqual(columns.c);
-      expect(packed.u8('ü')).toEqual(columns.ü);
+      expect(packed.column('a', 'u8')).toEqual(columns.a);
+      expect(packed.column('empty', 'u32')).toEqual(columns.empty);
+      expect(packed.column('b', 'u32')).toEqual(columns.b);
+      expect(packed.column('c', 'f64')).toEqual(columns.c);
+      expect(packed.column('ü', 'u8')).toEqual(columns.ü);
     }
-    expect(() => new PackedFile(file).u32('a')).toThrow('no column a of kind u32');
+    expect(() => new PackedFile(file).column('a', 'u32')).toThrow('no column a of kind u32');
   });
 
   it.each([

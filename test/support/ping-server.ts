@@ -8,10 +8,20 @@ export interface PingServer extends AsyncDisposable {
   readonly pings: readonly string[];
   /** Each request's headers and body, as text. */
   readonly texts: readonly string[];
+  /** Bytes of endless answers that it got rid of. */
+  readonly sent: number;
 }
 
-/** @param behave what it does with a ping: answers by default; `stall` never answers, `refuse` says 500. */
-export async function startPingServer(behave: 'answer' | 'stall' | 'refuse' = 'answer'): Promise<PingServer> {
+const FLOOD = Buffer.alloc(65_536);
+
+type Behaviour = 'answer' | 'stall' | 'refuse' | 'flood' | `to ${string}`;
+
+/**
+ * @param behave what it does with a ping: answers by default; `stall` never answers, `refuse` says 500, `flood` never ends
+ * its answer, `to URL` redirects.
+ */
+export async function startPingServer(behave: Behaviour = 'answer'): Promise<PingServer> {
+  let sent = 0;
   const pings: string[] = [];
   const texts: string[] = [];
   const server = createServer(async (request, response) => {
@@ -20,7 +30,16 @@ export async function startPingServer(behave: 'answer' | 'stall' | 'refuse' = 'a
     for await (const chunk of request) body += String(chunk);
     texts.push(`${request.rawHeaders.join('\n')}\n${body}`);
     if (behave === 'stall') return;
-    response.statusCode = behave === 'answer' ? 200 : 500;
+    if (behave === 'flood') {
+      const more = () => {
+        for (let full = false; !full && !response.destroyed; sent += FLOOD.length)
+          full = !response.write(FLOOD);
+      };
+      response.on('drain', more);
+      return more();
+    }
+    response.statusCode = behave === 'refuse' ? 500 : behave === 'answer' ? 200 : 302;
+    response.setHeader('Location', behave.slice('to '.length));
     response.end('OK');
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -29,6 +48,9 @@ export async function startPingServer(behave: 'answer' | 'stall' | 'refuse' = 'a
     url: `http://127.0.0.1:${port}/ping/00000000-0000-4000-8000-000000000000`,
     pings,
     texts,
+    get sent() {
+      return sent;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));

@@ -58,6 +58,7 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     BULK_ENRICH_API_KEY: KEY,
     XDG_CACHE_HOME: join(home, 'cache'),
     XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
   };
   const path = (name: string) => join(directory, name);
   return {

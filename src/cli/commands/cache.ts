@@ -1,50 +1,69 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {utcDate} from '../../job/paths.ts';
-import {ages} from '../../job/values.ts';
+import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
-import {demandCountry} from '../../lookup/country.ts';
+import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 
 interface CacheFlags {
   readonly cache?: string;
 }
 
+/** What `cache stats --json` writes. */
+interface CacheStats {
+  readonly directory: string;
+  /** Of the file; 0 where there is none. */
+  readonly bytes: number;
+  /** Times are as in ISO 8601. */
+  readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];
+}
+
 /** `bulk-enrich cache stats`. */
-export async function cacheStats(flags: CacheFlags): Promise<number> {
-  return withStore(flags, (store, directory) => {
-    const rows = store
-      .stats()
-      .map(({operation, answers, oldest, newest}) => [
-        operation,
-        count(answers),
-        utcDate(oldest),
-        utcDate(newest),
-      ]);
-    const bytes = statSync(join(directory, 'answers.db')).size;
-    print(
-      'stdout',
-      `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`,
-    );
-  });
+export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}): Promise<number> {
+  const show = (stats: CacheStats) =>
+    flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
+  const none = (directory: string) =>
+    flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
+  return withStore(
+    flags,
+    (store, directory) => {
+      const bytes = statSync(join(directory, 'answers.db')).size;
+      const time = (at: number) => new Date(at).toISOString();
+      const answers = store
+        .stats()
+        .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)}));
+      show({directory, bytes, answers});
+    },
+    none,
+  );
+}
+
+function renderStats({directory, bytes, answers}: CacheStats): string {
+  const rows = answers.map(({operation, answers, oldest, newest}) => [
+    operation,
+    count(answers),
+    oldest.slice(0, 10),
+    newest.slice(0, 10),
+  ]);
+  return `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
 /** `bulk-enrich cache prune`. */
 export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}): Promise<number> {
-  const parsed = ages.safeParse(flags.maxAge);
-  if (!parsed.success)
-    throw new UsageError('settings', `--max-age: ${parsed.error.issues[0]?.message ?? 'not valid'}.`);
+  const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, store => {
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const age = parsed.data[operation] ?? parsed.data.all;
-      if (age !== undefined) removed += store.prune(operation, now - age, now);
+      const age = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
+      const notBefore = {ok: Math.max(0, now - age), failed: now - rejectionTerm(maxAge)};
+      removed += store.prune(operation, notBefore, now);
     }
     store.compact();
     print('stdout', `${many(removed, 'answer')} removed.\n`);
@@ -56,8 +75,12 @@ export async function cachePurge(
   value: string,
   flags: CacheFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
-  const country = flags.defaultCountry?.toUpperCase();
-  demandCountry(country, '--default-country');
+  const country = flags.defaultCountry;
+  if (country !== undefined && phoneCountry(country) === undefined)
+    throw new UsageError(
+      'unknown_country',
+      `--default-country: expected a country, by name or code such as DE, not "${country}".`,
+    );
   const keys = keysOf(value, country);
   if (keys.length === 0)
     throw new UsageError(
@@ -84,13 +107,21 @@ function keysOf(value: string, country: string | undefined): string[] {
   });
 }
 
-function withStore(flags: CacheFlags, work: (store: StoreAdmin, directory: string) => void): number {
+function sayNone(directory: string): void {
+  print('stdout', `${directory}: no answers are kept there.\n`);
+}
+
+function withStore(
+  flags: CacheFlags,
+  work: (store: StoreAdmin, directory: string) => void,
+  none = sayNone,
+): number {
   let directory = flags.cache;
   let store: StoreAdmin | undefined;
   try {
     directory ??= defaultStoreDirectory(process.env);
     store = StoreAdmin.open(directory);
-    if (store === undefined) print('stdout', `${directory}: no answers are kept there.\n`);
+    if (store === undefined) none(directory);
     else work(store, directory);
     return 0;
   } catch (error) {

@@ -2,6 +2,7 @@ import type {Command} from 'commander';
 import {UsageError} from '../../errors.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
+import {printOwn} from '../terminal/printable.ts';
 
 /** What a flag or an argument can be where that is few words, separated by blanks; else empty. */
 type Words = string;
@@ -46,7 +47,7 @@ export async function completionCommand(program: Command, shell: string): Promis
   const script = scripts.get(shell);
   if (script === undefined)
     throw new UsageError('unknown_shell', `completion: expected bash, zsh or fish, not "${shell}".`);
-  process.stdout.write(script(completed(program)));
+  printOwn(script(completed(program)));
   return 0;
 }
 
@@ -59,9 +60,15 @@ function completed(above: Command, parent?: string): Completed[] {
         parent,
         name: command.name(),
         description: quoted(command.description()),
-        flags: command.options.flatMap(({long, description}) =>
+        flags: command.options.flatMap(({long, description, argChoices}) =>
           typeof long === 'string'
-            ? [{name: long, description: quoted(description), values: choices.get(long) ?? ''}]
+            ? [
+                {
+                  name: long,
+                  description: quoted(description),
+                  values: choices.get(long) ?? argChoices?.join(' ') ?? '',
+                },
+              ]
             : [],
         ),
         subcommands,
@@ -80,7 +87,11 @@ function quoted(text: string): string {
 function bash(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
   const reply = (words: Words) => `COMPREPLY=($(compgen -W '${words}' -- "$word"))`;
-  const values = [...choices].filter(([, words]) => words !== '');
+  const values = new Map(
+    commands.flatMap(({flags}) =>
+      flags.flatMap(flag => (flag.values === '' ? [] : [[flag.name, flag.values]])),
+    ),
+  );
   return `# bulk-enrich completion for bash: eval "$(bulk-enrich completion bash)"
 _bulk_enrich() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
@@ -93,7 +104,7 @@ ${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; r
   esac
   case "$command" in ${top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
-${lines(values, ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
+${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
   esac
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
   case "$word" in -*) ;; *) return ;; esac

@@ -14,7 +14,7 @@ import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
 import {count, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;
@@ -32,10 +32,8 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
     ...(await checkFleet(settings.fleet)),
     ...checkPlaces(settings, output),
   ];
-  print(
-    'stdout',
-    json ? `${JSON.stringify({checks}, null, 2)}\n` : render(checks, painter(process.stdout, process.env)),
-  );
+  if (json) printJson({checks});
+  else print('stdout', render(checks, painter(process.stdout, process.env)));
   return exitCodeOfAll(checks);
 }
 

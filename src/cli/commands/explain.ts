@@ -2,9 +2,11 @@ import {existsSync, readFileSync} from 'node:fs';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
+import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultRules} from '../../score/default-rules.ts';
 import {table} from '../terminal/lines.ts';
+import {print} from '../terminal/printable.ts';
 
 type RowRisk = {
   readonly score: string;
@@ -27,7 +29,7 @@ export async function explainCommand(output: string, {row: given}: {readonly row
         ? `${output} has no row ${wanted}: it was rejected, or the list is shorter.`
         : `Row ${wanted} of ${output} has no points of a score: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
     );
-  process.stdout.write(`${explanation(wanted, risk, rulesBeside(output))}\n`);
+  print('stdout', `${explanation(wanted, risk, rulesBeside(output))}\n`);
   return 0;
 }
 
@@ -121,5 +123,5 @@ function rulesBeside(output: string): readonly WrittenRule[] {
 }
 
 function beside(output: string, ending: string): string {
-  return output.replace(/\.[^./]+$/, '') + ending;
+  return withoutCompression(output).replace(/\.[^./]+$/, '') + ending;
 }

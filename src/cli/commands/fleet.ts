@@ -1,6 +1,6 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
 import {count, duration, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -9,7 +9,8 @@ export async function fleetStatusCommand(flags: {
   readonly json?: boolean;
 }): Promise<number> {
   const status = await fleetStatus(demandRedisUrl(flags.redis));
-  print('stdout', flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : render(status));
+  if (flags.json === true) printJson(status);
+  else print('stdout', render(status));
   return 0;
 }
 

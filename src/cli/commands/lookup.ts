@@ -2,14 +2,19 @@ import type {createClient} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {demandCountry} from '../../lookup/country.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
+import {callWithinAccount} from '../../run/open/single-call.ts';
 import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
+import {printJson} from '../terminal/printable.ts';
 
 /** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
-export async function lookupCommand(operation: string, value: string, flags: RawSettings): Promise<number> {
+export async function lookupCommand(
+  operation: string,
+  value: string,
+  {json: _, ...flags}: RawSettings,
+): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
   if (!isIntelligence(operation)) {
     throw new UsageError(
@@ -17,21 +22,21 @@ export async function lookupCommand(operation: string, value: string, flags: Raw
       `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : ''}.`,
     );
   }
-  demandCountry(settings.defaultCountry, '--default-country');
   const canonical = operations[operation].canonical(value, settings.defaultCountry);
   if (canonical.state !== 'value') {
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;
     throw new UsageError(
-      code,
+      'not_a_value',
       `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }
-  return ask(settings, client => client[operation](canonical.value));
+  return ask(settings, operations[operation].cost, client => client[operation](canonical.value));
 }
 
-/** Asks once and prints the answer; a failure is thrown, with the exit code of its kind. */
+/** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
+  cost: number,
   call: (client: ReturnType<typeof createClient>, actionId: string | undefined) => Promise<unknown>,
 ): Promise<number> {
   const console = createConsole(settings);
@@ -40,8 +45,10 @@ export async function ask(
     console.say('No service is configured, so the embedded service answers, from open data.');
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
-    const answer = await call(connection.client, endpoint.actionId);
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    const io = {env: process.env, now: Date.now, warn: console.warn};
+    const make = () => call(connection.client, endpoint.actionId);
+    const answer = await callWithinAccount({endpoint, settings, cost}, io, make);
+    printJson(answer);
     return 0;
   } finally {
     await connection.close();

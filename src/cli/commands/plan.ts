@@ -1,25 +1,33 @@
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
-import {type JobFlags, jobFrom} from '../job-from-flags.ts';
-import {count, duration, many, table} from '../terminal/lines.ts';
-import {print} from '../terminal/printable.ts';
+import {durationFrom} from '../../job/values.ts';
+import {percent} from '../../report/format.ts';
+import {type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
+import {count, duration, many, moment, table} from '../terminal/lines.ts';
+import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
-  flags: JobFlags & {readonly json?: boolean},
+  {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
+  const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
   // Where the output would go does not matter here, so nobody has to say it.
   const {job, console} = jobFrom(inputs, flags, '-');
-  const report = await makePlan(job, {
-    env: process.env,
-    stdin: process.stdin,
-    now: Date.now,
-    warn: console.warn,
-  });
-  print('stdout', flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : render(report, job));
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: console.warn};
+  const report = await makePlan(job, io, Math.floor(aheadMs / 86_400_000));
+  if (json === true) printJson(report);
+  else print('stdout', render(report, job));
   return 0;
+}
+
+const REPAIRED = {heading: '\nWhat a run would repair before it asks:', allIn: 'plan --json'};
+/** What the same list cost the last time, to see a night that will be unlike the others before it is paid for. */
+function lastLine({last}: PlanReport): string {
+  if (last === null) return '';
+  const known = last.hit_rate === null ? '' : `, ${percent(last.hit_rate, 1)} of the values known`;
+  return `Last time (${moment(last.ended_at)}): ${many(last.credits, 'credit')} for ${many(last.rows, 'row')}${known}\n`;
 }
 
 const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};
@@ -45,11 +53,25 @@ ${table([...columns, ...left], 3)}
 ${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
 
 ${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['conditional', 'filtered'] : [])], ...lookups])}
-${troubleLines(NOT_ASKED, report.errors)
+${[...troubleLines(REPAIRED, report.repairs), ...troubleLines(NOT_ASKED, report.errors)]
   .map(line => `${line}\n`)
   .join('')}
 Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}
-Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
-Nothing was sent.
+${lastLine(report)}Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
+${report.ahead === undefined ? '' : aheadLines(report.ahead)}Nothing was sent.
 `;
+}
+
+const WIDEST_BAR = 40;
+
+function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
+  const most = Math.max(1, ...ahead.map(({calls}) => calls));
+  const days = ahead.map(({date, calls, credits}) => [
+    `  ${date}`,
+    count(calls),
+    count(credits),
+    ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
+  ]);
+  const lines = table([['', 'calls', 'credits'], ...days]);
+  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}\n\n`;
 }

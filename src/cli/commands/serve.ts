@@ -2,14 +2,19 @@ import {systemCode, UsageError} from '../../errors.ts';
 import {readKey} from '../../job/endpoint.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
+import {readFlag} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
+import {print} from '../terminal/printable.ts';
 
 interface ServeFlags {
   readonly port: string;
   readonly host: string;
   readonly sessions?: string;
   readonly rules?: string;
+  readonly answers?: string;
   readonly state?: string;
+  readonly maxConnections: string;
+  readonly pages: boolean;
   readonly credits?: string;
   readonly latency?: string;
   readonly rateLimit?: string;
@@ -20,16 +25,17 @@ interface ServeFlags {
 /** `bulk-enrich serve`: runs until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
-  const service = await start({...serviceOptions(flags), ...(key === undefined ? {} : {apiKey: key})});
-  process.stdout.write(`Listening on ${service.url}\n`);
+  const service = await start(flags, key);
+  print('stdout', `Listening on ${service.url}\n`);
   if (key === undefined)
-    process.stdout.write(
+    print(
+      'stdout',
       `API key (made for this run; set BULK_ENRICH_API_KEY for one of your own): ${service.apiKey}\n`,
     );
   // A key of the user's own is never printed.
   const keyToo =
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
-  process.stdout.write(`In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
+  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
   await new Promise<void>(resolve => {
     for (const signal of endSignals) process.once(signal, resolve);
   });
@@ -38,10 +44,12 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
 }
 
 /** @throws {UsageError} where a file, the state folder or the port is not to be had. */
-async function start(options: ServiceOptions): Promise<Service> {
-  const {ServiceSetupError, startService} = await import('../../service/start.ts');
+async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
+  const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
+  const options = serviceOptions(flags);
   try {
-    return await startService(options);
+    const answers = flags.answers === undefined ? {} : {answers: readAnswers(flags.answers)};
+    return await startService({...options, ...answers, ...(apiKey === undefined ? {} : {apiKey})});
   } catch (error) {
     if (error instanceof ServiceSetupError) throw new UsageError(error.code, error.message, {cause: error});
     const code = systemCode(error);
@@ -55,18 +63,20 @@ async function start(options: ServiceOptions): Promise<Service> {
   }
 }
 
+const latency = durationFrom('0s', '1h');
+
 function serviceOptions(flags: ServeFlags): ServiceOptions {
   const port = number('--port', flags.port);
   return {
     port,
     host: flags.host,
+    maxConnections: number('--max-connections', flags.maxConnections),
+    pages: flags.pages,
     ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
     ...(flags.state === undefined ? {} : {stateDir: flags.state}),
     ...(flags.credits === undefined ? {} : {credits: number('--credits', flags.credits)}),
-    ...(flags.latency === undefined
-      ? {}
-      : {latencyMs: read('--latency', durationFrom('0s', '1h').safeParse(flags.latency))}),
+    ...(flags.latency === undefined ? {} : {latencyMs: readFlag('--latency', latency, flags.latency)}),
     ...(flags.rateLimit === undefined ? {} : {rateLimit: rateOf(flags.rateLimit)}),
     ...(flags.errorRate === undefined ? {} : {errorRate: shareOf(flags.errorRate)}),
     ...(flags.seed === undefined ? {} : {seed: number('--seed', flags.seed)}),
@@ -74,25 +84,17 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
 }
 
 function rateOf(text: string): number {
-  const {all} = read('--rate-limit', rates.safeParse(text));
+  const {all} = readFlag('--rate-limit', rates, text);
   if (all === undefined || all === 'unlimited')
     throw new UsageError('settings', '--rate-limit: expected a rate such as 20/s.');
   return (all.count * 1_000) / all.perMs;
 }
 
 function shareOf(text: string): number {
-  const parsed = read('--error-rate', countOrShare.safeParse(text));
+  const parsed = readFlag('--error-rate', countOrShare, text);
   const share = 'share' in parsed ? parsed.share : parsed.count;
   if (share > 1) throw new UsageError('settings', '--error-rate: expected a share such as 5% or 0.05.');
   return share;
-}
-
-function read<T>(
-  flag: string,
-  result: {success: true; data: T} | {success: false; error: {issues: readonly {message: string}[]}},
-): T {
-  if (result.success) return result.data;
-  throw new UsageError('settings', `${flag}: ${result.error.issues[0]?.message ?? 'not valid'}.`);
 }
 
 function number(flag: string, text: string): number {

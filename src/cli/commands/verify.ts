@@ -1,5 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {operations} from '../../operations/table.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {ask} from './lookup.ts';
 
@@ -13,7 +14,7 @@ interface VerifyFlags extends RawSettings {
 /** `bulk-enrich verify`: the verdict as JSON on stdout. */
 export async function verifyCommand({token, id, email, phone, ...flags}: VerifyFlags): Promise<number> {
   const settings = checkSettings(undefined, cleaned(flags));
-  return ask(settings, (client, actionId) => {
+  return ask(settings, operations.verify.cost, (client, actionId) => {
     if (actionId === undefined)
       throw new UsageError(
         'no_action',

@@ -1,4 +1,4 @@
-import {BulkEnrichError, type ExitCode, exitCodes} from '../../errors.ts';
+import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
 /** One thing that was looked at. A warning does not keep a run from starting, a failure does. */
 export interface Check {
@@ -21,7 +21,7 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
 
 /** What was thrown on purpose is a failure of the check; anything else is thrown on. */
 export function failure(name: string, error: unknown): Check {
-  if (!(error instanceof BulkEnrichError)) throw error;
+  if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);
 }
 

@@ -5,7 +5,9 @@ import type {Summary} from '../../report/summary.ts';
 export {count, duration, many, moment} from '../../report/format.ts';
 
 /** A table of aligned columns: the first ones to the left, the others to the right. */
-export function table(rows: readonly (readonly string[])[], toTheLeft = 1): string {
+export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
+  // A name of a column may have lines of its own.
+  const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
     for (const [index, cell] of row.entries())

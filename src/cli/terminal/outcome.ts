@@ -1,9 +1,12 @@
 import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
+import {formatByName} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
+import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
@@ -12,17 +15,24 @@ import {troubleLines} from './trouble.ts';
 /** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
   const {summary, stop} = outcome;
+  if (console.forMachine) {
+    if (stop !== undefined) logStopped(job, outcome, stop, console);
+    return;
+  }
   if (summary !== undefined) {
     console.say(`\n${lookupTable(summary, console.width)}\n`);
     console.say(creditLine(summary));
     if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
+    for (const line of troubleLines(REPAIRED, summary.repairs)) console.say(line);
     for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
   }
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
     // What is paid for again is told also where nothing else is.
-    if (summary !== undefined && storeSentence(summary) !== '') process.stderr.write(`${said}\n`);
+    if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
     else console.say(said);
+    const repair = summary !== undefined && summary.rows.rejected > 0 ? repairLine(job) : '';
+    if (repair !== '') console.say(repair);
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
@@ -30,6 +40,23 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
   if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
+}
+
+/** How the rows that could not be read are run again, and no others. */
+function repairLine({inputs, paths: {rejects}}: Job): string {
+  if (rejects === undefined || inputs.includes('-')) return '';
+  const ending = formatByName(inputs[0] ?? '') ?? 'csv';
+  const list = shellWord(`${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again.${ending}`);
+  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list}; edit ${list}; bulk-enrich run ${list}`;
+}
+
+const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
+/** Its end is an event of its own already. */
+function logStopped({output, date}: Job, {exitCode}: RunOutcome, stop: Stop, {log}: Console): void {
+  const {reason, comeBackMs} = stop;
+  const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
+  const goOn = exitCode !== exitCodes.usage && output.lasts ? {to_go_on: commandLine(date)} : {};
+  logEvent(log, 'run_stopped', {reason, exit_code: exitCode, ...comeBack, ...goOn}, stop.message);
 }
 
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
@@ -41,16 +68,15 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
 
 const COLUMNS = [
   ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
-  ...(['failed', 'unknown', 'skipped', 'calls', 'retries'] as const),
+  ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
 /** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
 function lookupTable(summary: Summary, width: number): string {
-  const head = ['', ...COLUMNS.map(name => (name === 'from_cache' ? 'from store' : name))];
-  const rows = Object.entries(summary.lookups).map(([name, lookups]) => [
-    name,
-    ...COLUMNS.map(column => count(lookups[column])),
-  ]);
+  const found = Object.entries(summary.lookups);
+  const shown = COLUMNS.filter(name => name !== 'stale' || found.some(([, {stale}]) => stale > 0));
+  const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
+  const rows = found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]);
   const all = [head, ...rows];
   const whole = table(all);
   if (whole.split('\n').every(line => stringWidth(line) <= width)) return whole;

@@ -1,4 +1,5 @@
 import {inCredits} from '../../job/money.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import {totalOf} from '../../ledger/tally.ts';
 import type {Pause} from '../../lookup/pace/pause.ts';
 import {operationNames} from '../../operations/table.ts';
@@ -27,7 +28,8 @@ export function startProgress(session: Session, console: Console): () => void {
   const speed = new Speedometer();
   const draw = () => {
     const status = statusOf(session, speed, session.clock());
-    if (bar) console.draw(statusLine(status, console.width));
+    if (console.forMachine) logProgress(status, console);
+    else if (bar) console.draw(statusLine(status, console.width));
     else console.say(statusLine(status));
   };
   if (bar) draw();
@@ -38,6 +40,18 @@ export function startProgress(session: Session, console: Console): () => void {
     clearInterval(timer);
     console.draw('');
   };
+}
+
+function logProgress(status: Status, {log}: Console): void {
+  const {rows, total, callsPerSecond, leftMs, credits} = status;
+  const fields = {
+    rows,
+    rows_total: total,
+    calls_per_second: Math.round(callsPerSecond * 10) / 10,
+    left_ms: leftMs === undefined ? undefined : Math.round(leftMs),
+    credits,
+  };
+  logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
 /** A service that was never reached in this run may not be down: its address may be wrong. Said once. */
@@ -80,6 +94,7 @@ function opening({job, layout, executor, checkpoint, ledger}: Session): string[]
 
 function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): 'bar' | 'plain' | 'none' {
   if (console.quiet || asked === 'none') return 'none';
+  if (console.forMachine) return 'plain';
   const canRedraw = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
   if (asked === 'auto') return canRedraw && (process.env.CI ?? '') === '' ? 'bar' : 'plain';
   return canRedraw ? asked : 'plain';

@@ -9,6 +9,9 @@ const advice: Readonly<Record<string, string>> = {
   country_unknown: 'in national form; say where they belong: --country COLUMN or --default-country US',
   scientific_notation: 'a spreadsheet has shortened them: make the column text there, and export it again',
   ipv6_unsupported: 'the service takes IPv4 only',
+  column_count: 'where they only lack fields at their end: --pad-short-rows',
+  ip_list: 'say which of them is meant: --ip-from-list first',
+  decimal_number: 'a program made numbers of them: make the column text there, and export it again',
 };
 
 /** What is wrong with a list's rows and values, by code, with the first rows; nothing where nothing is. */

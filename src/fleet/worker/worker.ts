@@ -4,6 +4,7 @@ import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import {Gate} from '../gate.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
 import {
@@ -93,7 +94,7 @@ export class FleetWorker {
       // What a lost worker had in hand may have been sent: whether it is asked again is for the run to decide.
       maxStalledCount: 0,
     });
-    this.#queue.on('error', error => options.log.debug({error}, 'redis'));
+    this.#queue.on('error', error => logEvent(options.log, 'fleet_redis_error', {error}, 'redis'));
   }
 
   /**

@@ -1,5 +1,6 @@
 import {pipeline, type Transform} from 'node:stream';
 import zlib from 'node:zlib';
+import {defaultOutput} from '../../job/job.ts';
 import type {Compression} from '../../job/name-endings.ts';
 import {InputError} from '../input-error.ts';
 import {peek} from './peek.ts';
@@ -42,7 +43,8 @@ export async function* decompress(
   if (engine === undefined) {
     throw new InputError(
       'input_compression',
-      `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or: ${compression} -dc ${name} | bulk-enrich run -`,
+      `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or pipe it through ${compression} -dc.`,
+      {pipe: {command: `${compression} -dc`, input: name}, flags: ['-o', defaultOutput([name], {})]},
     );
   }
   yield* inflate(chunks, engine({chunkSize}), name, compression);

@@ -3,25 +3,12 @@ import type {SettingsFor} from '../../job/settings.ts';
 
 /** How an input's bytes are to be read; `auto` is UTF-8 unless a byte order mark says UTF-16. */
 export type InputEncoding = SettingsFor<'reading'>['encoding'];
+export type EncodingName = Exclude<InputEncoding, 'auto'>;
 
 /** An encoding, and the length of the byte order mark before the text. */
 export interface Encoding {
-  readonly name: Exclude<InputEncoding, 'auto'>;
+  readonly name: EncodingName;
   readonly bomBytes: 0 | 2 | 3;
-}
-
-/** What the first bytes and the setting say. */
-export function detectEncoding(head: Buffer, setting: InputEncoding): Encoding {
-  const marked = byteOrderMark(head);
-  if (setting === 'auto') return marked ?? {name: 'utf-8', bomBytes: 0};
-  return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
-}
-
-function byteOrderMark(head: Buffer): Encoding | undefined {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return {name: 'utf-8', bomBytes: 3};
-  if (head[0] === 0xff && head[1] === 0xfe) return {name: 'utf-16le', bomBytes: 2};
-  if (head[0] === 0xfe && head[1] === 0xff) return {name: 'utf-16be', bomBytes: 2};
-  return undefined;
 }
 
 /**
@@ -48,20 +35,18 @@ function converter(name: Encoding['name']): Convert {
   switch (name) {
     case 'utf-8':
       return chunk => chunk;
-    case 'windows-1252':
-      return fromWindows1252;
     case 'utf-16le':
       return utf16Converter(false);
     case 'utf-16be':
       return utf16Converter(true);
     default:
-      return name satisfies never;
+      return chunk => fromBytes(chunk, name);
   }
 }
 
-/** A byte without a meaning in windows-1252 (0x81, 0x8D, 0x8F, 0x90, 0x9D) is one that UTF-8 forbids. */
-function fromWindows1252(chunk: Buffer): Buffer {
-  const [first = '', ...rest] = iconv.decode(chunk, 'windows-1252').split('\uFFFD');
+/** Where a byte is a character. One without a meaning, such as 0x81 in windows-1252, becomes one that UTF-8 forbids. */
+function fromBytes(chunk: Buffer, name: EncodingName): Buffer {
+  const [first = '', ...rest] = iconv.decode(chunk, name).split('\uFFFD');
   return Buffer.concat([Buffer.from(first), ...rest.flatMap(text => [NO_TEXT, Buffer.from(text)])]);
 }
 

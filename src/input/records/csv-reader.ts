@@ -1,8 +1,10 @@
 import {isUtf8} from 'node:buffer';
-import {CsvError, type Options, parse} from 'csv-parse/sync';
+import {type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
+import {type Stop, StopParsing, stopOf} from './csv-stop.ts';
+import {formulaFields} from './formula-fields.ts';
 import {type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
@@ -20,15 +22,14 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
-/** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
-type Stop = 'layout' | 'open' | 'bad_quote' | 'too_long';
-
-class StopParsing extends Error {
-  readonly stop: Stop;
-  constructor(stop: Stop) {
-    super(stop);
-    this.stop = stop;
-  }
+/** What a reader of CSV is told beside its file. */
+export interface CsvSettings extends ReaderSettings {
+  readonly dialect: CsvDialect;
+  readonly header: boolean;
+  /** Lines that were left out above the header. */
+  readonly skippedLines: number;
+  /** Whether a row with fewer fields than the header is filled up. */
+  readonly padShortRows: boolean;
 }
 
 /**
@@ -37,7 +38,7 @@ class StopParsing extends Error {
  * comes out depends on the bytes alone, not on how they are cut into chunks.
  */
 export class CsvReader implements RecordReader {
-  readonly #settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean};
+  readonly #settings: CsvSettings;
   readonly #options: Options;
   readonly #blocks: LineBlocks;
   readonly #eol: number;
@@ -52,8 +53,9 @@ export class CsvReader implements RecordReader {
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
 
-  constructor(settings: ReaderSettings & {readonly dialect: CsvDialect; readonly header: boolean}) {
+  constructor(settings: CsvSettings) {
     const {dialect} = settings;
+    this.#line += settings.skippedLines;
     this.#settings = settings;
     this.#eol = dialect.eol === '\r' ? CR : LF;
     this.#limit = settings.maxRecordSize + 1;
@@ -211,6 +213,10 @@ export class CsvReader implements RecordReader {
       }
     }
     const record = bytes.subarray(start, end);
+    if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {
+      this.#settings.tally.padded++;
+      fields = [...fields, ...Array.from({length: expected - fields.length}, () => '')];
+    }
     if (!sound && !isUtf8(record)) {
       this.#reject('invalid_encoding', ENCODING_DETAIL, record, records);
     } else if (fields.length !== expected) {
@@ -232,6 +238,14 @@ export class CsvReader implements RecordReader {
       : 'a quote stands inside a field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
+    const fields =
+      unclosed || this.#layout === undefined
+        ? undefined
+        : formulaFields(bytes.subarray(start, end).toString(), this.#options);
+    if (fields !== undefined) {
+      this.#take(bytes, start, end, fields, false, records);
+      return end;
+    }
     this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, bytes.subarray(start, end), records);
     this.#line++;
     return end;
@@ -265,12 +279,6 @@ export class CsvReader implements RecordReader {
       records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields: ['']});
     }
   }
-}
-
-function stopOf(error: unknown): Stop {
-  if (error instanceof StopParsing) return error.stop;
-  if (error instanceof CsvError) return error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote';
-  throw error;
 }
 
 function headerError(file: string, line: number, detail: string): InputError {

@@ -2,7 +2,7 @@ import {CsvError, parse} from 'csv-parse/sync';
 import type {CsvDialect} from './record-reader.ts';
 
 /** In order of preference where a text says nothing. */
-const DELIMITERS = [',', ';', '\t', '|'] as const;
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** How many records of the sample are looked at, and how many characters. */
 const MOST_RECORDS = 100;

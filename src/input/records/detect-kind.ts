@@ -1,24 +1,14 @@
 import type {NamedFormat} from '../../job/name-endings.ts';
 import {InputError} from '../input-error.ts';
 
-export type InputKind = 'csv' | 'ndjson';
+/** `json`: an array, or objects over several lines. */
+export type InputKind = 'csv' | 'ndjson' | 'json';
 
-/** Says by the beginning of the text what a file holds. Throws `input_json` for JSON that is not one object a line. */
-export function detectKind(sample: string, name: string, format: NamedFormat | undefined): InputKind {
+/** Says by the beginning of the text what a file holds. */
+export function detectKind(sample: string, format: NamedFormat | undefined): InputKind {
   if (format === 'csv' || format === 'tsv') return 'csv';
   const text = sample.trimStart();
-  if (/^\[\s*(?:[[{\]]|$)/.test(text)) {
-    throw new InputError(
-      'input_json',
-      `${name} is one JSON array; expected is one object a line (NDJSON). Convert it: jq -c '.[]' ${name} | bulk-enrich run - --input-format ndjson`,
-    );
-  }
-  if (/^\{[ \t]*\r?\n/.test(text)) {
-    throw new InputError(
-      'input_json',
-      `${name} is JSON with an object over several lines; expected is one object a line (NDJSON). Convert it: jq -c . ${name} | bulk-enrich run - --input-format ndjson`,
-    );
-  }
+  if (/^\[\s*(?:[[{\]]|$)/.test(text) || /^\{[ \t]*\r?\n/.test(text)) return 'json';
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
 

@@ -1,6 +1,6 @@
 import type {InputRecord} from '../row.ts';
 
-/** Turns the UTF-8 bytes of one file into records; csv-reader.ts and ndjson-reader.ts are its two kinds. */
+/** Turns the UTF-8 bytes of one file into records; csv-reader.ts, ndjson-reader.ts and json-reader.ts are its kinds. */
 export interface RecordReader {
   /** Takes the next bytes, and gives the records that they completed. */
   push(chunk: Buffer): InputRecord[];
@@ -14,6 +14,8 @@ export interface ReadSoFar {
   record: number;
   /** Blank lines, which are no records. */
   blankLines: number;
+  /** Rows that got empty fields at their end. */
+  padded: number;
 }
 
 /** What a reader needs to know of its file. */

@@ -3,11 +3,22 @@ import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
 import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
+import {timeOfDay} from './time-of-day.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
 
 const charge = z.enum(['free', 'maybe', 'spent']);
+
+/** What becomes of a run that can't ask about the rest. */
+const atLimit = (description: string) =>
+  limitSetting(z.enum(['stop', 'publish']).optional(), {
+    value: 'WHAT',
+    description,
+    defaultText: 'stop; publish with --stale',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  });
 
 /** How calls are made, and how far a run goes. */
 export const callSettings = {
@@ -52,7 +63,7 @@ export const callSettings = {
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
-    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then exit 5.',
+    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -94,18 +105,23 @@ export const callSettings = {
     uses: ['library'],
     shapes: 'summary',
   }),
-  onBudget: limitSetting(z.enum(['stop', 'publish']).default('stop'), {
-    value: 'WHAT',
-    description: 'At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
+  onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
   maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
     value: 'TIME',
-    description: 'Stop after this time, from 100ms to 365d, with state saved; exit 5.',
+    description: 'Ask nothing more after this time, from 100ms to 365d.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
+  until: limitSetting(timeOfDay.optional(), {
+    value: 'TIME',
+    description: 'Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin".',
+    uses: ['run', 'library'],
+    shapes: 'summary',
+  }),
+  onDeadline: atLimit('At that time: stop (exit 5, go on later) or publish what there is (exit 3).'),
+  onOutage: atLimit(
+    'In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3).',
+  ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description: 'More failed lookups than this: stop with state saved; exit 4.',

@@ -21,6 +21,7 @@ export type Use =
 export type Resolved =
   | 'endpoint'
   | 'columns'
+  | 'encoding'
   | 'fields'
   | 'country'
   | 'action_id'

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
 import {type Beside, besideToken} from '../../operations/verify.ts';
 import {columns, list} from '../values.ts';
@@ -67,20 +68,35 @@ export const lookupSettings = {
       shapes: 'columns',
     },
   ),
-  country: column('Column of ISO country codes, for phone numbers in national form.', 'country'),
+  country: column('Column of countries, by code or name, for phone numbers in national form.', 'country'),
   defaultCountry: columnsSetting(
     z
       .string()
-      .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as US')
-      .transform(code => code.toUpperCase())
+      .refine(text => phoneCountry(text) !== undefined, 'expected a country, by name or code such as DE')
+      .transform(text => (text.length === 2 ? text.toUpperCase() : text))
       .optional(),
     {
       value: 'CC',
-      description: 'Country of phone numbers in national form where no column says it.',
+      description: 'Country of phone numbers in national form where no column says it, by code or name.',
       uses: ['run', 'library', 'lookup', 'verify'],
       shapes: 'output',
     },
   ),
+  ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
+    value: 'WHICH',
+    description:
+      'Of several IP addresses in a cell (X-Forwarded-For): first, last, or only (where all are the same).',
+    defaultText: 'such cells are invalid',
+    uses: ['run', 'library'],
+    shapes: 'output',
+  }),
+  empty: columnsSetting(list().optional(), {
+    value: 'TEXT',
+    repeatable: true,
+    description: 'A cell that holds just this is empty, beside n/a, unknown, k.A. and their like.',
+    uses: ['run', 'library'],
+    shapes: 'output',
+  }),
   fields: columnsSetting(list(',').optional(), {
     value: 'FIELDS',
     description: 'Only these answer fields, such as ip.country,email.trust_score.',

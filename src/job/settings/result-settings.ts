@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
 import {scoreRules, share} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
@@ -28,7 +29,7 @@ export const resultSettings = {
     value: 'FILE',
     description: 'Where unreadable rows go.',
     defaultText: 'OUT.rejects.ndjson',
-    uses: ['run', 'library'],
+    uses: ['run'],
     shapes: 'summary',
   }),
   report: resultSetting(
@@ -43,9 +44,10 @@ export const resultSettings = {
       shapes: 'summary',
     },
   ),
-  metrics: resultSetting(z.string().optional(), {
-    value: 'FILE',
-    description: "Prometheus text, for the node exporter's textfile collector (.prom).",
+  metrics: resultSetting(z.string().refine(isMetricsTarget, METRICS_TARGET).optional(), {
+    value: 'FILE|URL',
+    description:
+      "Prometheus text: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -77,9 +79,18 @@ export const resultSettings = {
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
-  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'), {
+  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(), {
     value: 'LEVEL',
-    description: 'Log lines (NDJSON on stderr) from this level up.',
+    description: 'Log lines (on stderr) from this level up.',
+    defaultText: 'warn; info with --log-format json',
+    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
+    shapes: 'nothing',
+  }),
+  logFormat: resultSetting(z.enum(['json', 'text']).optional(), {
+    value: 'FORMAT',
+    description:
+      'With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too.',
+    defaultText: 'log lines as JSON, the rest as text',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),

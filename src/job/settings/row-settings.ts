@@ -5,6 +5,28 @@ import {settingsIn} from './declare.ts';
 const rowsSetting = settingsIn('Rows');
 const formatSetting = settingsIn('Format');
 
+/** UTF-8, UTF-16, and what old programs write: a byte is a character in those. */
+export const encodings = [
+  ...(['utf-8', 'utf-16le', 'utf-16be'] as const),
+  ...([
+    'windows-1250',
+    'windows-1251',
+    'windows-1252',
+    'windows-1253',
+    'windows-1254',
+    'windows-1257',
+  ] as const),
+  ...([
+    'iso-8859-1',
+    'iso-8859-2',
+    'iso-8859-5',
+    'iso-8859-7',
+    'iso-8859-9',
+    'iso-8859-15',
+    'koi8-r',
+  ] as const),
+] as const;
+
 /** Which rows, and how they are read and written. */
 export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
@@ -66,9 +88,21 @@ export const rowSettings = {
     uses: ['run'],
     shapes: 'output_format',
   }),
-  encoding: formatSetting(z.enum(['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252']).default('auto'), {
+  encoding: formatSetting(z.enum(['auto', ...encodings]).default('auto'), {
     value: 'NAME',
-    description: 'Encoding of the input: auto (UTF-8, or UTF-16 by its mark), windows-1252, …',
+    description:
+      'Encoding of the input: auto (by its mark, else UTF-8, else what it surely is), windows-1252, …',
+    uses: ['run', 'reading'],
+    shapes: 'encoding',
+  }),
+  skipLines: formatSetting(whole(1, 1_000).optional(), {
+    value: 'N',
+    description: 'Leave out the first N lines of each CSV file: a title above its header.',
+    uses: ['run', 'reading'],
+    shapes: 'output',
+  }),
+  padShortRows: formatSetting(z.boolean().optional(), {
+    description: 'A CSV row with fewer fields than the header gets empty ones at its end, and is counted.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

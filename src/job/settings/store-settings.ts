@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages} from '../values.ts';
+import {ages, durationFrom, size} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const storeSetting = settingsIn('Answer store');
@@ -20,9 +20,22 @@ export const storeSettings = {
   ),
   maxAge: storeSetting(ages.prefault(defaultAges), {
     value: 'AGE',
-    description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d.',
+    description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
     uses: ['run', 'library'],
     shapes: 'summary',
+  }),
+  stale: storeSetting(durationFrom('0s', '36500d').optional(), {
+    value: 'TIME',
+    description:
+      'Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this.',
+    uses: ['run', 'library'],
+    shapes: 'fields',
+  }),
+  offline: storeSetting(z.boolean().default(false), {
+    description:
+      'Ask nobody: only what the answer store has is used, and the rest skipped. No key is needed.',
+    uses: ['run', 'library'],
+    shapes: 'output',
   }),
   account: storeSetting(
     z
@@ -31,11 +44,18 @@ export const storeSettings = {
       .default('default'),
     {
       value: 'LABEL',
-      description: "Keeps one account's stored answers apart from another's.",
+      description: 'Which account it is: its stored answers are its own, and its limits where it has a file.',
       uses: ['run', 'library'],
       shapes: 'output',
     },
   ),
+  maxStoreSize: storeSetting(size('1mb').optional(), {
+    value: 'SIZE',
+    description:
+      'Beyond this size, 1mb at least, the answer store lets the oldest answers go; such as 500mb or 2gb.',
+    uses: ['run', 'library'],
+    shapes: 'nothing',
+  }),
   requireStore: storeSetting(z.boolean().default(false), {
     description: "Stop before the first call (exit 9) where the answer store can't be used.",
     uses: ['run', 'library'],

@@ -1,8 +1,9 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Operation} from '../../operations/table.ts';
+import type {NotBefore} from '../given-up.ts';
 import {isBusy, type Sqlite} from '../sqlite.ts';
-import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
+import {CLOCK_SKEW_MS, IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -44,11 +45,13 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes answers from before `notBefore`, and those from after `now`, which no run takes; returns how many. */
-  prune(operation: Operation, notBefore: number, now: number): number {
+  /** Removes what came before `notBefore`, and what came after `now`, which no run takes; returns how many. */
+  prune(operation: Operation, notBefore: NotBefore, now: number): number {
     return this.#db
-      .prepare('DELETE FROM answer WHERE operation = ? AND (at < ? OR at > ?) RETURNING 1')
-      .all(operation, notBefore, now + CLOCK_SKEW_MS).length;
+      .prepare(
+        `DELETE FROM answer WHERE operation = ? AND (at < iif(${IS_ANSWER}, ?, ?) OR at > ?) RETURNING 1`,
+      )
+      .all(operation, notBefore.ok, notBefore.failed, now + CLOCK_SKEW_MS).length;
   }
 
   /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
@@ -66,7 +69,7 @@ export class StoreAdmin {
    */
   compact(): void {
     try {
-      this.#db.exec('VACUUM');
+      this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
     } catch (error) {
       if (!isBusy(error)) throw error;
       throw new Error(

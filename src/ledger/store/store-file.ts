@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
+import type {StoredOutcome} from '../lookup.ts';
 import {Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 1;
@@ -21,6 +22,9 @@ const SCHEMA = `
   );
 `;
 
+/** What is not a rejection's code. */
+export const IS_ANSWER = "data LIKE '{%'";
+
 const FIND_AT_ONCE = 64;
 
 /** Clocks differ: an answer from further ahead than this was stored under a wrong one, and nobody knows how old it is. */
@@ -37,10 +41,16 @@ export function scopeKey({endpoint, account}: StoreScope): string {
   return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
 }
 
-/** When an answer must have come to be taken, in milliseconds since the epoch. */
-export interface Freshness {
+/** When an answer must have come to be read, in milliseconds since the epoch. */
+export interface Span {
   readonly notBefore: number;
   readonly notAfter: number;
+}
+
+/** What the file has of a value; `at` is when it came, in milliseconds since the epoch. */
+export interface Found {
+  readonly outcome: StoredOutcome;
+  readonly at: number;
 }
 
 /** @throws when the directory or the file can't be made, read or trusted. */
@@ -65,6 +75,8 @@ function versionOf(db: Sqlite): number {
 }
 
 function prepareSchema(db: Sqlite): void {
+  // What is freed can be given back page by page; of no effect on a file that has tables already.
+  db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = versionOf(db);
     if (version === VERSION) return;
@@ -99,28 +111,32 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.prepare(
-      `SELECT key, data FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+      `SELECT key, data, at FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
     );
     this.#put = db.prepare(
       'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
     );
     // Backwards, as what came last is most likely this endpoint's.
-    this.#any = db.prepare('SELECT 1 FROM answer WHERE scope = ? AND operation = ? ORDER BY id DESC LIMIT 1');
+    this.#any = db.prepare(
+      `SELECT 1 FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
+    );
     this.#version = db.prepare('PRAGMA data_version');
   }
 
-  find(keys: readonly string[], fresh: Freshness): Map<string, string> {
-    const found = new Map<string, string>();
-    this.#db.reading(() => this.#findIn(found, keys, fresh));
+  find(keys: readonly string[], span: Span): Map<string, Found> {
+    const found = new Map<string, Found>();
+    this.#db.reading(() => this.#findIn(found, keys, span));
     return found;
   }
 
-  #findIn(found: Map<string, string>, keys: readonly string[], {notBefore, notAfter}: Freshness): void {
+  #findIn(found: Map<string, Found>, keys: readonly string[], {notBefore, notAfter}: Span): void {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data} of this.#find.all(this.#scope, notBefore, notAfter, ...some))
-        if (isObjectText(data)) found.set(String(key), data);
+      for (const {key, data, at} of this.#find.all(this.#scope, notBefore, notAfter, ...some)) {
+        const outcome = outcomeIn(data);
+        if (outcome !== undefined) found.set(String(key), {outcome, at: Number(at)});
+      }
     }
   }
 
@@ -130,8 +146,8 @@ export class StoreFile {
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     this.#db.transaction(() => {
-      for (const {key, operation, data, at} of answers)
-        this.#put.run(key, this.#scope, operation, at, data, notAfter);
+      for (const {key, operation, outcome, at} of answers)
+        this.#put.run(key, this.#scope, operation, at, textOf(outcome), notAfter);
     });
   }
 
@@ -153,13 +169,19 @@ export class StoreFile {
   }
 }
 
-/** A damaged page can hand out anything; an answer is an object. */
-function isObjectText(data: unknown): data is string {
-  if (typeof data !== 'string') return false;
+/** An answer is an object, and a rejection its code: programs that know of no rejections pass over those. */
+function textOf(outcome: StoredOutcome): string {
+  return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
+}
+
+/** A damaged page can hand out anything: then undefined. */
+function outcomeIn(text: unknown): StoredOutcome | undefined {
+  if (typeof text !== 'string') return undefined;
   try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null;
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true};
+    return typeof value === 'object' && value !== null ? {status: 'ok', data: text} : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -3,9 +3,11 @@ import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
-import type {Lookup} from '../lookup.ts';
+import type {Lookup, StoredOutcome} from '../lookup.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
-import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
+import {type Freshness, freshnessOf, oldestUse, type Terms, termOf} from './freshness.ts';
+import {CLOCK_SKEW_MS, type Found, StoreFile, type StoreScope} from './store-file.ts';
+import {StoreUse} from './store-use.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
@@ -13,7 +15,6 @@ const WRITE_EVERY_MS = 100;
 /** So long the whole process stands still for another that writes its group of answers; longer waits let it go on. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
-const RETRY_EVERY_MS = 1_000;
 /** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
 const PATIENCE_MS = 30_000;
 /** An answer is dated when it is written to the ledger, and again when it is handed on. */
@@ -21,8 +22,9 @@ const DATED_APART_MS = 60_000;
 
 export interface StoreOptions {
   readonly scope: StoreScope;
-  /** Answers older than this, in milliseconds since the epoch, are not taken; by operation. */
-  readonly notBefore: Readonly<Record<Operation, number>>;
+  /** How long answers are good for, seen from `since` (milliseconds since the epoch). */
+  readonly terms: Terms;
+  readonly since: number;
   readonly now: () => number;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
@@ -41,16 +43,21 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
+/** What the store knows of a value, and what that is good for. */
+export interface Known extends Found {
+  readonly freshness: Freshness;
+}
+
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
 export interface AnswerStore {
   /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
   ready(): Promise<void> | undefined;
-  /** Fresh answers among these keys, as JSON texts; undefined where the store can't be read now. */
-  find(keys: readonly string[], operation: Operation): Map<string, string> | undefined;
+  /** What is known of these keys; undefined where the store can't be read now. */
+  find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined;
   /** Whether there is any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
   /** Keeps an answer; `at` is when it came, in milliseconds since the epoch, where that is not now. */
-  put(lookup: Pick<Lookup, 'operation' | 'key'>, data: string, at?: number): void;
+  put(lookup: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome, at?: number): void;
   /**
    * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
    * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
@@ -85,34 +92,12 @@ export function openStore(locate: () => string, options: StoreOptions): AnswerSt
   return new SqliteStore(locate, options);
 }
 
-/** One way of using the file, reading or writing, and since when it fails. */
-class Use {
-  /** By the steady clock. */
-  since: number | undefined;
-  #retryAt = 0;
-
-  get isDue(): boolean {
-    return performance.now() >= this.#retryAt;
-  }
-
-  succeeded(): void {
-    this.since = undefined;
-    this.#retryAt = 0;
-  }
-
-  failed(): void {
-    const now = performance.now();
-    this.since ??= now;
-    this.#retryAt = now + RETRY_EVERY_MS;
-  }
-}
-
 class SqliteStore implements AnswerStore {
   readonly #options: StoreOptions;
   readonly #locate: () => string;
   readonly #patienceMs: number;
-  readonly #reading = new Use();
-  readonly #writing = new Use();
+  readonly #reading = new StoreUse();
+  readonly #writing = new StoreUse();
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: Answer[] = [];
@@ -142,17 +127,29 @@ class SqliteStore implements AnswerStore {
     return undefined;
   }
 
-  find(keys: readonly string[], operation: Operation): Map<string, string> | undefined {
-    const fresh = {notBefore: this.#options.notBefore[operation], notAfter: this.#notAfter};
-    return this.#attempt(this.#reading, file => file.find(keys, fresh));
+  find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined {
+    const {terms, since} = this.#options;
+    const span = {notBefore: Math.max(0, since - oldestUse(operation, terms)), notAfter: this.#notAfter};
+    const found = this.#attempt(this.#reading, file => file.find(keys, span));
+    if (found === undefined) return undefined;
+    const known = new Map<string, Known>();
+    for (const [key, {outcome, at}] of found) {
+      const freshness = freshnessOf(key, since - at, termOf(outcome, operation, terms), terms.stale);
+      if (freshness !== undefined) known.set(key, {outcome, at, freshness});
+    }
+    return known;
   }
 
   knows(operation: Operation): boolean {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, data: string, at = this.#options.now()): void {
-    this.#waiting.push({operation, key, data, at});
+  put(
+    {operation, key}: Pick<Lookup, 'operation' | 'key'>,
+    outcome: StoredOutcome,
+    at = this.#options.now(),
+  ): void {
+    this.#waiting.push({operation, key, outcome, at});
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
   }
@@ -254,7 +251,7 @@ class SqliteStore implements AnswerStore {
   }
 
   /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
-  #attempt<T>(use: Use, work: (file: StoreFile) => T, patiently = false): T | undefined {
+  #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope} = this.#options;
     try {

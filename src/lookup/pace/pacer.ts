@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../../job/values.ts';
-import type {LanePacer} from '../outlet.ts';
+import type {LanePacer, SharedPermits} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -23,6 +23,7 @@ export class Pacer implements LanePacer {
   readonly #controller: RateController;
   readonly #lease: (permits: number) => void;
   readonly #now: () => number;
+  readonly #shared: SharedPermits | undefined;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
   readonly #log: Float64Array;
@@ -34,17 +35,22 @@ export class Pacer implements LanePacer {
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. */
+  /**
+   * `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. Where there are
+   * `shared` permits, each call takes one of those too.
+   */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
     lease: (permits: number) => void,
     now: () => number,
+    shared?: SharedPermits,
   ) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
+    this.#shared = shared;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -74,12 +80,21 @@ export class Pacer implements LanePacer {
     const room = this.#room();
     const waitMs = Math.max(room > 0 ? 0 : this.#fullForMs(), this.#due - this.#now());
     if (waitMs >= 1) {
-      this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
+      this.#grantLater(waitMs, rate, permits);
       return;
     }
-    const granted = Math.min(this.#withMissed(rate, permits), room);
+    const wanted = Math.min(this.#withMissed(rate, permits), room);
+    const {permits: granted, waitMs: sharedMs} = this.#shared?.take(wanted) ?? {permits: wanted, waitMs: 0};
+    if (granted === 0) {
+      this.#grantLater(sharedMs, rate, permits);
+      return;
+    }
     this.#due += (granted * 1_000) / (USE * rate);
     this.#grant(granted);
+  }
+
+  #grantLater(waitMs: number, rate: number, permits: number): void {
+    this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
   }
 
   #fullForMs(): number {

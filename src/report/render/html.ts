@@ -10,8 +10,9 @@ import type {
   StacksBlock,
   TableBlock,
 } from '../model.ts';
+import {withoutControls} from '../safe-text.ts';
 import {bar, histogram, lines, roundUp, stack} from './charts.ts';
-import {html, type Markup, raw} from './markup.ts';
+import {breakable, html, type Markup, raw} from './markup.ts';
 
 /** The report as one HTML page that needs nothing else: no network, no scripts, and a policy that says so. */
 export function renderHtml(report: Report): string {
@@ -45,7 +46,7 @@ ${sections.map(sectionHtml)}
 </body>
 </html>
 `;
-  return String(page);
+  return withoutControls(String(page));
 }
 
 /** Text is never told apart by colour alone; contrasts are 4.5:1 or more in both themes. */
@@ -79,15 +80,15 @@ function blockHtml(block: Block): Markup {
   }
 }
 
-/** A table that scrolls by itself where the page is too narrow, also by keyboard. */
+/** A table; on a phone each row of one with more than two columns is a list of its cells with their headings. What is too wide still scrolls by itself, also by keyboard. */
 function table({caption, head, rows, texts = []}: Omit<TableBlock, 'kind'>): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, index) => html`<th scope="col" class="${kind(index)}">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map(
     row =>
-      html`<tr>${row.map((cell, index) => (index === 0 && row.length > 1 ? html`<th scope="row" class="text">${cell}</th>` : html`<td class="${kind(index)}">${cell}</td>`))}</tr>
+      html`<tr>${row.map((cell, index) => (index === 0 && row.length > 1 ? html`<th scope="row" class="text">${breakable(cell)}</th>` : html`<td class="${kind(index)}" data-label="${head[index] ?? ''}">${breakable(cell)}</td>`))}</tr>
 `,
   )}</tbody>
 </table></div>`;
@@ -102,7 +103,7 @@ function ranking({caption, what, of, rows, tone}: RankingBlock): Markup {
   const most = Math.max(1, ...rows.map(row => row.count));
   const lines = rows.map(
     ({name, count: times}) =>
-      html`<tr><th scope="row" class="text">${name}${bar(times / most, tone)}</th><td class="figure">${count(times)}</td><td class="figure share">${percent(times, of)}</td></tr>
+      html`<tr><th scope="row" class="text">${breakable(name)}${bar(times / most, tone)}</th><td class="figure">${count(times)}</td><td class="figure share">${percent(times, of)}</td></tr>
 `,
   );
   return html`<table class="ranking">

@@ -1,5 +1,6 @@
 import {count, duration, percent} from '../format.ts';
 import type {Block, LinesBlock, Report, Section} from '../model.ts';
+import {withoutControls} from '../safe-text.ts';
 
 /** The report as Markdown (GitHub's): the same words and figures, charts as tables. */
 export function renderMarkdown({title, status, lead, facts, sections}: Report): string {
@@ -9,7 +10,7 @@ export function renderMarkdown({title, status, lead, facts, sections}: Report): 
     facts.map(({label, value, note}) => [label, note === undefined ? value : `${value} (${note})`]),
     [],
   );
-  return `${[head, figures, ...sections.map(sectionText)].join('\n')}`;
+  return withoutControls([head, figures, ...sections.map(sectionText)].join('\n'));
 }
 
 function sectionText({title, note, blocks}: Section): string {

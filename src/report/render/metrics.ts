@@ -3,40 +3,61 @@ import {by, type Family, familyText, gauge, labelText, type Sample} from './prom
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
+/** How a run ended, whether or not it could begin. */
+export type RunEnd = Pick<Summary, 'job' | 'finished_at' | 'exit_code'> &
+  Partial<Pick<Summary, 'duration_ms'>>;
+
 /**
  * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
- * samples: when it was is a gauge. `before` is the file's last content: the time of the last success is kept from it.
+ * samples, or a Pushgateway: when it was is a gauge. `before` is the file's last content: the time of the last success
+ * is kept from it.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
+  const families = [...endFamilies(summary, before), ...workFamilies(summary), ...resultFamilies(summary)];
+  return textOfAll(families, summary.job);
+}
+
+/** The same of a run that has no summary, as it could not begin. */
+export function renderEnd(end: RunEnd, before = ''): string {
+  return textOfAll(endFamilies(end, before), end.job);
+}
+
+/** Whether a file was written by this module: nothing else is replaced without having been checked before. */
+export function isMetrics(text: string): boolean {
+  return text === '' || text.startsWith('# HELP bulk_enrich_');
+}
+
+function textOfAll(families: readonly Family[], job: string | null): string {
   // `job` is a label that Prometheus sets itself.
-  const own = {job_name: summary.job ?? ''};
-  return [...runFamilies(summary, before), ...workFamilies(summary), ...resultFamilies(summary)]
+  const own = {job_name: job ?? ''};
+  return families
     .filter(({samples}) => samples.length > 0)
     .map(family => familyText(family, own))
     .join('');
 }
 
-function runFamilies(summary: Summary, before: string): Family[] {
-  const finished = Date.parse(summary.finished_at) / 1_000;
-  const success = summary.exit_code === 0;
-  const lastSuccess = success ? finished : lastSuccessIn(before, summary.job ?? '');
+function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before: string): Family[] {
+  const finished = Date.parse(finished_at) / 1_000;
+  const success = exit_code === 0;
+  const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
     gauge('last_run_success', 'Whether the last run ended with exit code 0.', success ? 1 : 0),
     gauge(LAST_SUCCESS, 'When a run last ended with exit code 0, in seconds since the epoch.', lastSuccess),
-    gauge('last_run_exit_code', 'Exit code of the last run.', summary.exit_code),
+    gauge('last_run_exit_code', 'Exit code of the last run.', exit_code),
     gauge(
       'last_run_duration_seconds',
       'How long the last run took, from its first start.',
-      summary.duration_ms / 1_000,
+      duration_ms === undefined ? null : duration_ms / 1_000,
     ),
   ];
 }
 
-function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
+function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {dedupe, cache, prefilter} = credits.saved;
   const {p50, p95, p99, max} = calls.latency_ms;
-  const latency = Object.entries({'0.5': p50, '0.95': p95, '0.99': p99, '1': max});
+  // `quantile` is a label that only summaries may have.
+  const latency = Object.entries({p50, p95, p99, max});
   return [
     gauge(
       'last_run_rows',
@@ -57,6 +78,16 @@ function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
       Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
     ),
     gauge(
+      'last_run_values_from_store',
+      'Values of the last run that the answer store knew.',
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_cache]),
+    ),
+    gauge(
+      'last_run_store_missed',
+      'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
+      store ? by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}) : [],
+    ),
+    gauge(
       'last_run_calls',
       'Calls of the last run, by operation.',
       Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
@@ -64,8 +95,8 @@ function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
     gauge('last_run_retries', 'Calls of the last run beyond the first for their value.', calls.retries),
     gauge(
       'last_run_call_latency_seconds',
-      'Latency of the calls of the last run, by quantile.',
-      latency.flatMap(([quantile, ms]): Sample[] => (ms === null ? [] : [[{quantile}, ms / 1_000]])),
+      'Latency of the calls of the last run: percentiles and the longest.',
+      latency.flatMap(([stat, ms]): Sample[] => (ms === null ? [] : [[{stat}, ms / 1_000]])),
     ),
     gauge(
       'last_run_credits',
@@ -78,7 +109,39 @@ function workFamilies({rows, lookups, calls, credits}: Summary): Family[] {
         saved_by_prefilter: prefilter,
       }),
     ),
+    gauge(
+      'last_run_operation_credits',
+      'Credits of the last run, by operation: spent, and perhaps spent.',
+      Object.entries(credits.by_operation).flatMap(([operation, {spent, maybe_spent}]) =>
+        by('kind', {spent, maybe_spent}, {operation}),
+      ),
+    ),
     gauge('last_run_credit_limit', 'Most credits that the last run was allowed.', credits.limit),
+    gauge(
+      'last_run_account_credits',
+      "Credits of the account in the last run's day and month: used by all runs, and the limit.",
+      (['day', 'month'] as const).flatMap(period => {
+        const {used, limit} = credits.account[`per_${period}`] ?? {};
+        return used === undefined || limit === undefined ? [] : by('kind', {used, limit}, {period});
+      }),
+    ),
+    gauge(
+      'last_run_hit_ratio',
+      'Share of the distinct values of the last run that the answer store knew, by operation.',
+      Object.entries(lookups).flatMap(([operation, {from_cache: known, distinct}]): Sample[] =>
+        distinct === 0 ? [] : [[{operation}, known / distinct]],
+      ),
+    ),
+    gauge(
+      'last_run_store_usable',
+      'Whether the answer store could be used to the end of the last run.',
+      store && (store.trouble === null ? 1 : 0),
+    ),
+    gauge(
+      'last_run_store_values',
+      'What it cost that the answer store could not be used: values not looked up, answers not kept.',
+      store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
+    ),
   ];
 }
 

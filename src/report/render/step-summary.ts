@@ -16,7 +16,7 @@ export function fitStepSummary(markdown: string, used: number): string {
 }
 
 /** A line that GitHub shows beside the run. Its message must not hold values from the rows. */
-export function annotation(level: 'warning' | 'error', title: string, message: string): string {
+export function annotation(level: 'notice' | 'warning' | 'error', title: string, message: string): string {
   return `::${level} title=${escaped(title, /[%\r\n:,]/g)}::${escaped(message, /[%\r\n]/g)}`;
 }
 

@@ -25,6 +25,8 @@ export function driftSection({drift}: Summary): Section | undefined {
 
 const names: Readonly<Record<string, string>> = {
   rows: 'Rows',
+  credits: 'Credits',
+  hit_rate: 'Share known from the store',
   'risk.mean': 'Mean risk score',
   'risk.high': 'Share of high risk',
   failed: 'Share of failed lookups',
@@ -35,9 +37,9 @@ function driftName(what: string): string {
   return names[what] ?? what;
 }
 
-/** Rows and scores are numbers; all else is a share. */
+/** Rows, credits and scores are numbers; all else is a share. */
 function driftValue(what: string, value: number): string {
-  if (what === 'rows') return count(Math.round(value));
+  if (what === 'rows' || what === 'credits') return count(Math.round(value));
   return what === 'risk.mean' ? count(Math.round(value * 10) / 10) : percent(value, 1);
 }
 

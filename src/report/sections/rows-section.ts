@@ -1,4 +1,4 @@
-import {operationName} from '../display-names.ts';
+import {meaningOf, operationName} from '../display-names.ts';
 import {count, many} from '../format.ts';
 import type {Section, TableBlock, Tone} from '../model.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
@@ -15,11 +15,16 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
 /** What became of the rows and of each lookup in them. */
 export function rowsSection({rows, lookups}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
+  const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
   const trouble =
-    rows.with_errors === 0 ? '' : `, ${count(rows.with_errors)} with a lookup that failed or was not made`;
+    rows.with_errors === 0
+      ? 'No lookup failed.'
+      : `In ${many(rows.with_errors, 'row')} a lookup failed or was not made.`;
+  const invalid = Object.values(lookups).reduce((sum, counts) => sum + counts.invalid, 0);
+  const judged = invalid === 0 ? '' : ` ${many(invalid, 'value')} can't be looked up: see the codes below.`;
   return {
     title: 'Rows and outcomes',
-    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written: ${count(rows.ok)} without trouble${trouble}. ${count(rows.rejected)} could not be read.`,
+    note: `${many(rows.read, 'row')} read, ${count(rows.written)} written${rejected}. ${trouble}${judged}`,
     blocks: [
       {
         kind: 'stacks',
@@ -46,14 +51,15 @@ export function troubleSection({errors, calls}: Summary): Section | undefined {
     blocks.push({
       kind: 'table',
       caption: 'Codes, most often first',
-      head: ['Code', 'count', 'first rows'],
-      texts: [2],
+      head: ['Code', 'count', 'first rows', 'meaning'],
+      texts: [2, 3],
       rows: errors
         .slice(0, MOST_CODES)
         .map(({code, count: times, rows}) => [
           code,
           count(times),
           `${rows.join(', ')}${times > rows.length ? ', …' : ''}`,
+          meaningOf(code),
         ]),
     });
   }

@@ -1,20 +1,25 @@
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
+import {unaskedCodes} from '../../ledger/lookup.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
-import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
+import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {ranked} from '../../report/format.ts';
+import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {settingsDigest} from '../identity.ts';
+import {jobKey, settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
+import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
-import {type Counters, listErrors} from './counters.ts';
+import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {ruleSummary, ruleWarnings} from './rule-counts.ts';
+import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
@@ -34,6 +39,8 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
+  /** What no earlier summary of the run has told. */
+  readonly untold: SpendingBy;
   readonly timeline: TimelineState;
 }
 
@@ -41,10 +48,11 @@ export interface Books {
 export interface UnderWay {
   readonly baseUrl: string;
   readonly blankLines: number;
+  readonly paddedRows: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
-  /** The job's budget of the day, where it has one; in thousandths of a credit, as what calls cost and the tally. */
-  readonly daily: {readonly limit: number; readonly used: number} | undefined;
+  /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
+  readonly budgets: readonly PeriodUse[];
   /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -55,7 +63,7 @@ export interface UnderWay {
 /** What a run knows when its summary is written. */
 export interface SummaryFacts {
   readonly job: Job;
-  readonly end: Pick<Stop, 'reason' | 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status'>;
+  readonly end: Pick<Stop, 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status' | 'reason'>;
   readonly finishedAt: number;
   readonly books: Books;
   /** Undefined where the run could not start. */
@@ -85,6 +93,11 @@ export function buildSummary(facts: SummaryFacts): Summary {
     lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
     calls: callSummary(tally),
     credits: creditSummary(facts, names),
+    session: {
+      by_operation: Object.fromEntries(
+        names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
+      ),
+    },
     store: job.settings.cache === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
@@ -92,6 +105,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
     fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
+    repairs: listErrors(counters.repairs),
     drift: [],
     failed_if: [],
     resumed: books.resumed,
@@ -115,7 +129,8 @@ function fileSummary({job, books, session}: SummaryFacts) {
 function rowSummary({books, session}: SummaryFacts) {
   const {written, rejected, ok, with_errors} = books.counters.rows;
   const blank_lines = session?.blankLines ?? 0;
-  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines};
+  const padded = session?.paddedRows ?? 0;
+  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
 }
 
 function callSummary(tally: Tally) {
@@ -151,7 +166,7 @@ function paceSummary(facts: SummaryFacts) {
 
 /** The summary's file: indented, with lists of numbers and texts on one line each. */
 export function summaryText(summary: Summary): string {
-  const indented = JSON.stringify(summary, null, 2);
+  const indented = safeJson(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
@@ -168,17 +183,21 @@ function mapped({counters, tally}: Books, operations: readonly Operation[]): Ope
 function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
   const {distinct, fromCache, calls, retries} = tally.operations[name];
+  const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
     empty,
     invalid,
     distinct,
+    repaired: counters.repaired[name],
     answered: ok,
     failed,
     unknown,
     skipped,
     from_cache: fromCache,
-    deduplicated: Math.max(0, ok + failed + unknown - distinct),
+    stale,
+    rejected: counters.rejected[name],
+    deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,
   };
@@ -219,7 +238,7 @@ function share(part: number, whole: number): number {
 
 function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
   const {tally, counters, earlier} = books;
-  const daily = session?.daily;
+  const budgets = session?.budgets ?? [];
   const costOf = priceOf(job);
   const saved = (count: (name: Operation) => number) =>
     inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
@@ -232,7 +251,8 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    ...(daily && {per_day: {limit: inCredits(daily.limit), used: inCredits(daily.used)}}),
+    ...usesOf(budgets, jobKey(job)),
+    account: {label: job.settings.account, ...usesOf(budgets, accountKey(job))},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
@@ -264,9 +284,9 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   };
 }
 
-/** Cells that were not worth asking about; those that the budget left out would have been. */
+/** Cells that were not worth asking about; those that could not be asked about would have been. */
 function unwanted({lookups, skipped}: Counters, name: Operation): number {
-  return lookups[name].skipped - (skipped[name].budget ?? 0);
+  return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }
 
 /** Quotients without their floating-point tails. */

@@ -1,6 +1,8 @@
-import type {Reject} from '../../input/row.ts';
+import type {Reject, Row} from '../../input/row.ts';
+import {isUnasked, type UnaskedCode} from '../../ledger/lookup.ts';
 import {overEmpty} from '../../ledger/tally.ts';
 import type {Result} from '../../lookup/plan-row.ts';
+import type {RepairCode} from '../../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
@@ -13,8 +15,15 @@ export interface Counters {
   /** Cells by what became of them; their sum is all cells looked at. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
+  /** Cells that were repaired before they were asked about, and by what. */
+  readonly repaired: Record<Operation, number>;
+  readonly repairs: ErrorCounts;
   /** Cells that were not asked about on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
+  /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
+  readonly stale: Record<Operation, Record<string, number>>;
+  /** Cells whose value the service rejects. */
+  readonly rejected: Record<Operation, number>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskCounts;
@@ -53,7 +62,11 @@ export function emptyCounters(): Counters {
     rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
     lookups: perOperation(zero),
     errors: {},
+    repaired: perOperation(() => 0),
+    repairs: {},
     skipped: perOperation(() => ({})),
+    stale: perOperation(() => ({})),
+    rejected: perOperation(() => 0),
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -79,7 +92,7 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
 
 export function countRow(
   counters: Counters,
-  {row, results, answers, risk, outcomes}: EnrichedRow,
+  {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
   columns: readonly TargetColumns[],
 ): void {
   counters.rows.written += 1;
@@ -87,12 +100,15 @@ export function countRow(
   for (const [index, {target, answerFields}] of columns.entries()) {
     const result = results[index] as Result;
     counters.lookups[target.operation][result.status] += 1;
+    countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
     if (result.status === 'ok') {
       countAnswer(counters.top, target.operation, answers[index]);
       countFields(counters.fields[target.operation], answers[index], answerFields);
     }
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
-    if (!('error' in result) || (result.status === 'skipped' && result.error !== 'budget')) continue;
+    if ('stale' in result) countName(counters.stale[target.operation], result.stale);
+    if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
@@ -142,6 +158,17 @@ function countFields(counts: Record<string, FieldCount>, answer: unknown, fields
   }
 }
 
+/** A cell that was repaired in one way or several. */
+export function countRepairs(
+  counters: Pick<Counters, 'repaired' | 'repairs'>,
+  operation: Operation,
+  repairs: readonly RepairCode[],
+  row: number,
+): void {
+  if (repairs.length > 0) counters.repaired[operation] += 1;
+  for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
+}
+
 export function countError(errors: ErrorCounts, code: string, row: number): void {
   let entry = errors[code];
   if (entry === undefined) {
@@ -157,6 +184,20 @@ export function listErrors(errors: Counters['errors']) {
   return Object.entries(errors)
     .map(([code, {count, rows}]) => ({code, count, rows}))
     .sort((a, b) => b.count - a.count);
+}
+
+/** Cells that were to be asked about and could not be, by the code of why: skipped ones and stale ones. */
+export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
+  const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
+  return cells.reduce((sum, count) => sum + count);
+}
+
+/** Cells that were counted by code: all of them, or those with these codes. */
+export function cellsWith(
+  counts: Readonly<Record<string, number>>,
+  codes: readonly string[] = Object.keys(counts),
+): number {
+  return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
 }
 
 /** Cells whose lookup did not succeed, of all operations together. */

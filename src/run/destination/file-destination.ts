@@ -7,25 +7,32 @@ import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
 import {FileSink} from '../../output/sink.ts';
 import type {Destination} from './destination.ts';
+import {demandEngine, pack} from './pack.ts';
 import {partialPath, writablePath} from './partial.ts';
 import {completePublishing, publish} from './publish.ts';
 
-/** A file: written beside its place as far as a checkpoint says, and renamed into it once it is whole. */
-export function fileDestination({name: path}: OutputOf<'file'>, job: Job): Destination {
+/** A file: written beside its place as far as a checkpoint says, compressed where its name says so, and renamed into it once it is whole. */
+export function fileDestination({name: path, compression}: OutputOf<'file'>, job: Job): Destination {
   const target = writablePath(path);
+  const written = compression === undefined ? 'output' : 'packed';
   return {
     writes: [path],
     own: [`${target}.run`],
     check() {
+      if (compression !== undefined) demandEngine(compression, path);
       refuseOthersSummary(job);
       refuseNowhere(job);
     },
     exists: () => existsSync(path),
     holds: digest => hasDigest(path, digest),
     open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
-    digest: files => digestFiles([partialPath(files, 'output', target)]),
-    publish: (files, facts) => publish(files, target, facts),
-    complete: files => completePublishing(files, target),
+    async digest(files) {
+      const partial = partialPath(files, written, target);
+      if (compression !== undefined) await pack(partialPath(files, 'output', target), partial, compression);
+      return digestFiles([partial]);
+    },
+    publish: (files, facts) => publish(files, target, facts, written),
+    complete: files => completePublishing(files, target, written),
   };
 }
 

@@ -19,8 +19,8 @@ export interface Places {
   readonly summary: string | undefined;
 }
 
-/** The files that are written until they are published. */
-export type PartialName = 'output' | 'rejects';
+/** The files that are written until they are published; `packed` is the output once more, compressed. */
+export type PartialName = 'output' | 'packed' | 'rejects';
 
 /**
  * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,
@@ -31,8 +31,8 @@ export function partialPath({directory, held}: RunFiles, name: PartialName, targ
   const found = held.map(({path}) => join(path, file)).find(path => existsSync(path));
   if (found !== undefined) return found;
   const [first] = held;
-  const near = first?.path === directory || canRename(directory, target);
-  return join(near ? directory : (first?.path ?? directory), file);
+  const near = first === undefined || first.path === directory || canRename(directory, target);
+  return join(near ? directory : first.path, file);
 }
 
 function canRename(directory: string, target: string): boolean {

@@ -7,7 +7,7 @@ import {isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
-import {type Places, partialPath, type RunFiles} from './partial.ts';
+import {type PartialName, type Places, partialPath, type RunFiles} from './partial.ts';
 
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
@@ -35,15 +35,25 @@ export type PublishRecord = z.infer<typeof publishRecord>;
 
 export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
 
+/** Which of the written files goes to the output's place. */
+type OutputPart = Exclude<PartialName, 'rejects'>;
+
 const RECORD = 'publish.json';
 
 /** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
-function placed({places: {rejects}}: RunFiles, output: string, record: PublishFacts) {
-  const all = [['rejects', rejects] as const, ['output', output] as const];
-  return all.flatMap(([name, to]) => {
-    const digest = record[name];
-    return digest === null || to === undefined ? [] : [{name, to, digest}];
-  });
+function placed(
+  {places: {rejects}}: RunFiles,
+  output: string,
+  record: PublishFacts,
+  written: OutputPart = 'output',
+) {
+  const all = [
+    {name: 'rejects', to: rejects, digest: record.rejects} as const,
+    {name: written, to: output, digest: record.output} as const,
+  ];
+  return all.flatMap(({name, to, digest}) =>
+    digest === null || to === undefined ? [] : [{name, to, digest}],
+  );
 }
 
 /**
@@ -52,13 +62,19 @@ function placed({places: {rejects}}: RunFiles, output: string, record: PublishFa
  *
  * @throws {OutputError} when a file or its directory can't be written.
  */
-export function publish(files: RunFiles, output: string, facts: PublishFacts): void {
+export function publish(
+  files: RunFiles,
+  output: string,
+  facts: PublishFacts,
+  written: OutputPart = 'output',
+): void {
   const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
   orFailed(() => {
-    for (const {name, to} of placed(files, output, record)) makeReady(partialPath(files, name, to), to);
+    for (const {name, to} of placed(files, output, record, written))
+      makeReady(partialPath(files, name, to), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), `${path}.new`);
-    putInPlace(files, record);
+    putInPlace(files, record, written);
   });
 }
 
@@ -92,17 +108,18 @@ export function unfinishedPublishing({directory}: RunFiles, output: string): Pub
 export async function completePublishing(
   files: RunFiles,
   output: string,
+  written: OutputPart = 'output',
 ): Promise<PublishRecord | undefined> {
   const record = unfinishedPublishing(files, output);
   if (record === undefined) return undefined;
-  for (const {name, to, digest} of placed(files, output, record)) {
+  for (const {name, to, digest} of placed(files, output, record, written)) {
     if (existsSync(partialPath(files, name, to)) || (await hasDigest(to, digest))) continue;
     throw new StateError(
       'publish_lost',
       `${to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
     );
   }
-  orFailed(() => putInPlace(files, record));
+  orFailed(() => putInPlace(files, record, written));
   return record;
 }
 
@@ -124,14 +141,14 @@ export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>): void
 }
 
 /** May be done again from its start, wherever it was cut short. */
-function putInPlace(files: RunFiles, record: PublishRecord): void {
+function putInPlace(files: RunFiles, record: PublishRecord, written: OutputPart = 'output'): void {
   const {rejects, summary} = files.places;
   if (record.obsolete) removeObsolete(files.places);
   if (summary !== undefined && record.summary !== null)
     replaceFile(summary, record.summary, besideOf(summary, record.token));
-  for (const {name, to} of placed(files, record.output_path, record)) {
+  for (const {name, to} of placed(files, record.output_path, record, written)) {
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (name === 'output' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
+    if (name === written && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
     const from = partialPath(files, name, to);
     if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
   }

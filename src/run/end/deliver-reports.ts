@@ -1,16 +1,17 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {checkWritable} from '../../disk/directory.ts';
-import {isStream, realPath, textOf} from '../../disk/path.ts';
+import {isStream, realPath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
-import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RunIo} from '../io.ts';
+import {deliverMetrics} from './deliver-metrics.ts';
 import {rememberRun} from './history.ts';
 
 /**
@@ -19,7 +20,8 @@ import {rememberRun} from './history.ts';
  * @throws {UsageError} where there is none; {@link OutputError} where one that the output waits for can't be written.
  */
 export function checkReportPlaces({settings}: Job): void {
-  const {summary, rejects, report, metrics} = settings;
+  const {summary, rejects, report} = settings;
+  const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
@@ -41,26 +43,20 @@ function checkPlace(flag: string, path: string): void {
   }
 }
 
-/** What follows once all rows are in place: the run is kept for later comparison, and reported. */
-export function deliverCompleted(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): void {
+/**
+ * What follows once all that there is of rows is safe, so that trouble is a warning: the run is kept in the history, and
+ * the report and the metrics that the job asks for are written.
+ */
+export async function deliver(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): Promise<void> {
   rememberRun(job, summary, io);
-  deliverReports(job, summary, io.warn);
-}
-
-/** Writes the report and the metrics that the job asks for. What there is of rows is safe by now: trouble is a warning. */
-export function deliverReports({settings}: Job, summary: Summary, warn: (sentence: string) => void): void {
-  const {report, metrics} = settings;
-  const attempt = (path: string | undefined, text: (path: string) => string) => {
-    if (path === undefined) return;
+  const {report} = job.settings;
+  if (report !== undefined) {
     try {
-      writeAtomically(path, text(path));
+      const built = buildReport(summary);
+      writeAtomically(report, /\.(md|markdown)$/i.test(report) ? renderMarkdown(built) : renderHtml(built));
     } catch (error) {
-      warn(error instanceof Error ? error.message : systemCode(error));
+      io.warn(error instanceof Error ? error.message : systemCode(error));
     }
-  };
-  attempt(report, path => {
-    const built = buildReport(summary);
-    return /\.(md|markdown)$/i.test(path) ? renderMarkdown(built) : renderHtml(built);
-  });
-  attempt(metrics, path => renderMetrics(summary, textOf(path) ?? ''));
+  }
+  await deliverMetrics(job.settings.metrics, summary, io);
 }

@@ -9,12 +9,14 @@ import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
 import type {RunIo} from '../io.ts';
+import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
 import {type Stop, stopFor} from '../stop.ts';
-import {deliverCompleted, deliverReports} from './deliver-reports.ts';
+import {deliverEnd} from './deliver-metrics.ts';
+import {deliver} from './deliver-reports.ts';
 import {findDrift} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
@@ -37,9 +39,9 @@ async function complete(session: Session): Promise<RunOutcome> {
     output: await state.destination.digest(state),
     rejects: await digestRejects(state),
   };
+  ledger.close();
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
-  ledger.close();
   state.destination.publish(state, {
     ...published,
     input: session.source.position,
@@ -50,7 +52,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   });
   await closeStages(session);
   closeState(state, 'all');
-  deliverCompleted(job, summary, io);
+  await deliver(job, summary, io);
+  await keepUpStore(job, io);
   return {
     exitCode,
     summary,
@@ -66,7 +69,7 @@ function judge(
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, writer, io} = session;
-  const done = completedExit(writer.counters);
+  const done = completedExit(writer.counters, keepsRejections(job));
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -123,7 +126,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await session.store.flush().catch(() => false);
   const stop = closeLedger(session, first);
   const summary = summarize(session, stop, {output: null, rejects: null});
-  deliverStopped(job, io, summary);
+  await deliverStopped(job, io, summary);
   await closeStages(session);
   closeState(state, 'nothing');
   return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
@@ -142,7 +145,7 @@ function closeLedger({ledger}: Session, stop: Stop): Stop {
 }
 
 /** The summary of a run that stopped, and what is made of it. */
-function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
+async function deliverStopped(job: Job, io: RunIo, summary: Summary): Promise<void> {
   const path = job.paths.summary;
   try {
     // Where there is no directory for it, that is what the run stopped for.
@@ -150,12 +153,22 @@ function deliverStopped(job: Job, io: RunIo, summary: Summary): void {
   } catch (error) {
     io.warn(stopFor(error).message);
   }
-  deliverReports(job, summary, io.warn);
+  await deliver(job, summary, io);
 }
 
-/** Delivers the summary of a run that could not start, unless that is for its caller to put right. */
-export function reportFailure(job: Job, io: RunIo, state: RunState | undefined, error: unknown): void {
+/**
+ * Delivers the summary of a run that could not start. Of a mistake, which is for its caller to put right, the metrics
+ * alone; of a run that leaves the output to another, nothing: that one tells of itself.
+ */
+export async function reportFailure(
+  job: Job,
+  io: RunIo,
+  state: RunState | undefined,
+  error: unknown,
+): Promise<void> {
   const stop = stopFor(error);
-  if (stop.exitCode === exitCodes.usage || stop.exitCode === exitCodes.locked) return;
-  deliverStopped(job, io, summarizeFailure(job, io, state, stop));
+  const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
+  if (callers.includes(stop.exitCode)) return;
+  if (stop.exitCode === exitCodes.usage) await deliverEnd(job.settings.metrics, job.name, stop.exitCode, io);
+  else await deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }

@@ -1,29 +1,43 @@
-import {ping} from '../../client/ping.ts';
+import {notify} from '../../client/notify.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
+/** Says that the work has begun: that it is no other run's, which the health check is told of by that one. */
+export type Begun = () => void;
+
 /**
  * Does the work between two pings of the job's health check: one for the start, one for how it ended. Pings can not
- * fail the job; they hold up its end by a few seconds at most.
+ * fail the job; they hold up its end by a few seconds at most. A run that finds another at its output tells nobody.
  */
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,
   warn: (sentence: string) => void,
-  work: () => Promise<Outcome>,
+  work: (begun: Begun) => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (pingUrl === undefined) return work();
-  const started = ping(pingUrl, 'start');
+  if (pingUrl === undefined) return work(() => {});
+  let started: Promise<string> | undefined;
+  const begun = () => {
+    started ??= ping(pingUrl, 'start');
+  };
   const ended = async (exitCode: number) => {
+    if (exitCode === exitCodes.locked) return;
     const results = [await started, await ping(pingUrl, exitCode === 0 ? '' : String(exitCode))];
-    const failed = results.find(result => result !== 'ok');
+    const failed = results.find(result => result !== undefined && result !== 'ok');
     if (failed !== undefined) warn(`The health check (ping_url) could not be told of this run (${failed}).`);
   };
   try {
-    const outcome = await work();
+    const outcome = await work(begun);
     await ended(outcome.exitCode);
     return outcome;
   } catch (error) {
     await ended(error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal);
     throw error;
   }
+}
+
+/** @param signal what is added to the URL's path: `start`, an exit code, or nothing for success. */
+function ping(url: string, signal: string): Promise<string> {
+  const target = new URL(url);
+  if (signal !== '') target.pathname = `${target.pathname.replace(/\/+$/, '')}/${signal}`;
+  return notify(target);
 }

@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs';
 import type {Job} from '../../job/job.ts';
 import {nothingEarlier} from '../../ledger/given-up.ts';
 import {Ledger} from '../../ledger/ledger.ts';
-import {emptyTally} from '../../ledger/tally.ts';
+import {emptyTally, spentSince} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Books, buildSummary, type Published, type SummaryFacts} from '../books/build-summary.ts';
 import {savedCounters} from '../books/counters.ts';
@@ -17,7 +17,7 @@ import type {Stop} from '../stop.ts';
 /** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
   const {job, io, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
-  const {tally, earlier} = ledger;
+  const {tally, earlier, untold} = ledger;
   return buildSummary({
     job,
     end,
@@ -31,15 +31,17 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       counters: writer.counters,
       tally,
       earlier,
+      untold,
       timeline: session.timeline.state,
     },
     session: {
       published,
       baseUrl: connection.client.baseUrl,
       blankLines: source.blankLines,
+      paddedRows: source.paddedRows,
       pace: executor.pace(),
       store: session.store.trouble,
-      daily: ledger.budget.day,
+      budgets: ledger.budget.uses,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
     },
@@ -65,6 +67,8 @@ function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books 
   const {identity, checkpoint, ...spent} = ledgerSoFar(job, now, state);
   return {
     ...spent,
+    // It spent nothing, and leaves what an earlier session spent to one that gets under way.
+    untold: spentSince(emptyTally(), undefined),
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),
     resumed: {times: identity?.sessions ?? 0, from_row: null},
@@ -82,7 +86,7 @@ function ledgerSoFar({settings: {resend}}: Job, now: RunIo['now'], state: RunSta
     const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
     const identity = ledger.getMeta<RunIdentity>('run');
     const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
-    ledger.close();
+    ledger.abandon();
     return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
   } catch {
     return {...nothing, earlier: nothingEarlier(true)};

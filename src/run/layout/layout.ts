@@ -24,6 +24,8 @@ import {outputFormat, writtenInput} from './output-format.ts';
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
+  /** What the input was read as. */
+  readonly encoding: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
   /** Undefined where the job asks for no score. */
@@ -39,13 +41,14 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = backgroundOf(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);
-  const columns = planColumns(mapping.targets, job.settings.fields);
+  const {fields, stale} = job.settings;
+  const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
   const input = writtenInput(source, format);
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
-  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format.risk))]);
+  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format))]);
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
@@ -53,7 +56,17 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const reasons = rules?.rules.map(({reason}) => reason);
   const summary = summaryOf(operationsOf(mapping.targets), fieldsOf, reasons);
   const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
-  return {mapping, columns, format, encoder, rules, scorer, waterfall, thresholds};
+  return {
+    mapping,
+    columns,
+    encoding: source.format.encoding,
+    format,
+    encoder,
+    rules,
+    scorer,
+    waterfall,
+    thresholds,
+  };
 }
 
 /** The operations that columns are looked up by. */

@@ -3,13 +3,12 @@ import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {spelled} from '../../job/settings.ts';
 import type {ColumnChoice} from '../../job/values.ts';
-import {demandCountry} from '../../lookup/country.ts';
-import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
+import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
+import type {CellRules} from '../../operations/cell.ts';
 import {
   anyOf,
-  type Intelligence,
   intelligenceNames,
   type Operation,
   operationNames,
@@ -18,6 +17,8 @@ import {
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
+import {demandSure, isLookup, refuseValuesAsHeader} from './guessed.ts';
+import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
@@ -25,13 +26,11 @@ export interface Mapping {
   readonly guesses: readonly Guess[];
   readonly country: string | undefined;
   readonly planRow: PlanRow;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: Named['mentioned'];
   /** Sentences about columns that may not be what was meant. */
   readonly doubts: readonly string[];
 }
-
-/** Judging a column by fewer values than this would be judging single rows. */
-const FEW_VALUES = 20;
-const MOSTLY_INVALID = 0.9;
 
 /** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
 export function resolveMapping(
@@ -42,21 +41,36 @@ export function resolveMapping(
 ): Mapping {
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
-  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header);
-  demandCountry(settings.defaultCountry, job.placeOf(['defaultCountry']));
+  refuseMostlyRejected(sample, settings.maxRejects !== undefined);
+  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header, rows);
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
   const detect = !job.fromFile && named.choices.size === 0;
-  const guesses = detect ? guessColumns(job, format, rows) : [];
+  const rules = {
+    empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
+    ipFromList: settings.ipFromList,
+  };
+  const guesses = detect ? guessColumns(job, format, rows, rules) : [];
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
-  const planAll = createPlan(targets, planCells(job, format, country));
+  const cells = {...planCells(job, format, country), rules};
+  const planAll = createPlan(targets, cells);
   refuseMostlyInvalid(targets, rows, planAll);
-  const doubts = named.mentioned
-    .map(([setting, column]) => doubtColumn(column, format.columns, rows, setting))
-    .filter(doubt => doubt !== undefined);
-  return {targets, guesses, country, planRow: filtered(planAll, job, format, background), doubts};
+  const doubts = [
+    ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
+    targets.some(({operation}) => operation === 'phone')
+      ? doubtCountries(country, cells.country, rows)
+      : undefined,
+  ].filter(doubt => doubt !== undefined);
+  return {
+    targets,
+    guesses,
+    country,
+    planRow: filtered(planAll, job, format, background),
+    mentioned: named.mentioned,
+    doubts,
+  };
 }
 
 function targetsFrom(
@@ -136,17 +150,15 @@ function planCells({settings, endpoint}: Job, format: InputFormat, country: stri
   };
 }
 
-function guessColumns({settings}: Job, {columns}: InputFormat, rows: readonly Row[]): Guess[] {
-  const guesses = detectColumns(columns, rows, {column: settings.country, fallback: settings.defaultCountry});
-  if (rows.length > 0) demandSure(guesses.filter(isLookup(settings.only)), columns);
+function guessColumns({settings}: Job, format: InputFormat, rows: readonly Row[], rules: CellRules): Guess[] {
+  const guesses = detectColumns(format.columns, rows, {
+    column: settings.country,
+    fallback: settings.defaultCountry,
+    rules,
+    headless: format.kind === 'csv' && format.header === undefined,
+  });
+  if (rows.length > 0) demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns);
   return guesses;
-}
-
-type LookupGuess = Guess & {readonly operation: Intelligence};
-
-function isLookup(only: readonly Operation[] | undefined) {
-  return (guess: Guess): guess is LookupGuess =>
-    guess.operation !== 'country' && only?.includes(guess.operation) !== false;
 }
 
 function isSureOf(operation: Guess['operation']) {
@@ -160,65 +172,4 @@ function sureChoices(guesses: readonly Guess[]): Named['choices'] {
       .filter(([, some]) => some.length > 0)
       .map(([name, some]) => [name, some.map(({column}) => ({column}))]),
   );
-}
-
-/** Credits are spent only on columns that are surely what they look like. */
-function demandSure(guesses: readonly LookupGuess[], columns: readonly string[]): void {
-  const unsure = guesses.find(({confidence}) => confidence === 'unsure');
-  if (unsure !== undefined)
-    throw new UsageError('column_unsure', lacksCountry(unsure) ? nationalForm(unsure) : mayHold(unsure));
-  if (guesses.length === 0)
-    throw new UsageError(
-      'no_columns',
-      `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
-    );
-}
-
-function nationalForm({column, national}: Guess): string {
-  return `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). Say where they belong, --country COLUMN or --default-country US, or leave them out with --only.`;
-}
-
-function mayHold({column, operation, share}: LookupGuess): string {
-  const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
-  return `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up, such as --${operation} "${column}", or leave it out with --only.`;
-}
-
-function refuseValuesAsHeader(header: readonly string[]): void {
-  const value = header.findIndex(cell =>
-    intelligenceNames.some(name => {
-      const {canonical, isTelling} = operations[name];
-      return isTelling?.(cell) !== false && canonical(cell).state === 'value';
-    }),
-  );
-  if (value >= 0) {
-    throw new UsageError(
-      'header_is_value',
-      `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….`,
-    );
-  }
-}
-
-function refuseMostlyInvalid(targets: readonly Target[], rows: readonly Row[], planRow: PlanRow): void {
-  const planned = rows.map(planRow);
-  for (const [index, {column, operation}] of targets.entries()) {
-    const cells = planned.map(row => row[index]);
-    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
-    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
-    if (values < FEW_VALUES || codes.length <= MOSTLY_INVALID * values) continue;
-    const code = mostFrequent(codes);
-    const hint =
-      code === 'country_unknown'
-        ? ' Say where the numbers belong: --country COLUMN or --default-country US.'
-        : '';
-    throw new UsageError(
-      'column_invalid',
-      `${codes.length} of the first ${values} values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
-    );
-  }
-}
-
-function mostFrequent(codes: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }

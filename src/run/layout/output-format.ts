@@ -1,7 +1,7 @@
 import type {InputFormat} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 import type {Job} from '../../job/job.ts';
-import {planRisk} from '../../output/columns.ts';
+import {planRepairs, planRisk} from '../../output/columns.ts';
 import type {OutputFormat} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
 
@@ -15,13 +15,19 @@ export function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>):
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
     // A mark is what spreadsheets want; readers of NDJSON trip over it.
-    bom: settings.bom ?? (format.bom && kind === format.kind),
+    bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
     risk: settings.score === 'none' ? [] : planRisk(settings.fields),
+    repairs: planRepairs(settings.fields),
     flatten: settings.flatten,
   };
+}
+
+/** What an old Windows program wrote is opened by one again: without a mark it would take UTF-8 for what it wrote itself. */
+function isConverted({encoding}: InputFormat): boolean {
+  return encoding !== 'utf-8';
 }
 
 function outputDelimiter(

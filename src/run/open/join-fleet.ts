@@ -1,6 +1,10 @@
+import {createHash} from 'node:crypto';
+import {hostname} from 'node:os';
+import {UsageError} from '../../errors.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
@@ -10,6 +14,8 @@ import type {Counters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {costOf} from '../layout/prices.ts';
+import type {Account} from './account.ts';
+import {stateDirectory} from './budgets.ts';
 import type {Connection} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
@@ -20,16 +26,22 @@ export interface FleetRun {
   readonly connection: Connection;
   readonly ledger: Ledger;
   readonly identity: RunIdentity;
+  readonly account: Account | undefined;
   readonly counters: Counters;
 }
 
 /** Joins the fleet on the job's Redis, so that its workers make the calls. */
 export async function joinFleet(
-  {job, io, connection, identity, ledger, counters}: FleetRun,
+  {job, io, connection, identity, account, ledger, counters}: FleetRun,
   redisUrl: string,
   lanes: readonly LaneSettings[],
   now: () => number,
 ): Promise<Fleet> {
+  if (account?.rate !== undefined && lanes.length > 1)
+    throw new UsageError(
+      'account_fleet',
+      `A fleet can't keep an account's rate (${account.path}) where operations have rates of their own: give the job one --rate for all of them.`,
+    );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/seal.ts');
   return Fleet.join({
@@ -38,7 +50,8 @@ export async function joinFleet(
     scope: connection.scope,
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
-    rate: rateText(job),
+    rate: rateText(job, account),
+    creditsAt: account && creditsPlace(account, io.env),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
@@ -63,7 +76,7 @@ export async function bookCollected(
   {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
 ): Promise<void> {
   if (identity.sessions <= 1) return;
-  io.log.info('collecting what is left with the fleet');
+  logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
   const cost = costOf(job);
   for (const {ask, attempt} of await fleet.collect()) {
@@ -72,8 +85,9 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous = ledger.carried(lookup.key, 0) !== undefined;
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts');
+    const ambiguous = ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
+    const isTrusted = ledger.isAnswered(ask.operation);
+    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,
@@ -86,9 +100,17 @@ export async function bookCollected(
   }
 }
 
+/** Where the account's credits are counted, by a name that says nothing of it: undefined where it has no limit. */
+function creditsPlace(account: Account, env: RunIo['env']): string | undefined {
+  if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
+    return undefined;
+  const place = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
+  return createHash('sha256').update(place).digest('hex').slice(0, 16);
+}
+
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
-function rateText(job: Job): string {
-  const rates = {...job.settings.rate, all: sharedRate(job)};
+function rateText(job: Job, account: Account | undefined): string {
+  const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)
     .map(([name, rate]) => `${name}=${rate === 'unlimited' ? rate : `${rate.count}/${rate.perMs / 1_000}s`}`)
     .sort()

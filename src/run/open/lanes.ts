@@ -1,6 +1,7 @@
 import type {Job} from '../../job/job.ts';
 import type {Rate} from '../../job/values.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
+import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import type {Operation} from '../../operations/table.ts';
 
 /** Calls in flight at most, where nobody says. */
@@ -9,19 +10,27 @@ export const DEFAULT_CONCURRENCY = 16;
 /** A live service's limits are unknown, so it is asked gently unless told otherwise. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
-/** The rate of operations that have none of their own. */
-export function sharedRate({settings, endpoint}: Job): Rate | 'unlimited' {
-  return settings.rate?.all ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
+/** The rate of operations that have none of their own: the account's, where the job has none. */
+export function sharedRate({settings, endpoint}: Job, account: Limited): Rate | 'unlimited' {
+  const otherwise = account?.rate ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
+  return atMost(settings.rate?.all ?? otherwise, account);
+}
+
+/** The limit of an account, where there is one. */
+type Limited = {readonly rate?: Rate | undefined} | undefined;
+
+function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' {
+  return account?.rate !== undefined && perSecond(account.rate) < perSecond(rate) ? account.rate : rate;
 }
 
 /** One lane for all operations, or one each where they have rates of their own; the slots are shared out. */
-export function lanesOf(job: Job, operations: readonly Operation[]): LaneSettings[] {
+export function lanesOf(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
   const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
-  const rest = sharedRate(job);
+  const rest = sharedRate(job, account);
   const shared = operations.filter(name => rate?.[name] === undefined);
   const lanes: Omit<LaneSettings, 'concurrency'>[] = operations
     .filter(name => rate?.[name] !== undefined)
-    .map(name => ({name, operations: [name], rate: rate?.[name] ?? rest}));
+    .map(name => ({name, operations: [name], rate: atMost(rate?.[name] ?? rest, account)}));
   if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: rest});
   const slots = Math.max(1, Math.floor(concurrency / Math.max(1, lanes.length)));
   return lanes.map(lane => ({...lane, concurrency: slots}));

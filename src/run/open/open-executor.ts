@@ -1,4 +1,7 @@
 import {loggedClient} from '../../client/logged-client.ts';
+import {thousandths} from '../../job/money.ts';
+import type {Settings} from '../../job/settings.ts';
+import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
@@ -6,7 +9,8 @@ import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
+import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
 
@@ -28,36 +32,67 @@ export interface OpenedExecutor {
 
 /** An executor that makes the calls itself, or has them made by the job's fleet. */
 export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
-  if (work.job.redisUrl !== undefined) return openFleetExecutor(work, work.job.redisUrl);
-  const {io, connection, clock} = work;
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock);
-  return {executor: createExecutor(work, lanesFor(work), outlet), closeExecutor: async () => {}};
+  const {io, connection, clock, job} = work;
+  const {offline} = job.settings;
+  if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
+  const pace = openSharedPace(work);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
+  const executor = createExecutor(work, lanesFor(work), outlet);
+  if (offline) executor.close('offline');
+  return {executor, closeExecutor: async () => pace?.close()};
+}
+
+/** The pace that all runs of the account keep together, where it has a rate. */
+function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undefined {
+  if (account?.rate === undefined) return undefined;
+  return new SharedPace({
+    directory: stateDirectory(io.env, `rate in ${account.path}`),
+    account: account.key,
+    rate: account.rate,
+    onTrouble: error => stopper.stop(stopFor(error)),
+    warn: io.warn,
+  });
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
   const {stopper, ledger, job, clock} = work;
   const lanes = lanesFor(work);
+  let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
+  const close = async () => {
+    await fleet.close();
+    pace?.close();
+  };
   try {
+    pace = openSharedPace(work);
+    if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(work, lanes, fleet);
     fleet.watch({
       slots: count => {
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
+      // What is out can't come back: there is no end to publish.
       outage: reason => stopper.stop(stopOf(reason, ledger)),
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
     await stopper.unlessStopped(bookCollected(fleet, work));
-    return {executor, closeExecutor: () => fleet.close()};
+    return {executor, closeExecutor: close};
   } catch (error) {
-    await fleet.close();
+    await close();
     throw error;
   }
 }
 
-function lanesFor({job, layout}: ExecutorFor): LaneSettings[] {
-  return lanesOf(job, operationsOf(layout.mapping.targets));
+/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
+function renewalsOf(settings: Settings): number | undefined {
+  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
+  const limit = Math.min(maxCredits, maxCreditsPerDay);
+  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
+}
+
+function lanesFor({job, layout, account}: ExecutorFor): LaneSettings[] {
+  return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
 
 function createExecutor(
@@ -73,12 +108,19 @@ function createExecutor(
     concurrency: settings.concurrency,
     policy: settings,
     maxOutageMs: settings.maxOutage,
-    onBudget: settings.onBudget,
+    onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
+    renewals: renewalsOf(settings),
+    onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
+      unasked: (task, reason) => answers().unasked(task, reason),
+      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger))),
+      dropped: task => answers().dropped(task),
       stopped: reason => stopper.stop(stopOf(reason, ledger)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    // Only a program takes rows back that it gave.
+    isWanted: job.output.kind === 'rows' ? task => answers().isWanted(task) : undefined,
     answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
     now: clock,
     random: io.random,

@@ -1,7 +1,7 @@
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
-import {hasHistory} from '../end/history.ts';
+import {isCompared} from '../end/history.ts';
 import type {RunIo} from '../io.ts';
 
 /** What a job keeps from one run to the next in the user's directories, where it names no others. */
@@ -11,7 +11,7 @@ const kept = {
     isUsed: ({settings}: Job) => settings.cache === true,
     without: {cache: false},
   },
-  state: {what: "the job's earlier runs", isUsed: hasHistory, without: {drift: 'off'}},
+  state: {what: "the job's earlier runs", isUsed: isCompared, without: {drift: 'off'}},
 } as const;
 
 /**

@@ -5,7 +5,7 @@ import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
-import {checkReportPlaces, deliverCompleted} from '../end/deliver-reports.ts';
+import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
@@ -39,9 +39,9 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
 }
 
 /** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
-function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): RunOutcome {
+async function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): Promise<RunOutcome> {
   closeState(state, 'all');
-  if (outcome.summary !== undefined) deliverCompleted(job, outcome.summary, io);
+  if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
 

@@ -1,6 +1,6 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
-import type {PlannedCell, Result} from '../../lookup/plan-row.ts';
+import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import {parsedAnswer} from './enriched-row.ts';
@@ -11,6 +11,8 @@ interface Stages {
   readonly window: InOrder;
   readonly answers: Pick<Answers, 'ask'>;
   readonly stopper: Stopper;
+  /** Whether its rows are still waited for; always, where it does not say. */
+  readonly isWanted?: () => boolean;
 }
 
 type ToAsk = Extract<PlannedCell, {status: 'ask'}>;
@@ -44,8 +46,12 @@ export class Admission {
     const {window, answers} = this.#stages;
     await window.room();
     const waiters: Waiter[] = [];
-    for (const record of records) this.#admitRecord(record, position, waiters);
-    await answers.ask(waiters);
+    try {
+      for (const record of records) this.#admitRecord(record, position, waiters);
+    } finally {
+      // A program's row may throw where it is read: those before it are in the window, and wait.
+      await answers.ask(waiters);
+    }
     await this.#askSecond();
   }
 
@@ -57,6 +63,7 @@ export class Admission {
     const entry: PendingRecord = {
       record,
       results: [],
+      repairs: repairsOf(planned),
       missing: planned.length,
       bytes,
       position,
@@ -76,12 +83,18 @@ export class Admission {
   /** Asks for a lookup of a row; where lookups wait for it, the last answer of its stage lets the next one begin. */
   #put(row: WaitingRow, index: number, {lookup}: ToAsk, awaited: boolean, waiters: Waiter[]): void {
     row.open += 1;
+    // A cell that was given up has its result already.
+    const isOpen = () => row.entry.results[index] === undefined;
     const tell: Waiter['tell'] = outcome => {
+      if (!isOpen()) return;
       this.#stages.window.complete(row.entry, index, outcome);
       row.open -= 1;
       if (awaited && row.open === 0) this.#advance(row);
     };
-    waiters.push({lookup, tell});
+    const {isWanted} = this.#stages;
+    waiters.push(
+      isWanted === undefined ? {lookup, tell} : {lookup, tell, isWanted: () => isOpen() && isWanted()},
+    );
   }
 
   /** All that the conditions of the row's next stage depend on is known. */
@@ -138,7 +151,8 @@ export class Admission {
 const BESIDE = {row: 400, field: 48, question: 450} as const;
 
 function sizeOf(record: InputRecord, planned: readonly PlannedCell[]): number {
-  const fields = record.type === 'csv' ? record.fields : [record.raw];
   const waiters = planned.reduce((sum, {status}) => sum + (status === 'ask' ? BESIDE.question : 0), 0);
+  if (record.type === 'object') return record.bytes + waiters;
+  const fields = record.type === 'csv' ? record.fields : [record.raw];
   return fields.reduce((sum, {length}) => sum + length + BESIDE.field, BESIDE.row + waiters);
 }

@@ -5,14 +5,14 @@ import type {Layout} from '../layout/layout.ts';
 import type {ReadyRecord} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */
-export function enrichedRow(
+export function enrichedRow<Kind extends Row>(
   {scorer}: Pick<Layout, 'scorer'>,
-  row: Row,
-  {results, answers: parsed}: ReadyRecord,
-): EnrichedRow {
+  row: Kind,
+  {results, repairs, answers: parsed}: ReadyRecord,
+): EnrichedRow<Kind> {
   const answers = results.map((result, index) => parsed?.[index] ?? parsedAnswer(result));
   const judged = scorer?.score({row, results, answers});
-  return {row, results, answers, risk: judged?.risk, outcomes: judged?.outcomes};
+  return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
 /** A result's answer, parsed; undefined where it has none. */

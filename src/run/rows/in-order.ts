@@ -1,10 +1,13 @@
 import type {InputPosition, InputRecord} from '../../input/row.ts';
 import type {Result} from '../../lookup/plan-row.ts';
+import type {RepairCode} from '../../operations/cell.ts';
 
 /** A record on its way to the output; `results` fills up as answers come. */
 export interface PendingRecord {
   readonly record: InputRecord;
   readonly results: (Result | undefined)[];
+  /** What was repaired of its cells, by target; undefined where nothing was. */
+  readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** How many of its results are still missing. */
   missing: number;
   /** About the memory that it holds; it grows with the answers. */
@@ -57,6 +60,13 @@ export class InOrder {
     entry.bytes += bytes;
     if (entry.queued) this.#bytes += bytes;
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wake();
+  }
+
+  /** What is missing by now comes to this. */
+  giveUp(result: Result): void {
+    for (const entry of this.#entries.slice(this.#head))
+      for (let index = 0; entry.missing > 0; index++)
+        if (entry.results[index] === undefined) this.complete(entry, index, result);
   }
 
   /** Resolves when there is room for more. */

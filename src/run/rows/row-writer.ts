@@ -1,5 +1,5 @@
 import {rmSync} from 'node:fs';
-import type {Reject} from '../../input/row.ts';
+import type {Reject, Row} from '../../input/row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
@@ -48,6 +48,13 @@ export class RowWriter {
     return writer;
   }
 
+  /** A row as it comes out, with its risk; it is counted. */
+  judge<Kind extends Row>(record: Kind, entry: ReadyRecord): EnrichedRow<Kind> {
+    const row = enrichedRow(this.#layout, record, entry);
+    countRow(this.counters, row, this.#layout.columns);
+    return row;
+  }
+
   async write(entries: readonly ReadyRecord[]): Promise<void> {
     const rows: EnrichedRow[] = [];
     const rejects: Reject[] = [];
@@ -56,11 +63,7 @@ export class RowWriter {
       if (record.type === 'reject') {
         countReject(this.counters, record);
         rejects.push(record);
-        continue;
-      }
-      const row = enrichedRow(this.#layout, record, entry);
-      countRow(this.counters, row, this.#layout.columns);
-      rows.push(row);
+      } else if (record.type !== 'object') rows.push(this.judge(record, entry));
     }
     if (rows.length > 0) await this.#output.write(this.#layout.encoder.encode(rows));
     if (rejects.length > 0) {

@@ -4,6 +4,7 @@ import {lockFiles} from '../../disk/lock.ts';
 import {type Identity, identityOf, isLink, isSameFile, isStream} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
 import {type Places, writablePath} from '../destination/partial.ts';
@@ -17,6 +18,7 @@ export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER
 export const stateFiles = [
   ...ledgerFiles,
   'output.partial',
+  'packed.partial',
   'rejects.partial',
   'publish.json.new',
   'publish.json',
@@ -65,7 +67,8 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): Named[] {
 
 /** A pipe or a device may be named as often as one likes. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): Named[] {
-  const {report, metrics} = settings;
+  const {report} = settings;
+  const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const all = {summary: paths.summary, rejects: paths.rejects, report, metrics};
   const beside = Object.entries(all).map(([name, path]) => {
     const given = settings[name as keyof typeof all] !== undefined;

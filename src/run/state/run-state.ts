@@ -2,7 +2,7 @@ import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
-import {temporaryDirectory} from '../../disk/temporary.ts';
+import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
@@ -12,7 +12,7 @@ import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
-import type {RunFiles} from '../destination/partial.ts';
+import type {Places, RunFiles} from '../destination/partial.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
@@ -38,8 +38,8 @@ interface HeldDirectory {
 export interface RunState extends RunFiles {
   readonly destination: Destination;
   readonly held: readonly HeldDirectory[];
-  /** Whether it goes with the session, as a run that is streamed has nothing to go on from. */
-  readonly temporary: boolean;
+  /** Goes with the session, as a run that is streamed has nothing to go on from. */
+  readonly temporary: TemporaryDirectory | undefined;
 }
 
 /**
@@ -53,14 +53,14 @@ export function openState(job: Job): RunState {
   const destination = destinationOf(job);
   const places = placesOf(job, destination);
   destination.check();
-  const temporary = job.paths.state === undefined;
-  const directory = job.paths.state ?? temporaryDirectory();
+  if (job.paths.state === undefined) return temporaryState(destination, places);
+  const directory = job.paths.state;
   const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
   const held: HeldDirectory[] = [];
   try {
     for (const own of apart) held.push(hold(own, true));
-    held.push(hold(directory, temporary || job.settings.state === undefined));
-    return {destination, places, directory, held, temporary};
+    held.push(hold(directory, job.settings.state === undefined));
+    return {destination, places, directory, held, temporary: undefined};
   } catch (error) {
     letGo(held, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
@@ -70,6 +70,12 @@ export function openState(job: Job): RunState {
       {cause: error},
     );
   }
+}
+
+/** Nobody else knows of it, so it needs no lock. */
+function temporaryState(destination: Destination, places: Places): RunState {
+  const temporary = temporaryDirectory();
+  return {destination, places, directory: temporary.path, held: [], temporary};
 }
 
 function hold(path: string, ours: boolean): HeldDirectory {
@@ -86,19 +92,28 @@ function busy(who: string): string {
  * the count of what was spent, so a limit has to be given up in so many words.
  */
 export function openLedger(
-  {directory}: Pick<RunState, 'directory'>,
+  {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'daily'>,
+  options: Pick<LedgerOptions, 'now' | 'shared'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
   const open = () => {
     const {maxCredits, resend} = job.settings;
     const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
-    return new Ledger(path, {...options, maxCredits: limit, resend, lostState: hasLostState({directory})});
+    const lostState = hasLostState({directory});
+    return new Ledger(path, {
+      ...options,
+      maxCredits: limit,
+      resend,
+      lostState,
+      temporary: temporary !== undefined,
+    });
   };
   try {
-    return open();
+    const ledger = open();
+    if (places.rejects === undefined) temporary?.remove();
+    return ledger;
   } catch (error) {
     if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
     const [what = ''] = error.message.split('.');
@@ -136,8 +151,8 @@ export function forgetLedger({directory}: Pick<RunState, 'directory'>): void {
  * that were made for it; what else somebody keeps there stays. `made`: only what this session made goes.
  */
 export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'): void {
-  const all = remove === 'all' || state.temporary;
-  letGo(state.held, ({lock}) => all || (remove === 'made' && lock.made !== undefined));
+  state.temporary?.remove();
+  letGo(state.held, ({lock}) => remove === 'all' || (remove === 'made' && lock.made !== undefined));
 }
 
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {

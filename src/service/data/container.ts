@@ -1,7 +1,9 @@
 /** The kinds of column that a packed file holds, little-endian, as on every machine that Node runs on. */
 export type Column = Uint8Array | Uint32Array | Float64Array;
 
-type Kind = 'u8' | 'u32' | 'f64';
+const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
+
+type Kind = keyof typeof kinds;
 
 interface Entry {
   name: string;
@@ -49,25 +51,14 @@ export class PackedFile {
     this.#base = align(4 + length);
   }
 
-  u8(name: string): Uint8Array {
-    const {offset, length} = this.#entry(name, 'u8');
-    return new Uint8Array(this.#bytes.buffer, offset, length);
-  }
-
-  u32(name: string): Uint32Array {
-    const {offset, length} = this.#entry(name, 'u32');
-    return new Uint32Array(this.#bytes.buffer, offset, length);
-  }
-
-  f64(name: string): Float64Array {
-    const {offset, length} = this.#entry(name, 'f64');
-    return new Float64Array(this.#bytes.buffer, offset, length);
-  }
-
-  #entry(name: string, kind: Kind): {offset: number; length: number} {
+  /** @throws where there is no such column of that kind */
+  column<K extends Kind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(each => each.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);
-    return {offset: this.#bytes.byteOffset + this.#base + entry.offset, length: entry.length};
+    const offset = this.#bytes.byteOffset + this.#base + entry.offset;
+    return new kinds[kind](this.#bytes.buffer as ArrayBuffer, offset, entry.length) as InstanceType<
+      (typeof kinds)[K]
+    >;
   }
 }
 

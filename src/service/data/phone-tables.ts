@@ -36,7 +36,7 @@ export class DisposablePhones {
   readonly #numbers: Float64Array;
 
   constructor(directory: string) {
-    this.#numbers = new PackedFile(readPacked(directory, files.disposablePhones)).f64('number');
+    this.#numbers = new PackedFile(readPacked(directory, files.disposablePhones)).column('number', 'f64');
   }
 
   /** @param e164 with its leading `+` */

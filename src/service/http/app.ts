@@ -2,11 +2,11 @@ import type {IncomingMessage} from 'node:http';
 import type {HttpBindings} from '@hono/node-server';
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {type Context, Hono} from 'hono';
+import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
 import {type ErrorCode, ServiceError} from './error-body.ts';
-import {describeFiles} from './file-schemas.ts';
-import {buildOpenApi} from './openapi.ts';
+import {buildOpenApi, describeFiles} from './openapi.ts';
 import type {LosingFault, Practice} from './practice.ts';
 import {fail, failure, lose, type Reply, send, success} from './reply.ts';
 import {type Body, type Call, type KeyCheck, readBody} from './request.ts';
@@ -34,16 +34,21 @@ export interface Parts {
   log(event: string, fields: Record<string, unknown>): void;
 }
 
-/** The service's routes: the interface's four operations, and our own outside its paths. */
-export function createApp(parts: Parts): Hono<Env> {
-  const app = new Hono<Env>();
+/** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
+export function createApp(parts: Parts, {base = '', withPages = true} = {}): Hono<Env> {
+  const app = new Hono<Env>({
+    getPath: request => {
+      const path = getPath(request);
+      return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+    },
+  });
   for (const op of operationNames) {
     app.post(operations[op].path, context => answer(context, incoming => serve(parts, op, incoming)));
     app.all(operations[op].path, () => fail('method_not_allowed', {Allow: 'POST'}));
   }
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
   app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));
-  for (const [path, page] of pages(parts)) {
+  for (const [path, page] of withPages ? pages(parts) : []) {
     app.get(path, context => context.json(page()));
     app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
@@ -55,6 +60,7 @@ export function createApp(parts: Parts): Hono<Env> {
   return app;
 }
 
+/** What anybody may see who reaches the service. */
 const pages = ({credits, sources}: Parts): [string, () => object][] => [
   ['/openapi.json', buildOpenApi],
   ['/_ledger', () => credits.ledger()],

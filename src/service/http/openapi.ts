@@ -1,6 +1,8 @@
 import {z} from 'zod';
 import {errorBody} from '../../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
+import {rulesSchema} from '../verdict/access-rule.ts';
+import {sessionSchema} from '../verdict/user-session.ts';
 
 const capitalised = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 
@@ -40,3 +42,9 @@ export function buildOpenApi(): Record<string, unknown> {
     components: {schemas: {...Object.fromEntries(schemas), Error: jsonSchema(errorBody)}},
   };
 }
+
+/** JSON Schemas of what users write for the service: a line of a sessions file, and a rules file. */
+export const describeFiles = (): {session: object; rules: object} => ({
+  session: z.toJSONSchema(sessionSchema, {io: 'input'}),
+  rules: z.toJSONSchema(rulesSchema, {io: 'input'}),
+});

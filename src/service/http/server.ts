@@ -4,6 +4,7 @@ import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
 import {type ErrorCode, errorBodyOf, errorStatus} from './error-body.ts';
+import {STALL_MS} from './practice.ts';
 import {fail} from './reply.ts';
 
 /** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
@@ -12,13 +13,25 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** How long an idle connection is kept, in milliseconds: longer than clients keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
+/** Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held back. */
+const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
+
+/** How long a client that was turned down has to read why, in milliseconds, before its half of the connection goes too. */
+const LINGER_MS = 500;
+
 /** Connections beyond these are closed at once, so that file descriptors last. */
 const MAX_CONNECTIONS = 4096;
+
+export interface ServerLimits {
+  /** How long a whole request may take to arrive, in milliseconds. */
+  readonly requestTimeoutMs?: number | undefined;
+  readonly maxConnections?: number | undefined;
+}
 
 /** An HTTP server that answers every malformed request with the interface's error body, and outlives slow clients. */
 export function makeServer(
   fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
-  requestTimeoutMs: number = REQUEST_TIMEOUT_MS,
+  {requestTimeoutMs = REQUEST_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS}: ServerLimits = {},
 ): Server {
   const listener = getRequestListener((request, env) => fetch(request, env as never), {
     overrideGlobalObjects: false,
@@ -34,7 +47,8 @@ export function makeServer(
     },
     (incoming, outgoing) => void listener(incoming, outgoing),
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
+  server.setTimeout(SILENCE_MS);
   server.on('clientError', (error, socket) => rejectClient(error, socket));
   return server;
 }
@@ -55,6 +69,8 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Ended by one side alone, a connection lasts as long as the other likes.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 function codeOf({code}: NodeJS.ErrnoException): ErrorCode {

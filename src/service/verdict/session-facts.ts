@@ -50,15 +50,8 @@ export interface Evidence {
   linkedAccounts: number;
 }
 
-export function factsOf({
-  session,
-  device,
-  ip,
-  mail,
-  phone,
-  replayed,
-  linkedAccounts,
-}: Evidence): SessionFacts {
+export function factsOf(evidence: Evidence): SessionFacts {
+  const {session, device, ip, mail, phone, replayed, linkedAccounts} = evidence;
   return {
     bot_agent: device.isBot,
     mobile: device.shown.is_mobile ?? false,

@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {DailyBudget} from '../../src/ledger/daily-budget.ts';
+import {PeriodBudget, type PeriodBudgetOptions} from '../../src/ledger/account/period-budget.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
@@ -14,10 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
-const open = (maxCredits: number, job = 'nightly') =>
-  new DailyBudget({directory, job, maxCredits, now: () => now});
+const open = (maxCredits: number, owner = 'nightly', more: Partial<PeriodBudgetOptions> = {}) =>
+  new PeriodBudget({directory, owner, period: 'day', limit: 'a limit', maxCredits, now: () => now, ...more});
 
-const takeAll = (budget: DailyBudget, prefix = 'k') => {
+const takeAll = (budget: PeriodBudget, prefix = 'k') => {
   let taken = 0;
   while (budget.take(`${prefix}${taken}`, 1)) taken += 1;
   return taken;
@@ -89,4 +89,46 @@ test('what an earlier version counted in credits is kept, and that version spend
   db.exec('PRAGMA user_version = 999');
   db.close();
   expect(() => open(7_000)).toThrow(/daily-credits\.db.*of version 999/);
+});
+
+test("a month's credits are counted apart from a day's, and renewed with the next month", () => {
+  const month = {period: 'month'} as const;
+  now = Date.parse('2031-12-30T12:00:00Z');
+  expect(takeAll(open(3, 'account'))).toBe(3);
+  const budget = open(5, 'account', month);
+  expect(takeAll(budget)).toBe(5);
+  now += 86_400_000;
+  expect(takeAll(open(3, 'account'))).toBe(3);
+  expect(open(5, 'account', month).take('a', 1)).toBe(false);
+  expect(budget.renewsAt).toBe(Date.parse('2032-01-01T00:00:00Z'));
+  now += 86_400_000;
+  expect(takeAll(budget, 'january')).toBe(5);
+});
+
+test('says once when its share is used up, by whomever', () => {
+  const said: string[] = [];
+  const warnAt = {share: 0.8, warn: (sentence: string) => said.push(sentence)};
+  const budget = open(10_000, 'account', {warnAt, limit: 'max_credits_per_day in production.yaml'});
+  budget.take('a', 7_900);
+  expect(said).toEqual([]);
+  budget.take('b', 100);
+  budget.take('c', 100);
+  expect(said).toEqual([
+    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used, by all runs together.",
+  ]);
+  budget.close();
+  open(10_000, 'account', {warnAt});
+  expect(said).toHaveLength(2);
+});
+
+test('periods that are over are forgotten', () => {
+  for (const days of [0, 30, 70]) {
+    now += days * 86_400_000;
+    const budget = open(5);
+    budget.take('a', 1);
+    budget.close();
+  }
+  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  expect(db.prepare('SELECT day FROM used').all()).toEqual([{day: '2031-08-14'}]);
+  db.close();
 });

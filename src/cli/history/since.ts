@@ -1,0 +1,39 @@
+import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {millisecondsOf} from '../../job/values.ts';
+import {type RunRecord, runRecordSchema} from '../../report/run-record.ts';
+import {hasHistory, withHistory} from '../../run/end/history.ts';
+
+/** How a listing of the history is written. */
+export interface ListingFlags {
+  readonly since: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** The moment that `--since 30d` means, in milliseconds since the epoch. */
+export function sinceOf({since, json, csv}: ListingFlags): number {
+  if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
+  const ms = millisecondsOf(since.trim());
+  if (ms === undefined) throw new UsageError('settings', '--since: expected a duration such as 30d or 12h.');
+  return Date.now() - ms;
+}
+
+/** The history's lines since a moment; those of a later version, which are not understood, are passed over. */
+export function recordsSince(since: number): RunRecord[] {
+  return fromHistory(history => history.lines(since), []).flatMap(line => {
+    const record = runRecordSchema.safeParse(JSON.parse(line));
+    return record.success ? [record.data] : [];
+  });
+}
+
+/** @throws {OutputError} when the history can't be read. */
+export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
+  if (!hasHistory(process.env)) return otherwise;
+  try {
+    return withHistory(process.env, work);
+  } catch (error) {
+    throw new OutputError('history_unusable', `The history of runs can't be read (${systemReason(error)}).`, {
+      cause: error,
+    });
+  }
+}

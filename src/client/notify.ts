@@ -1,0 +1,57 @@
+import type {Agent} from 'node:https';
+import got from 'got';
+import {proxyFor} from './proxy.ts';
+
+/** Longest time for one notice: whoever is told must not hold up a run. */
+const TIMEOUT_MS = 2_500;
+
+/** What is told, beside that something happened. */
+export interface Notice {
+  readonly body: string;
+  readonly contentType: string;
+  /** `name:password`, for basic authentication. */
+  readonly auth?: string | undefined;
+}
+
+/**
+ * Tells another service something: a GET, or a POST where there is a body. Sent once and to nowhere else: no retries, no
+ * redirects; of the answer its status is taken alone, however long it is. Never rejects; what went wrong is returned as a
+ * short code, since the URL may be as good as a password.
+ */
+export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
+  const agent = proxyFor(url, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1});
+  try {
+    const status = await statusOf(url, notice, agent);
+    return status >= 200 && status < 300 ? 'ok' : `http_${status}`;
+  } catch (error) {
+    return (error as {code?: unknown}).code === undefined ? 'error' : String((error as {code: unknown}).code);
+  } finally {
+    agent?.destroy();
+  }
+}
+
+function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const stream = got.stream(url, {
+      timeout: {request: TIMEOUT_MS},
+      retry: {limit: 0},
+      followRedirect: false,
+      throwHttpErrors: false,
+      decompress: false,
+      ...(notice === undefined ? {} : {method: 'POST', body: notice.body, headers: headersOf(notice)}),
+      ...(agent === undefined ? {} : {agent: {https: agent}}),
+    });
+    stream.on('error', reject);
+    stream.on('response', ({statusCode}: {statusCode: number}) => {
+      resolve(statusCode);
+      stream.destroy();
+    });
+    // Without a reader, got would not ask.
+    stream.resume();
+  });
+}
+
+function headersOf({contentType, auth}: Notice): Record<string, string> {
+  const basic = auth === undefined ? undefined : `Basic ${Buffer.from(auth).toString('base64')}`;
+  return {'content-type': contentType, ...(basic === undefined ? {} : {authorization: basic})};
+}

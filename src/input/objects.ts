@@ -1,0 +1,73 @@
+import {createHash} from 'node:crypto';
+import type {InputRecord, ObjectRow, Reject} from './row.ts';
+import type {Source} from './source.ts';
+
+/** What a program gives as a row: its own object, or something that is none, which is rejected. */
+export function objectRecord(given: unknown, record: number, maxBytes: number): ObjectRow | Reject {
+  if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
+  const bytes = roughSize(given, maxBytes);
+  if (bytes <= maxBytes) return {type: 'object', record, line: record, value: given, bytes};
+  return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
+}
+
+/** Rows that are not read but given, so nothing comes out of it; `sample` are the first of them, where there are any yet. */
+export function givenRows(sample: readonly InputRecord[]): Source {
+  const rows = sample.filter(record => record.type === 'object');
+  const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
+  return {
+    format: {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns},
+    sample,
+    bytesTotal: undefined,
+    position: {bytes: 0, sha256: createHash('sha256').digest('hex')},
+    recordsRead: 0,
+    blankLines: 0,
+    paddedRows: 0,
+    notes: [],
+    async *batches() {},
+    close: async () => {},
+  };
+}
+
+function reject(record: number, reason: Reject['reason'], detail: string): Reject {
+  return {type: 'reject', record, line: record, file: 'rows', reason, detail, raw: ''};
+}
+
+function isObject(given: unknown): given is ObjectRow['value'] {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+function kindOf(given: unknown): string {
+  if (given === null || given === undefined) return String(given);
+  return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
+}
+
+/** What a value takes that is no text, and what an object takes beside what is in it. */
+const SMALL = 8;
+const OBJECT = 64;
+
+/** About the bytes that a row holds, counted no further than `most`; objects of foreign classes count as they are. */
+function roughSize(row: object, most: number): number {
+  const seen = new Set<object>([row]);
+  const left: unknown[] = Object.values(row);
+  let bytes = OBJECT;
+  while (left.length > 0 && bytes <= most) {
+    const value = left.pop();
+    if (typeof value === 'string') bytes += value.length;
+    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+    else bytes += SMALL;
+    if (!isContainer(value) || seen.has(value)) continue;
+    seen.add(value);
+    bytes += OBJECT;
+    for (const inner of value instanceof Map ? [...value].flat() : Object.values(value)) left.push(inner);
+  }
+  return bytes;
+}
+
+/** What holds its content for all to see; anything else may hold half of the program. */
+function isContainer(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || containers.has(prototype as object);
+}
+
+const containers: ReadonlySet<object> = new Set([Object.prototype, Array.prototype, Map.prototype]);

@@ -1,0 +1,46 @@
+import {isUtf8} from 'node:buffer';
+import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
+import type {ReaderSettings} from './record-reader.ts';
+import {ENCODING_DETAIL, reject} from './reject.ts';
+
+/** A record from the bytes of one JSON value; undefined for blanks. `sound`: it is known to be UTF-8. */
+export function jsonRecord(
+  bytes: Buffer,
+  line: number,
+  settings: ReaderSettings,
+  sound: boolean,
+): InputRecord | undefined {
+  const rejected = (reason: RejectReason, detail: string) =>
+    jsonReject(bytes, line, settings, reason, detail);
+  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', ENCODING_DETAIL);
+  const raw = bytes.toString('utf8');
+  if (raw.trim() === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    // Not the parser's message: it quotes the text, which may be personal data.
+    return rejected('invalid_json', 'the line is not valid JSON');
+  }
+  if (!isObject(value)) return rejected('not_an_object', `expected a JSON object, found ${kindOf(value)}`);
+  return {type: 'ndjson', record: ++settings.tally.record, line, raw, value};
+}
+
+export function jsonReject(
+  bytes: Buffer,
+  line: number,
+  {file, tally}: ReaderSettings,
+  reason: RejectReason,
+  detail: string,
+): InputRecord {
+  return reject({record: ++tally.record, line, file}, reason, detail, bytes);
+}
+
+function isObject(value: unknown): value is NdjsonRow['value'] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}

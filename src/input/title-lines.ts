@@ -1,0 +1,67 @@
+import {CsvError, parse} from 'csv-parse/sync';
+import {InputError} from './input-error.ts';
+import {DELIMITERS} from './records/delimiter.ts';
+
+/** The text behind its first `lines` lines. */
+export function skipLines(sample: string, lines: number) {
+  let at = 0;
+  for (let line = 0; line < lines; line++) {
+    const end = /\r\n|\n|\r/.exec(sample.slice(at));
+    if (end === null) break;
+    at += end.index + end[0].length;
+  }
+  return {rest: sample.slice(at), bytes: Buffer.byteLength(sample.slice(0, at)), lines};
+}
+
+/** So many lines are looked at, of which so many may be a title. */
+const MOST_LINES = 60;
+const MOST_TITLE = 20;
+/** From this share on the lines below agree. */
+const AGREEING = 0.9;
+const FEWEST_BELOW = 2;
+
+/**
+ * A report's name, its date and a blank line above the header would be taken for the header.
+ *
+ * @throws {InputError} with the flag that leaves them out.
+ */
+export function refuseTitle(sample: string, delimiter: string | undefined, name: string): void {
+  const lines = sample.split(/\r\n|\n|\r/).slice(0, MOST_LINES);
+  if (/^"?sep=/i.test(lines[0] ?? '')) return;
+  for (const candidate of delimiter === undefined ? DELIMITERS : [delimiter]) {
+    const count = titleLines(lines.map(line => fieldsOf(line, candidate)));
+    if (count === 0) continue;
+    throw new InputError(
+      'input_title',
+      `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Leave what is above it out: --skip-lines ${count}.`,
+      {flags: ['--skip-lines', String(count)]},
+    );
+  }
+}
+
+/** How many lines stand above the header; 0 where nothing does. */
+function titleLines(rows: readonly (readonly string[])[]): number {
+  const width = Math.max(...rows.map(row => row.length));
+  const header = rows.findIndex(row => row.length === width && filled(row) > 1);
+  if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
+  const isTitle = (row: readonly string[]) => filled(row) <= 1 && (row.length < width || width > 2);
+  const below = rows.slice(header + 1).filter(row => filled(row) > 0);
+  const agreeing = below.filter(row => row.length === width).length;
+  const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
+  const stands = below.length >= FEWEST_BELOW && agreeing >= AGREEING * below.length;
+  return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
+}
+
+function filled(row: readonly string[]): number {
+  return row.filter(cell => cell.trim() !== '').length;
+}
+
+/** A line's fields; none where a quote in it is not closed. */
+function fieldsOf(line: string, delimiter: string): string[] {
+  try {
+    return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];
+  } catch (error) {
+    if (error instanceof CsvError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+/** Whether metrics go to a Pushgateway, and not to a file. */
+export function isAddress(metrics: string | undefined): metrics is string {
+  return metrics !== undefined && /^https?:\/\//i.test(metrics);
+}
+
+export const METRICS_TARGET =
+  'expected a file, or a URL such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
+
+/** A name and a password in the URL would stand in job files and on command lines. */
+export function isMetricsTarget(metrics: string): boolean {
+  if (!isAddress(metrics)) return true;
+  if (!URL.canParse(metrics)) return false;
+  const {username, password} = new URL(metrics);
+  return username === '' && password === '';
+}
+
+/**
+ * Where a job's metrics are pushed to: the URL itself if it names a group (`/metrics/job/NAME…`), else the job's group
+ * below it.
+ */
+export function pushAddress(metrics: string, job: string | null): URL {
+  const url = new URL(metrics);
+  if (!/\/metrics\/job(@base64)?\//.test(url.pathname))
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/metrics/job/${encodeURIComponent(job ?? 'bulk-enrich')}`;
+  return url;
+}

@@ -1,0 +1,23 @@
+import {z} from 'zod';
+import {rate, share, whole} from '../values.ts';
+import {storeSettings} from './store-settings.ts';
+
+const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
+
+/** The file of an account, which holds for all jobs that use it: which account it is, and its limits. */
+export const accountFileSchema = z.strictObject({
+  endpoint: z
+    .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
+    .meta({description: 'The service that the account is at: its base URL, or embedded.'}),
+  account: storeSettings.account.schema.meta({description: 'The label that jobs name it by (--account).'}),
+  rate: rate.optional().meta({
+    description: 'Most calls a second (/s), minute (/m) or hour (/h), of all jobs together, such as 20/s.',
+  }),
+  max_credits_per_day: whole(0).optional().meta({description: 'Most credits in one day (UTC).'}),
+  max_credits_per_month: whole(0).optional().meta({description: 'Most credits in one month (UTC).'}),
+  warn_at: share
+    .prefault('80%')
+    .meta({description: 'A run warns once this share of the credits of a day or month is used.'}),
+});
+
+export type AccountFile = z.output<typeof accountFileSchema>;

@@ -1,0 +1,45 @@
+import {z} from 'zod';
+
+/** A time of day, and the zone that its clocks are in: that of this process where none is said. */
+export interface TimeOfDay {
+  readonly minutes: number;
+  readonly zone?: string | undefined;
+}
+
+const TIME_OF_DAY = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
+
+export const timeOfDay = z.string(TIME_OF_DAY).transform((text, context): TimeOfDay => {
+  const match = /^([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/.exec(text.trim());
+  const zone = match?.[3];
+  if (match !== null && (zone === undefined || isZone(zone)))
+    return {minutes: Number(match[1]) * 60 + Number(match[2]), ...(zone === undefined ? {} : {zone})};
+  context.addIssue(match === null ? TIME_OF_DAY : `there is no time zone "${zone}"; ${TIME_OF_DAY}`);
+  return z.NEVER;
+});
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', {timeZone: name}) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+/** The next moment after `now` at which clocks show this time of day; both in milliseconds since the epoch. */
+export function nextTime({minutes, zone}: TimeOfDay, now: number): number {
+  const wall = now + offsetAt(now, zone);
+  const today = wall - (wall % DAY_MS) + minutes * 60_000;
+  const shown = today > wall ? today : today + DAY_MS;
+  // Clocks may be changed in between.
+  return shown - offsetAt(shown - offsetAt(now, zone), zone);
+}
+
+const DAY_MS = 86_400_000;
+
+/** What clocks in a zone show beyond UTC at a moment, in milliseconds. */
+function offsetAt(at: number, zone: string | undefined): number {
+  const clock = new Intl.DateTimeFormat('en', {timeZone: zone, timeZoneName: 'longOffset'});
+  const name = clock.formatToParts(at).find(({type}) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours = '0', minutes = '0'] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}

@@ -1,0 +1,229 @@
+import {join} from 'node:path';
+import {makeDirectory} from '../../disk/directory.ts';
+import {OutputError, systemReason} from '../../errors.ts';
+import {inCredits, thousandths} from '../../job/money.ts';
+import {utcDate} from '../../job/paths.ts';
+import {Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
+
+/** Another run may be taking its block at this moment. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** Credits are taken in blocks of this share of the budget, at most so many: one durable write a block. */
+const BLOCK_SHARE = 0.01;
+const BLOCK_AT_MOST = thousandths(100);
+/** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
+const VERSION = 1;
+
+/** By UTC. */
+export type Period = 'day' | 'month';
+
+export interface PeriodBudgetOptions {
+  /** In the user's state directory, so that it outlives the runs. */
+  readonly directory: string;
+  /** Whose budget it is, a job's or an account's: all its runs share it. */
+  readonly owner: string;
+  readonly period: Period;
+  /** Where the limit is written, for messages: `max_credits_per_day`, and the file. */
+  readonly limit: string;
+  /** In thousandths of a credit, as all money in here. */
+  readonly maxCredits: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Told once, when this share of it (0 to 1) is used up. */
+  readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
+}
+
+/**
+ * What a job or an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before
+ * they are spent: a crash loses the rest of its block for that period, and never passes the limit.
+ *
+ * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
+ */
+export class PeriodBudget {
+  readonly #options: PeriodBudgetOptions;
+  readonly #path: string;
+  readonly #db: Sqlite;
+  readonly #sql: Record<'used' | 'add', Statement>;
+  /** Taken from `#current`, and not spent yet. */
+  #left = 0;
+  /** The period that each call in flight was taken from. */
+  readonly #inFlight = new Map<string, string>();
+  #current: string;
+  #warned = false;
+
+  constructor(options: PeriodBudgetOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, 'daily-credits.db');
+    this.#current = this.#period();
+    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
+    this.#db = opened.db;
+    this.#sql = opened.sql;
+    if (options.warnAt !== undefined) this.#warnWhenNear();
+  }
+
+  get owner(): string {
+    return this.#options.owner;
+  }
+
+  get period(): Period {
+    return this.#options.period;
+  }
+
+  /** Where the limit is written. */
+  get limit(): string {
+    return this.#options.limit;
+  }
+
+  get maxCredits(): number {
+    return this.#options.maxCredits;
+  }
+
+  /** Takes the credits of a call from the period; false where it has not that many left. */
+  take(key: string, cost: number): boolean {
+    this.#turn();
+    if (this.#left < cost && !this.#takeBlock(cost)) return false;
+    this.#left -= cost;
+    this.#inFlight.set(key, this.#current);
+    return true;
+  }
+
+  /** Whether the period has this many credits left. */
+  affords(cost: number): boolean {
+    return cost <= this.maxCredits - this.used;
+  }
+
+  /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
+  settle(key: string, cost: number, free: boolean): void {
+    this.#turn();
+    if (free && this.#inFlight.get(key) === this.#current) this.#left += cost;
+    this.#inFlight.delete(key);
+  }
+
+  /** Credits used up in this period so far, by all runs of its owner. */
+  get used(): number {
+    this.#turn();
+    return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+  }
+
+  /** When the next period begins, in milliseconds since the epoch. */
+  get renewsAt(): number {
+    const now = new Date(this.#options.now());
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+    return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
+  }
+
+  /** Returns what was not spent. */
+  close(): void {
+    this.#return();
+    this.#db.close();
+  }
+
+  /** What is left of yesterday's block stays yesterday's. */
+  #turn(): void {
+    const current = this.#period();
+    if (current === this.#current) return;
+    this.#return();
+    this.#current = current;
+    this.#warned = false;
+  }
+
+  #period(): string {
+    return keyOf(this.#options.period, this.#options.now());
+  }
+
+  #takeBlock(cost: number): boolean {
+    const {maxCredits} = this.#options;
+    const missing = cost - this.#left;
+    const block = Math.max(missing, Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE)));
+    const isTaken = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const free = maxCredits - this.#used();
+        if (free < missing) return false;
+        this.#add(Math.min(block, free));
+        return true;
+      }),
+    );
+    this.#warnWhenNear();
+    return isTaken;
+  }
+
+  #warnWhenNear(): void {
+    const {warnAt, maxCredits, limit, period} = this.#options;
+    if (warnAt === undefined || this.#warned) return;
+    const {used} = this;
+    if (used < warnAt.share * maxCredits) return;
+    this.#warned = true;
+    warnAt.warn(
+      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used, by all runs together.`,
+    );
+  }
+
+  #return(): void {
+    if (this.#left > 0) this.#guarded(() => this.#db.transaction(() => this.#add(-this.#left)));
+  }
+
+  #used(): number {
+    return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
+  }
+
+  #add(credits: number): void {
+    this.#sql.add.run(this.#options.owner, this.#current, credits);
+    this.#left += credits;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw new OutputError(
+        'daily_budget',
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: fix or remove the file, or take the limit out.`,
+        {cause: error},
+      );
+    }
+  }
+}
+
+const DAY_MS = 86_400_000;
+/** What was used in periods that are over is nobody's limit any more. */
+const KEPT_MS = 62 * DAY_MS;
+
+/** `2031-05-06`, or `2031-05`. */
+function keyOf(period: Period, now: number): string {
+  return utcDate(now).slice(0, period === 'month' ? 7 : 10);
+}
+
+function open(directory: string, path: string, now: number) {
+  makeDirectory(directory);
+  const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  try {
+    prepareTable(db);
+    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', now - KEPT_MS));
+    const sql = {
+      used: db.prepare('SELECT thousandths FROM used WHERE job = ? AND day = ?'),
+      add: db.prepare(
+        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+    };
+    return {db, sql};
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** `job` is the owner, `day` the period, as of old. Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
+function prepareTable(db: Sqlite): void {
+  db.transaction(() => {
+    const version = Number(db.pragma('user_version')?.user_version);
+    if (version === VERSION) return;
+    if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    db.exec(`
+      CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
+      ALTER TABLE used RENAME TO used_0;
+      CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
+      INSERT INTO used SELECT job, day, CAST(round(credits * 1000) AS INTEGER) FROM used_0;
+      DROP TABLE used_0;
+      PRAGMA user_version = ${VERSION};
+    `);
+  });
+}

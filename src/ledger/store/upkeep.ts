@@ -1,0 +1,141 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {type Operation, operationNames} from '../../operations/table.ts';
+import type {Sqlite} from '../sqlite.ts';
+import {openStoreFile, STORE_FILE} from './store-file.ts';
+
+/** What a run uses of the store. */
+export interface StoreUse {
+  /** How old an answer may be and still serve it, in milliseconds; by operation. */
+  readonly ages: Readonly<Record<Operation, number>>;
+  /** How large the answers may become, in bytes; undefined for no limit. */
+  readonly maxBytes: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const DAY_MS = 86_400_000;
+/** An age counts as in use for so long after the last run that went by it: longer than a month's job is away. */
+const IN_USE_MS = 35 * DAY_MS;
+/** So many answers are looked at in one transaction: other runs wait for some milliseconds. */
+const SWEEP_AT_ONCE = 2_000;
+/** So many pages are given back to the file system in one. */
+const PAGES_AT_ONCE = 500;
+/** Longest time for it at the end of a run; the next one goes on from there. */
+const LONGEST_MS = 2_000;
+/** What a store that passed its size is brought down to, so that not every run has to. */
+const AFTER_CAP = 0.9;
+/** So many answers stand for all when it is found out how old the oldest ones are. */
+const SAMPLE = 500;
+
+/**
+ * Keeps the store from growing for ever: removes what is past every age that is in use by any job, and beyond a size the
+ * oldest. In short transactions, so that no run waits for it; for a short time, after which the next run goes on. What
+ * was freed is used again, and given back where it is much.
+ *
+ * @returns how many answers were removed that were still of use, as the store was too large.
+ * @throws SQLite's errors: that another run is writing, among them.
+ */
+export async function keepUp(directory: string, use: StoreUse): Promise<number> {
+  if (!existsSync(join(directory, STORE_FILE))) return 0;
+  const db = openStoreFile(directory, 0);
+  try {
+    const until = performance.now() + LONGEST_MS;
+    const notBefore = db.transaction(() => noteUse(db, use));
+    const cap = capOf(db, use.maxBytes);
+    const removed = await sweep(db, notBefore, until, cap);
+    await shrink(db, until);
+    return removed;
+  } finally {
+    db.close();
+  }
+}
+
+type Cutoffs = Readonly<Record<string, number>>;
+
+/** Notes what this run uses, and returns since when answers are of use to any. */
+function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
+  const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
+  // Beside the version, as programs that don't know these tables have no use for them.
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS age_in_use (
+      operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
+    INSERT OR IGNORE INTO swept VALUES (1, 0);
+  `);
+  const note = db.prepare(
+    'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
+  );
+  // Jobs that have not run since the store keeps itself small may use answers of any age.
+  const isUsed =
+    isNew && db.prepare('SELECT 1 FROM answer WHERE at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
+  for (const operation of operationNames) {
+    note.run(operation, Math.min(ages[operation], now), now);
+    if (isUsed) note.run(operation, now, now);
+  }
+  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(now - IN_USE_MS);
+  const longest = db.prepare('SELECT operation, max(age) AS age FROM age_in_use GROUP BY operation').all();
+  return Object.fromEntries(longest.map(({operation, age}) => [String(operation), now - Number(age)]));
+}
+
+/** Answers from before this have to go, as the store is too large; undefined where it is not. */
+function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
+  const read = (name: string) => Number(db.pragma(name)?.[name]);
+  const bytes = (read('page_count') - read('freelist_count')) * read('page_size');
+  if (maxBytes === undefined || bytes <= maxBytes) return undefined;
+  const {first, last} = db.prepare('SELECT min(id) AS first, max(id) AS last FROM answer').get() ?? {};
+  const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
+  const near = db.prepare('SELECT at FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
+  const times: number[] = [];
+  for (let id = Number(first); id <= Number(last); id += step)
+    times.push(Number(near.get(Math.floor(id))?.at));
+  times.sort((a, b) => a - b);
+  return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
+}
+
+/** Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. */
+async function sweep(db: Sqlite, notBefore: Cutoffs, until: number, cap = 0): Promise<number> {
+  const from = Number(db.prepare('SELECT up_to FROM swept').get()?.up_to);
+  const range = db.prepare(
+    `SELECT max(id) AS end FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
+  );
+  const cases = Object.entries(notBefore).map(
+    ([operation, at]) => `WHEN '${operation}' THEN ${Math.floor(at)}`,
+  );
+  const isPast = `at < CASE operation ${cases.join(' ')} ELSE 0 END`;
+  const remove = db.prepare(
+    `DELETE FROM answer WHERE id > ? AND id <= ? AND (${isPast} OR at < ?) RETURNING ${isPast} AS past`,
+  );
+  const mark = db.prepare('UPDATE swept SET up_to = ?');
+  let removed = 0;
+  const step = (start: number, last: number): number | undefined => {
+    const end = range.get(start, last)?.end ?? null;
+    mark.run(Number(end ?? 0));
+    if (end === null) return undefined;
+    removed += remove.all(start, Number(end), cap).filter(({past}) => Number(past) === 0).length;
+    return Number(end);
+  };
+  for (const [start, last] of [
+    [from, Number.MAX_SAFE_INTEGER],
+    [0, from],
+  ] as const)
+    for (let at: number | undefined = start; at !== undefined && performance.now() < until; await sleep(0)) {
+      const here: number = at;
+      at = db.transaction(() => step(here, last));
+    }
+  return removed;
+}
+
+/** Gives free pages back where they are many: fewer are soon used again. */
+async function shrink(db: Sqlite, until: number): Promise<void> {
+  const read = (name: string) => Number(db.pragma(name)?.[name]);
+  if (read('auto_vacuum') !== INCREMENTAL || read('freelist_count') * 4 < read('page_count')) return;
+  while (read('freelist_count') > 0 && performance.now() < until) {
+    db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+    await sleep(0);
+  }
+}
+
+/** What `PRAGMA auto_vacuum` answers. */
+const INCREMENTAL = 2;

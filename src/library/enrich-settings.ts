@@ -1,0 +1,77 @@
+import type {NamesFor} from '../job/settings.ts';
+import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
+import type {Beside, besideToken} from '../operations/verify.ts';
+import type {JobInput} from './job-input.ts';
+
+/** A key of the rows; any text where their keys are not known. */
+type KeyOf<Row> = [Row] extends [never]
+  ? string
+  : [keyof Row] extends [never]
+    ? string
+    : Row extends unknown
+      ? keyof Row & string
+      : never;
+
+/** A column: a key of the rows, or a path that begins with one. */
+type Column<Row> = KeyOf<Row> | `${KeyOf<Row>}.${string}`;
+
+/** A column, also with the prefix by which its answers go. */
+type LookedUp<Row> =
+  | Column<Row>
+  | `${KeyOf<Row>}=${string}`
+  | {readonly column: Column<Row>; readonly prefix?: string; readonly when?: string};
+
+/** Dotted names of an answer's fields. */
+type PathOf<Data> = {
+  [Name in keyof Data & string]: NonNullable<Data[Name]> extends readonly unknown[]
+    ? Name
+    : NonNullable<Data[Name]> extends object
+      ? `${Name}.${PathOf<NonNullable<Data[Name]>>}`
+      : Name;
+}[keyof Data & string];
+
+type FieldName =
+  | {[Name in Operation]: PathOf<AnswerData<Name>> | `${Name}.${PathOf<AnswerData<Name>>}`}[Operation]
+  | `risk.${'score' | 'level' | 'reasons' | 'points' | 'missing'}`;
+
+type OneOrMore<T> = T | readonly T[];
+
+/** The settings that name one column. */
+type ColumnSetting = 'token' | 'country' | (typeof besideToken)[Beside]['setting'];
+
+type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
+
+/** Settings of a run whose rows come from and go to the program itself: its columns are keys of the rows. */
+export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
+  readonly [Name in keyof LibrarySettings]: Name extends Intelligence
+    ? OneOrMore<LookedUp<Row>> | undefined
+    : Name extends ColumnSetting
+      ? Column<Row> | undefined
+      : Name extends 'only'
+        ? OneOrMore<Operation> | undefined
+        : Name extends 'fields'
+          ? OneOrMore<FieldName> | undefined
+          : LibrarySettings[Name];
+};
+
+/** Settings among which there are none that nobody knows. */
+export type Known<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
+
+/** The columns that settings name, by the key that they begin with. */
+type NamedBy<S> = {
+  [Name in (Intelligence | ColumnSetting) & keyof S]: FirstKey<
+    S[Name] extends readonly (infer One)[] ? One : S[Name]
+  >;
+}[(Intelligence | ColumnSetting) & keyof S];
+type FirstKey<Given> = Given extends {readonly column: infer Named}
+  ? FirstKey<Named>
+  : Given extends `${infer Named}=${string}`
+    ? FirstKey<Named>
+    : Given extends `${infer Key}.${string}`
+      ? Key
+      : Given;
+
+/** A row that has all columns that settings name. */
+export type RowFor<Row, S> = Row & {
+  readonly [Name in Exclude<NamedBy<S> & string, KeyOf<Row>> as string extends Name ? never : Name]: unknown;
+};

@@ -1,0 +1,87 @@
+import type {RepairCode} from '../operations/cell.ts';
+import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
+import type {Risk} from '../score/risk.ts';
+import type {EnrichSettings} from './enrich-settings.ts';
+
+/** What became of one lookup; `error` is a stable code. */
+export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
+  /** What was repaired of the cell before it was asked about; left out where nothing was. */
+  readonly repairs?: readonly RepairCode[];
+};
+
+type StatusAndData<Data> =
+  | {
+      readonly status: 'ok';
+      readonly error: null;
+      /** Whether the answer is past its age, as the service can't be asked; only where the settings allow that (`stale`). */
+      readonly stale?: boolean;
+      readonly data: Readonly<Data>;
+    }
+  | {readonly status: 'empty'; readonly error: null; readonly data: null}
+  | {readonly status: 'invalid' | 'skipped'; readonly error: string; readonly data: null}
+  | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data: Readonly<Data> | null};
+
+/** Why nothing of a row was asked; each of its lookups is `skipped`, with `rejected` as its code. */
+export interface RejectedRow {
+  /** Its place among the rows that were given, from 0. */
+  readonly index: number;
+  readonly reason: 'not_an_object' | 'too_large';
+  readonly detail: string;
+}
+
+/** The setting that names an operation's columns. */
+type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'token';
+
+/** What a lookup goes by: its operation, or where several columns are looked up alike, its column or prefix. */
+type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]
+  ? KeyOf<Columns[number]>
+  : Name;
+type KeyOf<Column> = Column extends {readonly prefix: infer Prefix}
+  ? WithoutEnd<Prefix>
+  : Column extends {readonly column: infer Named}
+    ? Named
+    : Column extends `${string}=${infer Prefix}`
+      ? WithoutEnd<Prefix>
+      : Column;
+type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
+
+/** The lookups that settings name for sure, and those that they may name. */
+type Named<S> = {
+  readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
+    ? undefined extends S[K]
+      ? never
+      : KeysOf<S[K], Name> & string
+    : never]: LookupResult<AnswerData<Name>>;
+};
+type Perhaps<S> = {
+  readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
+    ? undefined extends S[K]
+      ? Name
+      : never
+    : never]?: LookupResult<AnswerData<Name>>;
+};
+
+/** Where settings name no column, the rows show what there is to look up. */
+type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
+
+type Lookups<S> = keyof (Named<S> & Perhaps<S>) extends never
+  ? Found
+  : 'only' extends keyof S
+    ? Partial<Named<S>> & Perhaps<S>
+    : Named<S> & Perhaps<S>;
+
+type Scored<S> = S extends {readonly score: infer Score}
+  ? Score extends 'none'
+    ? unknown
+    : string extends Score
+      ? {readonly risk?: Risk}
+      : {readonly risk: Risk}
+  : 'score' extends keyof S
+    ? {readonly risk?: Risk}
+    : {readonly risk: Risk};
+
+/** What is known of a row, by operation or column, as these settings ask for it. */
+export type Enrichment<S = EnrichSettings> = Lookups<S> & Scored<S> & {readonly rejected?: RejectedRow};
+
+/** A row with what is known of it. */
+export type Enriched<Row, S = EnrichSettings> = Row & {readonly enrichment: Enrichment<S>};

@@ -1,0 +1,57 @@
+import {UsageError} from '../errors.ts';
+import {anyOf, operationNames, operations} from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
+import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
+import type {Enriched} from './enriched.ts';
+import {rowGroups} from './row-groups.ts';
+import type {RunJobOptions} from './run-job.ts';
+import {namesColumns, type OneOptions, openShared} from './shared-run.ts';
+
+/** Settings of an enricher: its rows come one after the other for as long as it is open, so their columns are named. */
+export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;
+
+/** One run for all who need rows enriched: connections, answers, calls in flight, rate, budget and books are shared. */
+export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
+  /**
+   * Enriches one row, which comes back with `enrichment` added.
+   *
+   * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
+   */
+  one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
+  /** The same for rows as they come, in their order; throws what they throw, too. */
+  many<Row extends object>(
+    rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
+  ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
+  /** How it stands: rows, lookups, calls, credits. */
+  summary(): Summary;
+  /** Takes nothing more, gives calls in flight their grace, and ends the run; how that ended is in the outcome. */
+  close(): Promise<RunOutcome>;
+}
+
+/**
+ * Opens an enricher; it is the caller's to close.
+ *
+ * @throws {BulkEnrichError} when its run can't start.
+ */
+export async function createEnricher<const S extends EnricherSettings>(
+  settings: Known<S, EnricherSettings>,
+  options: RunJobOptions = {},
+): Promise<Enricher<S>> {
+  if (!namesColumns(settings))
+    throw new UsageError(
+      'no_columns',
+      `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+    );
+  const shared = await openShared(settings, options);
+  const enricher: Enricher = {
+    one: (row, one) => shared.one(row, one) as Promise<never>,
+    many: rows => shared.many(rowGroups(rows)) as AsyncGenerator<never, void, undefined>,
+    summary: () => shared.summary(),
+    close: () => shared.close(),
+    async [Symbol.asyncDispose]() {
+      await shared.close();
+    },
+  };
+  return enricher as unknown as Enricher<S>;
+}

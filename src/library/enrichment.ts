@@ -1,0 +1,86 @@
+import {UsageError} from '../errors.ts';
+import type {Result} from '../lookup/plan-row.ts';
+import {isStale, pickFields, type TargetColumns} from '../output/columns.ts';
+import type {Layout} from '../run/layout/layout.ts';
+import type {FedRow} from '../run/rows/feed.ts';
+import type {Risk} from '../score/risk.ts';
+import type {LookupResult, RejectedRow} from './enriched.ts';
+
+const ENRICHMENT = 'enrichment';
+/** Tells what was put on a row here, by whatever run, from what the row has of its own: that may be replaced. */
+const OURS = Symbol('bulk-enrich');
+
+/** Puts what became of rows on the rows themselves: nothing else of them is touched. */
+export class Enrichments {
+  readonly #columns: readonly TargetColumns[];
+  readonly #isScored: boolean;
+
+  constructor({columns, scorer}: Pick<Layout, 'columns' | 'scorer'>) {
+    this.#columns = columns;
+    this.#isScored = scorer !== undefined;
+  }
+
+  /** @throws {UsageError} when the row has something of its own where the answers go: before it costs anything. */
+  demandRoom(given: unknown, index: number): void {
+    if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
+    const {enrichment} = given;
+    if (typeof enrichment === 'object' && enrichment !== null && OURS in enrichment) return;
+    throw new UsageError(
+      'column_clash',
+      `The row at index ${index} has a property "${ENRICHMENT}" of its own, which is where answers go. Rename it: nothing of that row was asked.`,
+    );
+  }
+
+  /** The row with its enrichment; one that takes no more properties comes as a copy, one that is no object as an empty one. */
+  attach({given, row}: FedRow, index: number): object {
+    const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);
+    Object.defineProperty(enrichment, OURS, {value: true});
+    const target = typeof given !== 'object' || given === null || Array.isArray(given) ? {} : given;
+    return Object.defineProperty(Object.isExtensible(target) ? target : copyOf(target), ENRICHMENT, {
+      value: enrichment,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+
+  #ofRow({results, repairs, answers, risk}: Exclude<FedRow['row'], {type: 'reject'}>): object {
+    const found = this.#columns.map((column, index) => {
+      const shown = column.whole ? answers[index] : picked(answers[index], column);
+      const told = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
+      return [
+        column.key,
+        {...lookupResult(results[index] as Result, shown, column.marksStale), ...told},
+      ] as const;
+    });
+    return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
+  }
+
+  #ofReject({reason, detail}: Extract<FedRow['row'], {type: 'reject'}>, index: number): object {
+    const keys = this.#columns.map(({key}) => key);
+    const skipped: LookupResult = {status: 'skipped', error: 'rejected', data: null};
+    const risk: Risk = {score: null, level: 'unknown', reasons: [], points: {}, missing: keys};
+    const rejected = {index, reason, detail} as RejectedRow;
+    return {
+      ...Object.fromEntries(keys.map(key => [key, skipped])),
+      ...(this.#isScored ? {risk} : {}),
+      rejected,
+    };
+  }
+}
+
+function lookupResult(result: Result, data: unknown, marksStale: boolean): LookupResult {
+  const error = 'error' in result ? result.error : null;
+  const stale = marksStale && result.status === 'ok' ? {stale: isStale(result) === true} : {};
+  return {status: result.status, error, ...stale, data: data ?? null} as LookupResult;
+}
+
+function picked(answer: unknown, {fields}: TargetColumns): unknown {
+  return answer === undefined ? undefined : pickFields(answer, fields);
+}
+
+function copyOf(row: object): object {
+  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(row));
+  const open = descriptors.map(([name, one]) => [name, {...one, configurable: true}] as const);
+  return Object.create(Object.getPrototypeOf(row), Object.fromEntries(open));
+}

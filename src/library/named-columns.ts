@@ -1,0 +1,33 @@
+import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
+import type {Mapping} from '../run/layout/mapping.ts';
+
+const DOUBTFUL_AFTER = 1_000;
+
+/** Whether rows have the columns that settings name: they come one by one, so nobody knows it before the last. */
+export class NamedColumns {
+  readonly #warn: (sentence: string) => void;
+  #unseen: Mapping['mentioned'];
+  readonly #keys = new Set<string>();
+  #rows = 0;
+
+  constructor({mentioned}: Pick<Mapping, 'mentioned'>, warn: (sentence: string) => void) {
+    this.#unseen = mentioned;
+    this.#warn = warn;
+  }
+
+  see(row: unknown): void {
+    if (this.#unseen.length === 0 || typeof row !== 'object' || row === null) return;
+    this.#rows += 1;
+    this.#unseen = this.#unseen.filter(([, column]) => !holdsColumn(row, column));
+    if (this.#rows > DOUBTFUL_AFTER || this.#unseen.length === 0) return;
+    for (const key of Object.keys(row)) this.#keys.add(key);
+    if (this.#rows < DOUBTFUL_AFTER) return;
+    for (const [setting, column] of this.#unseen) this.#warn(nothingIn(column, [...this.#keys], setting));
+  }
+
+  /** @throws {UsageError} for a column that no row had. */
+  demandSeen(): void {
+    if (this.#rows === 0) return;
+    for (const [setting, column] of this.#unseen) requireColumn(column, [...this.#keys], 'csv', setting);
+  }
+}

@@ -1,0 +1,101 @@
+/** Rows as they come from whoever has them, in groups: what is at hand together, and never waited for. */
+export interface RowGroups {
+  /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
+  next(): Promise<readonly unknown[] | undefined>;
+  /** Lets go of the source, also while it is being waited for. */
+  close(): void;
+}
+
+const AT_ONCE = 256;
+
+export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>): RowGroups {
+  return Symbol.asyncIterator in rows ? oneByOne(rows) : byGroups(rows);
+}
+
+function oneByOne(rows: AsyncIterable<unknown>): RowGroups {
+  const iterator = rows[Symbol.asyncIterator]();
+  let ended = false;
+  return {
+    async next() {
+      try {
+        const {done, value} = ended ? {done: true, value: undefined} : await iterator.next();
+        if (done !== true) return [value];
+        ended = true;
+        return undefined;
+      } catch (error) {
+        ended = true;
+        throw error;
+      }
+    },
+    close() {
+      if (ended) return;
+      ended = true;
+      // One that is being waited for may never come to its end; what it has against it is nobody's any more.
+      Promise.resolve(iterator.return?.()).catch(() => {});
+    },
+  };
+}
+
+function byGroups(rows: Iterable<unknown>): RowGroups {
+  const iterator = rows[Symbol.iterator]();
+  let ended = false;
+  let failed: {readonly error: unknown} | undefined;
+  return {
+    async next() {
+      const group: unknown[] = [];
+      while (!ended && group.length < AT_ONCE) {
+        try {
+          const {done, value} = iterator.next();
+          if (done === true) ended = true;
+          else group.push(value);
+        } catch (error) {
+          ended = true;
+          failed = {error};
+        }
+      }
+      if (group.length > 0) return group;
+      if (failed !== undefined) throw failed.error;
+      return undefined;
+    },
+    close() {
+      if (ended) return;
+      ended = true;
+      iterator.return?.();
+    },
+  };
+}
+
+/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `signal` is aborted. */
+export async function readAhead(
+  groups: RowGroups,
+  count: number,
+  signal: AbortSignal | undefined,
+): Promise<{readonly first: readonly unknown[]; readonly all: RowGroups}> {
+  const first: unknown[] = [];
+  let failed: {readonly error: unknown} | undefined;
+  let abort = () => {};
+  const aborted = new Promise<undefined>(resolve => {
+    abort = () => resolve(undefined);
+  });
+  signal?.addEventListener('abort', abort);
+  try {
+    while (first.length < count && signal?.aborted !== true) {
+      const group = await Promise.race([groups.next(), aborted]);
+      if (group === undefined) break;
+      first.push(...group);
+    }
+  } catch (error) {
+    failed = {error};
+  }
+  signal?.removeEventListener('abort', abort);
+  let isBegun = false;
+  const next = async () => {
+    if (!isBegun && first.length > 0) {
+      isBegun = true;
+      return first;
+    }
+    if (failed !== undefined) throw failed.error;
+    return groups.next();
+  };
+  return {first, all: {next, close: () => groups.close()}};
+}

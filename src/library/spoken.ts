@@ -1,0 +1,36 @@
+import {BulkEnrichError} from '../errors.ts';
+import {describeSettings, spelled} from '../job/settings.ts';
+
+/** Messages are written for the command line; a program is told of its settings, as it writes them. */
+
+const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|[A-Z]\w*(?:=\w+)?))?/g;
+
+const settings = describeSettings();
+const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
+const bySnakeCase = new Map(settings.map(({name}) => [spelled(name, '_'), name]));
+
+/** The same sentence with `maxCredits` for `--max-credits`, and `force: true` for `--force`. */
+export function spoken(message: string): string {
+  return message
+    .replace(FLAG, (written, negated: string | undefined, flag: string, value = '') => {
+      const setting = byFlag.get(flag);
+      if (setting === undefined) return written;
+      if (negated !== undefined) return `${setting.name}: false`;
+      if (setting.value === undefined) return `${setting.name}: true${value}`;
+      return value === '' ? setting.name : `${setting.name}:${value}`;
+    })
+    .replace(/(?<![\w-])-o( OUT)?\b/g, 'output')
+    .replace(
+      /(?<=.)\b[a-z]+(?:_[a-z]+)+\b|^[a-z]+(?:_[a-z]+)+\b(?!:)/g,
+      word => bySnakeCase.get(word) ?? word,
+    );
+}
+
+/** An error whose message speaks of settings; any other as it is. */
+export function ofSettings(error: unknown): unknown {
+  if (!(error instanceof BulkEnrichError)) return error;
+  const before = error.message;
+  error.message = spoken(before);
+  if (error.stack !== undefined) error.stack = error.stack.replace(before, error.message);
+  return error;
+}

@@ -1,0 +1,31 @@
+import type {Ledger} from '../ledger/ledger.ts';
+import type {Operation} from '../operations/table.ts';
+import type {ExecutorEvents, Task} from './executor.ts';
+import type {LaneSettings, Outlet} from './outlet.ts';
+import type {PolicySettings} from './policy.ts';
+
+/** What an executor works with: where values leave, what it writes to, and how it decides. */
+export interface QueueExecutorOptions {
+  readonly outlet: Outlet;
+  readonly ledger: Pick<Ledger, 'reserve' | 'record'> & {readonly budget: Pick<Ledger['budget'], 'affords'>};
+  readonly lanes: readonly LaneSettings[];
+  /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
+  readonly concurrency?: number | undefined;
+  readonly policy: PolicySettings;
+  readonly maxOutageMs: number;
+  /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
+  readonly onBudget: 'stop' | 'publish';
+  readonly onOutage: 'stop' | 'publish';
+  /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
+  readonly renewals?: number | undefined;
+  readonly events: ExecutorEvents;
+  /** The keys of those that need no call any more; the cells that waited for them have been told. */
+  readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
+  /** Whether somebody still waits for its outcome; always, where it does not say. */
+  readonly isWanted?: ((task: Task) => boolean) | undefined;
+  /** Whether an answer of this operation is known from before, in this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
+  /** Milliseconds since the epoch, and a random number in [0, 1). */
+  readonly now: () => number;
+  readonly random: () => number;
+}

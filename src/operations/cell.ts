@@ -1,0 +1,100 @@
+/** What a cell is read by, beside what it holds. */
+export interface CellRules {
+  /** Texts that mean nothing in this list, in small letters. */
+  readonly empties?: ReadonlySet<string> | undefined;
+  /** Which address of several in one cell is meant: the only one, if all are the same. */
+  readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
+}
+
+/** What was taken off a cell before it was judged. Codes are stable, as those of faults. */
+export const repairCodes = {
+  invisible_characters:
+    'Blanks of another kind, or characters that nobody sees, were taken for blanks or left out.',
+  formula_text: 'It stood in ="…", as a spreadsheet keeps digits.',
+  leading_apostrophe: 'It began with an apostrophe, as a spreadsheet marks texts.',
+  quoted: 'It stood in quotation marks.',
+  uri: 'It began with tel: or mailto:.',
+  decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',
+  display_name: 'An address with a name, Jo Doe <jo@example.com>.',
+  brackets: 'It stood in brackets.',
+  port: 'A port stood behind the address.',
+  list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
+} as const;
+
+export type RepairCode = keyof typeof repairCodes;
+
+/** A cell without its wrapping. */
+export type Cell =
+  | {readonly state: 'text'; readonly text: string; readonly repairs: readonly RepairCode[]}
+  | {readonly state: 'empty'}
+  | {readonly state: 'unreadable'};
+
+/** What most cells are: printable ASCII that is wrapped in nothing. */
+const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
+const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
+/** Zero-width blanks, soft hyphens, and marks of direction that change no digit's place. */
+const UNSEEN =
+  /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
+/**
+ * Control characters; what turns the order of what is read; joiners inside, which tell addresses apart; what a program
+ * could not read before. A value with one of these is somebody else's, or nobody's.
+ */
+const UNREADABLE =
+  /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
+
+/** Takes off what programs wrap cells in, where only one thing can be meant. */
+export function readCell(raw: string, {empties}: CellRules = {}): Cell {
+  const trimmed = raw.trim();
+  const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;
+  if (isEmpty(trimmed)) return {state: 'empty'};
+  if (trimmed.length === raw.length && PLAIN.test(raw)) return {state: 'text', text: raw, repairs: []};
+  const repairs: RepairCode[] = [];
+  const seen = raw.replace(ODD_BLANKS, ' ').replace(UNSEEN, '');
+  if (seen !== raw) repairs.push('invisible_characters');
+  if (UNREADABLE.test(seen)) return {state: 'unreadable'};
+  const text = unwrap(seen.trim(), repairs);
+  return isEmpty(text) ? {state: 'empty'} : {state: 'text', text, repairs};
+}
+
+const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
+  ['formula_text', /^="([^"]*)"$/],
+  ['quoted', /^"([^"]*)"$/],
+  ['quoted', /^'([^']*)'$/],
+  ['leading_apostrophe', /^'([^']*)$/],
+];
+
+/** One within the other: each pass takes characters off. */
+function unwrap(given: string, repairs: RepairCode[]): string {
+  for (const [code, wrapping] of wrappings) {
+    const inner = wrapping.exec(given)?.[1];
+    if (inner === undefined) continue;
+    repairs.push(code);
+    return unwrap(inner.trim(), repairs);
+  }
+  return given;
+}
+
+/** What exports and people write where they have nothing, by language; whole cells, in small letters. */
+const PLACEHOLDERS = new Set(
+  [
+    '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',
+    'na|n/a|n.a.|n. a.|#n/a|#na|#null!|#value!|#ref!|#name?|#div/0!|#num!|#nv|#wert!|#bezug!|#valeur!',
+    'unknown|not known|tbd|tba|to be defined|not available|not applicable|not provided|not given|missing|blank|empty|(empty)|(blank)|no data|no value',
+    'k.a.|k. a.|k.a|ka|keine angabe|keine angaben|nicht angegeben|nicht vorhanden|nicht bekannt|unbekannt|keine|entfällt|leer',
+    'inconnu|inconnue|non renseigné|non renseignee|non renseignée|non communiqué|néant|aucun|aucune|n.c.|nc|s.o.|sans objet|vide',
+    'desconocido|desconocida|ninguno|ninguna|sin datos|sin dato|s/d|no disponible|no aplica|no consta|vacío',
+    'desconhecido|desconhecida|nenhum|nenhuma|não informado|nao informado|não disponível|não se aplica|sem dados|vazio',
+    'sconosciuto|sconosciuta|nessuno|nessuna|n.d.|n/d|nd|non disponibile|non specificato|non applicabile|vuoto',
+    'onbekend|geen|n.v.t.|nvt|niet bekend|niet beschikbaar|leeg',
+    'nieznany|nieznana|nieznane|brak|brak danych|nie dotyczy|b/d|b.d.|bd',
+    'okänd|okänt|ukendt|ukjent|saknas|mangler|ingen|inget|ei tiedossa|tuntematon',
+    'bilinmiyor|yok|belirtilmemiş|neznámý|neznámé|neuvedeno',
+    'неизвестно|неизвестен|нет|нет данных|н/д|не указано',
+    '不明|なし|無し|未記入|未知|无|無|不详|暂无|모름|없음',
+  ]
+    .join('|')
+    .split('|'),
+);
+
+export const isPlaceholder = (text: string): boolean =>
+  text.length < 20 && PLACEHOLDERS.has(text.toLowerCase());

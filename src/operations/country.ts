@@ -1,0 +1,77 @@
+import {createRequire} from 'node:module';
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+} from 'libphonenumber-js/min';
+import {isPlaceholder} from './cell.ts';
+
+/** Where a phone number in national form belongs, as far as its spelling depends on it. */
+export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
+
+/**
+ * The country that a text names: a code (`DE`, `DEU`, `UK`), a name in any of some eighty languages, or a calling code
+ * (`+49`). Bare digits name none: 250 is France in ISO 3166, and Rwanda to who dials it. Undefined for what names none.
+ *
+ * Names and codes are those of i18n-iso-countries; short names beside them are Unicode's (CLDR).
+ */
+export function phoneCountry(text: string | undefined): PhoneCountry | undefined {
+  const given = text?.trim() ?? '';
+  if (given === '') return undefined;
+  const code = given.toUpperCase();
+  if (isSupportedCountry(code)) return {defaultCountry: code};
+  const dialled = /^\(?(?:\+|00)\s*(\d[\d\s-]*)\)?$/.exec(given)?.[1]?.replace(/\D/g, '');
+  if (dialled !== undefined) return callingCodes().has(dialled) ? {defaultCallingCode: dialled} : undefined;
+  const named = countryNames().get(keyOf(given));
+  return named !== undefined && isSupportedCountry(named) ? {defaultCountry: named} : undefined;
+}
+
+/** Whether a cell says nothing of a country; `NA` is Namibia. */
+export function saysNoCountry(text: string): boolean {
+  const given = text.trim();
+  return isPlaceholder(given) && phoneCountry(given) === undefined;
+}
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
+const callingCodes = once(() => new Set<string>(getCountries().map(code => getCountryCallingCode(code))));
+
+/** Read when a country is first met that is no code of two letters: some 13,000 names, in 20 ms. */
+const countryNames = once((): ReadonlyMap<string, string> => {
+  const names = new Map<string, string | undefined>();
+  // What two countries are called names neither, as Congo.
+  const add = (name: string, code: string) => {
+    const key = keyOf(name);
+    names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);
+  };
+  const require = createRequire(import.meta.url);
+  const table = (file: string): unknown => require(`i18n-iso-countries/${file}`);
+  const languages = table('supportedLocales.json') as readonly string[];
+  for (const language of languages) {
+    const {countries} = table(`langs/${language}.json`) as {countries: Record<string, string | string[]>};
+    for (const [code, some] of Object.entries(countries)) for (const name of [some].flat()) add(name, code);
+  }
+  const short = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
+  for (const code of getCountries()) {
+    const name = short.of(code);
+    if (name !== undefined && !names.has(keyOf(name))) add(name, code);
+  }
+  // Codes go before names, whatever language those are in.
+  const codes = require('i18n-iso-countries/codes.json') as readonly [string, string][];
+  for (const [code, alpha3] of codes) names.set(keyOf(alpha3), code);
+  names.set('uk', 'GB');
+  return new Map([...names].flatMap(([name, code]) => (code === undefined ? [] : [[name, code] as const])));
+});
+
+/** Letters alone: `Côte d’Ivoire` is `cotedivoire`, and `The Netherlands` are `netherlands`. */
+function keyOf(name: string): string {
+  const plain = name.normalize('NFKD').toLowerCase();
+  return plain.replace(/^the\s+/, '').replace(/[^\p{L}\p{N}]/gu, '');
+}

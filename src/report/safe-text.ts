@@ -1,0 +1,14 @@
+/** C0, C1 and DEL, but for tabs and line ends: what steers a terminal. */
+const CONTROL = /(?![\t\n])\p{Cc}/gu;
+
+/** A text without control characters: reports are looked at in terminals and CI logs too. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROL, '');
+}
+
+/** JSON of the same value in which nothing steers a terminal or a CI log: JSON itself escapes C0 alone. */
+export function safeJson(json: string): string {
+  return json
+    .replace(CONTROL, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replace(/##(?=\[|vso\[)/g, '#\\u0023');
+}

@@ -1,0 +1,88 @@
+import {exact, type RunRecord} from './run-record.ts';
+
+export type Grouping = 'day' | 'job' | 'operation';
+
+interface Spent {
+  readonly calls: number;
+  readonly spent: number;
+  /** What may have been charged without a usable answer. */
+  readonly maybe_spent: number;
+}
+
+export interface SpendGroup extends Spent {
+  /** The day (UTC); the job, or the list where it has no name; the operation. */
+  readonly name: string;
+  readonly runs: number;
+}
+
+/** What `spend --json` writes. */
+export interface Spend {
+  readonly since: string;
+  readonly by: Grouping;
+  readonly groups: readonly SpendGroup[];
+  readonly total: Spent & {readonly runs: number};
+}
+
+const DAY_MS = 86_400_000;
+
+/** What was spent, by day (each of them, from the first to the last), by job or by operation, the largest first. */
+export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
+  const groups = new Map<
+    string,
+    {group: {-readonly [Key in keyof SpendGroup]: SpendGroup[Key]}; runs: Set<string>}
+  >();
+  const groupOf = (name: string) => {
+    const known = groups.get(name) ?? {
+      group: {name, runs: 0, calls: 0, spent: 0, maybe_spent: 0},
+      runs: new Set(),
+    };
+    groups.set(name, known);
+    return known;
+  };
+  if (by === 'day') for (const day of daysOf(records)) groupOf(day);
+  for (const record of records) {
+    for (const [name, {calls, spent, maybe_spent}] of partsOf(record, by)) {
+      const {group, runs} = groupOf(name);
+      runs.add(record.run_id);
+      group.calls += calls;
+      group.spent = exact(group.spent + spent);
+      group.maybe_spent = exact(group.maybe_spent + maybe_spent);
+    }
+  }
+  const all = [...groups.values()].map(({group, runs}) => ({...group, runs: runs.size}));
+  if (by !== 'day') all.sort((a, b) => b.spent + b.maybe_spent - a.spent - a.maybe_spent);
+  const sum = (of: 'calls' | 'spent' | 'maybe_spent') =>
+    exact(all.reduce((total, group) => total + group[of], 0));
+  const total = {
+    runs: new Set(records.map(({run_id}) => run_id)).size,
+    calls: sum('calls'),
+    spent: sum('spent'),
+    maybe_spent: sum('maybe_spent'),
+  };
+  return {since, by, groups: all, total};
+}
+
+function partsOf(record: RunRecord, by: Grouping): (readonly [string, Spent])[] {
+  const {calls, credits, ended_at, job, list} = record;
+  const {spent, maybe_spent, by_operation} = credits;
+  switch (by) {
+    case 'day':
+      return [[ended_at.slice(0, 10), {calls, spent, maybe_spent}]];
+    case 'job':
+      return [[job ?? list ?? '-', {calls, spent, maybe_spent}]];
+    case 'operation':
+      return Object.entries(by_operation);
+    default:
+      return by satisfies never;
+  }
+}
+
+function daysOf(records: readonly RunRecord[]): string[] {
+  const [first, last] = [records[0], records.at(-1)].map(record =>
+    Date.parse(record?.ended_at.slice(0, 10) ?? ''),
+  );
+  const days: string[] = [];
+  for (let day = first ?? Number.NaN; day <= (last ?? 0); day += DAY_MS)
+    days.push(new Date(day).toISOString().slice(0, 10));
+  return days;
+}

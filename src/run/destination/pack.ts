@@ -1,0 +1,44 @@
+import {createReadStream, createWriteStream, rmSync} from 'node:fs';
+import type {Transform} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import zlib from 'node:zlib';
+import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {type Compression, withoutCompression} from '../../job/name-endings.ts';
+
+/** Undefined where this Node has none. */
+const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
+  gzip: zlib.createGzip,
+  zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
+};
+
+/** @throws {UsageError} where this Node can't compress like that. */
+export function demandEngine(compression: Compression, path: string): void {
+  if (engines[compression] !== undefined) return;
+  const gzipped = `${withoutCompression(path)}.gz`;
+  throw new UsageError(
+    'output_compressed',
+    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. What is written to a pipe (-o - | ${compression}) can't be resumed.`,
+    {flags: ['-o', gzipped]},
+  );
+}
+
+/**
+ * Compresses a finished output. All of it at once and only then: what is written before can be cut back to a checkpoint,
+ * and the same rows are the same bytes however often the run was interrupted.
+ *
+ * @throws {OutputError}
+ */
+export async function pack(from: string, to: string, compression: Compression): Promise<void> {
+  rmSync(to, {force: true});
+  try {
+    const engine = engines[compression]?.();
+    if (engine === undefined) throw new Error(`this Node has no ${compression}`);
+    await pipeline(createReadStream(from), engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
+  } catch (error) {
+    throw new OutputError(
+      'output_unwritable',
+      `${to} can't be written (${systemReason(error)}). Free the cause (disk space, permissions), then run the same command again: it completes without any call.`,
+      {cause: error},
+    );
+  }
+}

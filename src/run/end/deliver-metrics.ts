@@ -1,0 +1,70 @@
+import {notify} from '../../client/notify.ts';
+import {textOf} from '../../disk/path.ts';
+import {writeAtomically} from '../../disk/replace.ts';
+import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
+import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
+import {dated, utcDate} from '../../job/paths.ts';
+import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
+import type {Summary} from '../../report/summary.ts';
+import type {RunIo} from '../io.ts';
+
+type Io = Pick<RunIo, 'env' | 'warn'>;
+
+/** Writes or pushes a run's metrics, where its job asks for them. Trouble is a warning. */
+export async function deliverMetrics(to: string | undefined, summary: Summary, io: Io): Promise<void> {
+  await deliver(to, summary.job, before => renderMetrics(summary, before), io);
+}
+
+/**
+ * Says how a run ended that has no summary, as it could not begin. Whether its files are the job's was perhaps not found
+ * out: one that is there is only replaced if it has metrics.
+ */
+export async function deliverEnd(
+  to: string | undefined,
+  job: string | undefined,
+  exitCode: ExitCode,
+  io: Io & Partial<Pick<RunIo, 'now'>>,
+): Promise<void> {
+  const name = job ?? null;
+  const finished = new Date((io.now ?? Date.now)()).toISOString();
+  const end = {job: name, finished_at: finished, exit_code: exitCode};
+  const render = (before: string) => (isMetrics(before) ? renderEnd(end, before) : undefined);
+  await deliver(to === '' || to === '-' ? undefined : to, name, render, io);
+}
+
+/** The same of a job that could not be made out: `metrics` and `name` are as they were given, and may be anything. */
+export async function deliverUnresolved(
+  {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
+  error: unknown,
+  io: Io,
+): Promise<void> {
+  if (typeof metrics !== 'string' || !isMetricsTarget(metrics)) return;
+  const day = typeof date === 'string' ? date : utcDate(Date.now());
+  const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
+  await deliverEnd(dated(metrics, day), typeof name === 'string' ? name : undefined, exitCode, io);
+}
+
+async function deliver(
+  to: string | undefined,
+  job: string | null,
+  render: (before: string) => string | undefined,
+  {env, warn}: Io,
+): Promise<void> {
+  if (to === undefined) return;
+  try {
+    const text = render(isAddress(to) ? '' : (textOf(to) ?? ''));
+    if (text === undefined) return;
+    if (isAddress(to)) await push(to, job, text, {env, warn});
+    else writeAtomically(to, text);
+  } catch (error) {
+    warn(error instanceof Error ? error.message : systemCode(error));
+  }
+}
+
+/** POST leaves what it does not name: the time of the last success stays there over nights that fail. */
+async function push(to: string, job: string | null, body: string, {env, warn}: Io): Promise<void> {
+  const auth = env.BULK_ENRICH_METRICS_AUTH;
+  const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+  const result = await notify(pushAddress(to, job), {body, contentType, ...(auth ? {auth} : {})});
+  if (result !== 'ok') warn(`The metrics could not be pushed (${result}).`);
+}

@@ -1,0 +1,109 @@
+import {UsageError} from '../../errors.ts';
+import {numberedColumns} from '../../input/column-names.ts';
+import type {Row} from '../../input/row.ts';
+import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
+import {
+  anyOf,
+  type Intelligence,
+  intelligenceNames,
+  type Operation,
+  operations,
+} from '../../operations/table.ts';
+
+type LookupGuess = Guess & {readonly operation: Intelligence};
+
+export function isLookup(only: readonly Operation[] | undefined) {
+  return (guess: Guess): guess is LookupGuess =>
+    guess.operation !== 'country' && only?.includes(guess.operation) !== false;
+}
+
+/** A column of which fewer values fit is named by nobody who has looked at it. */
+const LEAST_WORTH_NAMING = 0.1;
+
+/** The flags that name all columns that were found, sure or not, as one command takes them. */
+function flagsOf(guesses: readonly Guess[]): string[] {
+  return guesses
+    .filter(
+      ({share, national, listed}) => share === undefined || share + national + listed >= LEAST_WORTH_NAMING,
+    )
+    .flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+}
+
+/** A name with `=` in it would be taken for a column and its prefix. */
+function asChoice(operation: Guess['operation'], column: string): string {
+  return operation !== 'country' && column.includes('=')
+    ? `${column}=${operations[operation].prefix}`
+    : column;
+}
+
+/**
+ * Credits are spent only on columns that are surely what they look like.
+ *
+ * @throws {UsageError} when one is unsure, or there is none; with the flags that make it sure.
+ */
+export function demandSure(
+  all: readonly Guess[],
+  lookups: readonly LookupGuess[],
+  columns: readonly string[],
+): void {
+  const unsure = lookups.find(({confidence}) => confidence === 'unsure');
+  if (unsure !== undefined) {
+    const others = lookups.filter(guess => guess !== unsure);
+    const countries = all.filter(({operation}) => operation === 'country');
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries]);
+    if (lacksChoice(unsure)) throw listedForm(unsure);
+    throw mayHold(unsure, flagsOf([...lookups, ...countries]));
+  }
+  if (lookups.length > 0) return;
+  throw new UsageError(
+    'no_columns',
+    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
+  );
+}
+
+/** Nobody but its owner knows the country, so the command that works as it stands leaves the column out. */
+function nationalForm({column, national}: Guess, others: readonly Guess[]): UsageError {
+  const without = flagsOf(others);
+  const command =
+    without.length === 0 ? '' : `, or leave them out by naming the others: ${without.join(' ')}`;
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). Say where they belong: --country COLUMN, or --default-country with a country such as DE${command}.`,
+    {flags: without},
+  );
+}
+
+function listedForm({column, listed}: Guess): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Say which one is meant: --ip-from-list first (in X-Forwarded-For the client, as it says itself), last (what the last proxy saw), or only.`,
+    {flags: ['--ip-from-list', 'first']},
+  );
+}
+
+function mayHold({column, operation, share}: LookupGuess, flags: readonly string[]): UsageError {
+  const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.join(' ')}`}.`,
+    {flags},
+  );
+}
+
+/** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
+export function refuseValuesAsHeader(header: readonly string[], rows: readonly Row[]): void {
+  const value = header.findIndex(cell =>
+    intelligenceNames.some(name => {
+      const {canonical, isTelling} = operations[name];
+      return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+    }),
+  );
+  if (value < 0) return;
+  const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
+  const guesses = detectColumns(numberedColumns(header.length), all, {headless: true});
+  throw new UsageError(
+    'header_is_value',
+    `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….`,
+    {flags: ['--no-header', ...flagsOf(guesses.filter(({confidence}) => confidence === 'sure'))]},
+  );
+}

@@ -1,0 +1,81 @@
+import {UsageError} from '../../errors.ts';
+import {InputError} from '../../input/input-error.ts';
+import type {InputRecord, Row} from '../../input/row.ts';
+import type {PlanRow} from '../../lookup/plan-row.ts';
+import type {CellReader, Target} from '../../lookup/targets.ts';
+import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
+import {operations} from '../../operations/table.ts';
+
+/** Judging a list by fewer rows than this would be judging single rows. */
+const FEW_ROWS = 5;
+const FEW_VALUES = 20;
+const MOSTLY = 0.9;
+
+/** What to do about what most values of a column have. */
+const hints: Readonly<Record<string, string>> = {
+  country_unknown: ' Say where the numbers belong: --country COLUMN or --default-country US.',
+  ip_list: ' Say which of them is meant: --ip-from-list first, last or only.',
+};
+
+/**
+ * @throws {InputError} when nearly none of the first rows can be read: then the file is read in the wrong way. A job that
+ * says how many rejects it bears (`isBorne`) is asked no further.
+ */
+export function refuseMostlyRejected(sample: readonly InputRecord[], isBorne: boolean): void {
+  const rejects = sample.filter(record => record.type === 'reject');
+  if (isBorne || sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
+  const reason = mostFrequent(rejects.map(reject => reject.reason));
+  const example = rejects.find(reject => reject.reason === reason);
+  const short =
+    reason === 'column_count' ? ' Rows that only lack fields at their end: --pad-short-rows.' : '';
+  throw new InputError(
+    'input_rejected',
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To have the others all the same, say --max-rejects 100%.`,
+  );
+}
+
+/** @throws {UsageError} when a column holds something else. */
+export function refuseMostlyInvalid(
+  targets: readonly Target[],
+  rows: readonly Row[],
+  planRow: PlanRow,
+): void {
+  const planned = rows.map(planRow);
+  for (const [index, {column, operation}] of targets.entries()) {
+    const cells = planned.map(row => row[index]);
+    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
+    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
+    if (values < FEW_VALUES || codes.length <= MOSTLY * values) continue;
+    const code = mostFrequent(codes);
+    const hint = code === undefined ? '' : (hints[code] ?? '');
+    throw new UsageError(
+      'column_invalid',
+      `${codes.length} of the first ${values} values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
+    );
+  }
+}
+
+function mostFrequent(codes: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** A sentence on the first cell of the country column that names no country; undefined where each does. */
+export function doubtCountries(
+  column: string | undefined,
+  cell: CellReader | undefined,
+  rows: readonly Row[],
+): string | undefined {
+  const unknown = rows.flatMap(row => {
+    const text = cell?.(row)?.trim() ?? '';
+    return text === '' || saysNoCountry(text) || phoneCountry(text) !== undefined ? [] : [{text, row}];
+  });
+  const [first] = unknown;
+  if (first === undefined) return undefined;
+  const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
+  const expected = /^\d+$/.test(first.text)
+    ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
+    : 'a name or code such as DE';
+  return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not asked about there.`;
+}

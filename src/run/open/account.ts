@@ -1,0 +1,86 @@
+import {readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {userDirectory} from '../../disk/user-directory.ts';
+import {systemCode, systemReason, UsageError} from '../../errors.ts';
+import type {Env} from '../../job/endpoint.ts';
+import type {Job} from '../../job/job.ts';
+import {checkYaml, readYaml} from '../../job/parse.ts';
+import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
+import {endpointName, scopeOf} from '../identity.ts';
+
+/** The limits of a job's account, which all jobs that use it share. */
+export interface Account extends AccountFile {
+  /** By which what it used is counted: endpoint and label. */
+  readonly key: string;
+  /** Its file. */
+  readonly path: string;
+}
+
+/** What a job's account is known by, whether it has a file or not. */
+export function accountKey(job: Job): string {
+  return keyOf(scopeOf(job));
+}
+
+function keyOf({endpoint, account}: ReturnType<typeof scopeOf>): string {
+  return `${endpoint} ${account}`;
+}
+
+/**
+ * The account that a job uses, where there is a file for it.
+ *
+ * @throws {UsageError} when a file can't be read or checked, or two are of one account: a limit that nobody can read
+ * may be this job's.
+ */
+export function findAccount(
+  job: Pick<Job, 'endpoint' | 'settings'>,
+  env: Env,
+  warn: (sentence: string) => void,
+): Account | undefined {
+  const files = accountFiles(env).map(readAccount);
+  const {endpoint, account} = scopeOf(job);
+  const [found, other] = files.filter(({key}) => key === keyOf({endpoint, account}));
+  if (found !== undefined && other !== undefined)
+    throw new UsageError(
+      'account_twice',
+      `${found.path} and ${other.path} are both of the account "${account}" at ${endpoint}. Keep one.`,
+    );
+  const siblings = files.filter(file => file.key === keyOf({endpoint, account: file.account}));
+  if (found === undefined && siblings.length > 0)
+    warn(
+      `There is no file for the account "${account}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
+    );
+  return found;
+}
+
+function accountFiles(env: Env): string[] {
+  let directory: string;
+  try {
+    directory = join(userDirectory('config', env), 'accounts');
+  } catch {
+    // Where there is no home, nobody put a file into it.
+    return [];
+  }
+  try {
+    return readdirSync(directory)
+      .filter(name => /\.ya?ml$/.test(name))
+      .sort()
+      .map(name => join(directory, name));
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error))) return [];
+    throw new UsageError(
+      'account_file',
+      `The accounts in ${directory} can't be read: ${systemReason(error)}.`,
+    );
+  }
+}
+
+function readAccount(path: string): Account {
+  const file = checkYaml(readYaml(path, 'account file', 'account'), accountFileSchema, 'account');
+  const {endpoint} = file;
+  const name = endpointName(
+    endpoint === 'embedded'
+      ? {kind: 'embedded', byDefault: false}
+      : {kind: 'live', baseUrl: endpoint, apiKey: ''},
+  );
+  return {...file, path, key: keyOf({endpoint: name, account: file.account})};
+}

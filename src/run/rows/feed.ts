@@ -1,0 +1,93 @@
+import {BulkEnrichError} from '../../errors.ts';
+import {objectRecord} from '../../input/objects.ts';
+import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/row.ts';
+import type {Result} from '../../lookup/plan-row.ts';
+import type {EnrichedRow} from '../../output/encoder.ts';
+import {countReject} from '../books/counters.ts';
+import {logTrouble} from '../log.ts';
+import {type Session, WINDOW_BYTES} from '../session.ts';
+import {stopFor} from '../stop.ts';
+import {Admission} from './admission.ts';
+import {InOrder} from './in-order.ts';
+
+/** What became of a row that a program gave. */
+export interface FedRow {
+  readonly given: unknown;
+  readonly row: EnrichedRow<ObjectRow> | Reject;
+}
+
+/**
+ * plan → answers → in order, for the rows of one of the callers that share a session: they have an order and an end of
+ * their own, and the session's answers, pace and books.
+ */
+export class Feed {
+  readonly #session: Session;
+  readonly #window = new InOrder(WINDOW_BYTES);
+  readonly #admission: Admission;
+  readonly #position: InputPosition;
+  /** What is in the window, in its order. */
+  readonly #given: unknown[] = [];
+  #left = false;
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#position = session.source.position;
+    this.#admission = new Admission({...session, window: this.#window, isWanted: () => !this.#left});
+  }
+
+  /** Takes these, the first of which is row number `first` of the session; resolves when it may take more. */
+  async give(rows: readonly unknown[], first: number): Promise<void> {
+    const {job, stopper} = this.#session;
+    const {maxRecordSize} = job.settings;
+    const records: InputRecord[] = [];
+    try {
+      try {
+        for (const row of rows) records.push(objectRecord(row, first + records.length, maxRecordSize));
+      } finally {
+        this.#given.push(...rows.slice(0, records.length));
+        await this.#admission.admit({records, position: this.#position});
+      }
+    } catch (error) {
+      // The ledger's trouble is everybody's; a row's, such as a getter that throws, is its caller's.
+      if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
+      throw error;
+    }
+  }
+
+  /** The rows at the head that have all their answers, once there are any; undefined after the last. */
+  async take(): Promise<FedRow[] | undefined> {
+    const {writer} = this.#session;
+    const ready = await this.#window.take();
+    if (ready === undefined) return undefined;
+    logTrouble(this.#session, ready);
+    return ready.map(entry => {
+      const {record} = entry;
+      const given = this.#given.shift();
+      if (record.type === 'object') return {given, row: writer.judge(record, entry)};
+      if (record.type !== 'reject') throw new Error('a feed has objects only');
+      countReject(writer.counters, record);
+      return {given, row: record};
+    });
+  }
+
+  /** Rows that were given and not taken yet. */
+  get open(): number {
+    return this.#given.length;
+  }
+
+  /** Nothing more will be given. */
+  end(): void {
+    this.#window.end();
+  }
+
+  /** What is not known by now comes to this, and is not asked any more if it has not left. */
+  giveUp(result: Result): void {
+    this.#window.giveUp(result);
+  }
+
+  /** Nobody takes what is left, so nothing of it is asked any more. What is complete can still be taken. */
+  leave(): void {
+    this.#left = true;
+    this.#window.abort();
+  }
+}

@@ -1,0 +1,57 @@
+import {hash} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {parse} from 'yaml';
+import {z} from 'zod';
+import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
+import {ServiceSetupError} from '../setup-error.ts';
+
+/** Fields of answers that are given instead of looked up, by operation and value: all others are as ever. */
+export type GivenAnswers = {
+  readonly [Name in Intelligence]?: Readonly<Record<string, AnswerData<Name>>>;
+};
+
+const schema = z.strictObject(
+  perIntelligence(name => z.record(z.string(), operations[name].data).optional()),
+);
+
+/** @throws {ServiceSetupError} where the file can't be read; what is in it is checked when the service starts. */
+export function readAnswers(path: string): GivenAnswers {
+  try {
+    return parse(readFileSync(path, 'utf8')) as GivenAnswers;
+  } catch (error) {
+    throw new ServiceSetupError(`the answers file ${path} can't be read: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The given fields of a value, in whatever spelling that came.
+ *
+ * @throws {ServiceSetupError} for an operation or a value that is none, and a field of another type.
+ */
+export function answersBy(given: GivenAnswers): (name: Intelligence, value: string) => object | undefined {
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw new ServiceSetupError(`answers: ${issue?.path.join('.') || 'the whole'}: ${issue?.message}`);
+  }
+  const byValue = perIntelligence(
+    name => new Map(Object.entries(given[name] ?? {}).map(([text, data]) => [canonicalOf(name, text), data])),
+  );
+  return (name, value) => {
+    const canonical = operations[name].canonical(value);
+    return byValue[name].get(canonical.state === 'value' ? canonical.value : value);
+  };
+}
+
+function canonicalOf(name: Intelligence, text: string): string {
+  const canonical = operations[name].canonical(text);
+  if (canonical.state === 'value') return canonical.value;
+  throw new ServiceSetupError(
+    `answers: "${text}" is no ${operations[name].singular} as calls have it${name === 'phone' ? ', such as +442079460018' : ''}`,
+  );
+}
+
+/** A path that is another one for other answers: who keeps answers by address does not take one for the other's. */
+export function pathOf(given: GivenAnswers | undefined): string {
+  return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
+}

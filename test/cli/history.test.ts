@@ -1,0 +1,161 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {z} from 'zod';
+import type {PlanReport as Plan} from '../../src/estimate/estimate.ts';
+import type {RunRecord} from '../../src/report/run-record.ts';
+import type {Spend} from '../../src/report/spend.ts';
+import {type Service, startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+interface Runs {
+  readonly runs: readonly RunRecord[];
+}
+
+let service: Service;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  service = await startService();
+  sandbox = createSandbox();
+});
+afterAll(async () => {
+  await service.close();
+  sandbox[Symbol.dispose]();
+});
+
+const here = (...args: string[]) => runHere(sandbox, args, {env: service.env});
+
+/** Runs a command and returns what it writes, once it fits its schema in docs. */
+async function checked<T>(schema: string, ...args: string[]): Promise<T> {
+  const {code, stdout, stderr} = await here(...args);
+  expect(code, stderr).toBe(0);
+  const written = JSON.parse(
+    readFileSync(new URL(`../../docs/${schema}.schema.json`, import.meta.url), 'utf8'),
+  );
+  const found: unknown = JSON.parse(stdout);
+  expect(z.fromJSONSchema(written).safeParse(found)).toMatchObject({success: true});
+  expect(z.fromJSONSchema(written).safeParse({}).success).toBe(schema === 'lookup');
+  return found as T;
+}
+
+const list = (rows: number) =>
+  `ip,email\n${Array.from({length: rows}, (_, n) => `203.0.113.${n},person${n}@example.com\n`).join('')}`;
+
+test('before any run there is nothing to say, and nothing is made', async () => {
+  expect((await here('runs')).stdout).toBe('No run has ended in the last 30d.\n');
+  expect((await here('spend', '--since', '7d')).stdout).toBe(
+    'No run of a service that charges has ended in the last 7d.\n',
+  );
+  expect((await checked<Runs>('runs', 'runs', '--json')).runs).toEqual([]);
+  expect(await here('runs', '--since', 'soon')).toMatchObject({code: 2});
+  expect(await here('spend', '--json', '--csv')).toMatchObject({code: 2});
+  expect(await here('spend', '--by', 'hour')).toMatchObject({code: 2});
+});
+
+describe('after some runs, named and not, cut off and gone on with', () => {
+  beforeAll(async () => {
+    sandbox.write('secret-place/list.csv', list(30));
+    const args = ['run', 'secret-place/list.csv', '--score', 'none', '--rate', 'unlimited'];
+    await here(...args, '--max-credits', '20');
+    await here(...args, '--max-credits', '100');
+    sandbox.write(
+      'night.yaml',
+      'name: nightly\ninput: secret-place/list.csv\noutput: night.csv\nendpoint: live\nip: ip\nemail: email\nforce: true\ncost: email=0.7\nrate: unlimited\n',
+    );
+    await here(...args, '--endpoint', 'embedded', '-o', 'practice.csv');
+    sandbox.write('secret-place/list.csv', list(33));
+    service.setScript(call => (call.value === '203.0.113.32' ? reply.error(422, 'odd') : undefined));
+    await here('run', '--job', 'night.yaml');
+    service.setScript(undefined);
+  });
+
+  test('runs has a line for each end, which add up to what the service counted', async () => {
+    const {runs} = await checked<Runs>('runs', 'runs', '--json');
+    expect(runs).toMatchObject([
+      {job: null, list: 'list.csv', reason: 'budget', exit_code: 7, calls: 20, saved: expect.any(Number)},
+      {job: null, list: 'list.csv', reason: 'done', exit_code: 0, rows: 30, calls: 40, hit_rate: 0},
+      {job: null, account: {endpoint: 'embedded'}, calls: 60},
+      {job: 'nightly', reason: 'lookups_failed', exit_code: 3, rows: 33, calls: 6, hit_rate: 0.909091},
+    ]);
+    expect(runs[0]?.run_id).toBe(runs[1]?.run_id);
+    expect(runs[3]?.credits).toEqual({
+      spent: 4.1,
+      maybe_spent: 1,
+      by_operation: {ip: {calls: 3, spent: 2, maybe_spent: 1}, email: {calls: 3, spent: 2.1, maybe_spent: 0}},
+    });
+    expect(runs.reduce((sum, {calls}) => sum + calls, 0)).toBe(60 + service.ledger.calls);
+    expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
+    const {stdout} = await here('runs');
+    expect(stdout.split('\n')[0]).toMatch(
+      /^run +ended \(UTC\) +job or list +account +why +exit +rows +calls/,
+    );
+    expect(stdout).toMatch(/nightly +default +lookups_failed +3 +33 +6 +4\.1 +1 +/);
+    expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
+      /^run_id,.*,drift,credits_email,credits_ip$/,
+    );
+  });
+
+  test('a summary is kept of each, without its directories', async () => {
+    const {runs} = await checked<Runs>('runs', 'runs', '--json');
+    const {stdout} = await here('runs', runs[0]?.run_id.slice(0, 8) ?? '');
+    expect(JSON.parse(stdout)).toMatchObject({
+      exit_code: 0,
+      input: {paths: ['list.csv']},
+      rows: {written: 30},
+    });
+    expect(await here('runs', 'nobody')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('No summary'),
+    });
+  });
+
+  test('spend sums up by day, job and operation', async () => {
+    const {groups, total} = await checked<Spend>('spend', 'spend', '--json');
+    expect(total).toEqual({runs: 2, calls: 66, spent: 64.1, maybe_spent: 1});
+    expect(groups.reduce((sum, {spent}) => sum + spent, 0)).toBeCloseTo(64.1, 6);
+    expect((await checked<Spend>('spend', 'spend', '--json', '--by', 'job')).groups).toEqual([
+      {name: 'list.csv', runs: 1, calls: 60, spent: 60, maybe_spent: 0},
+      {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1},
+    ]);
+    const {stdout} = await here('spend', '--by', 'operation');
+    expect(stdout).toMatch(/^ip +32 +1 +33 +2 {2}█{40}$/m);
+    expect(stdout).toContain('64.1 credits spent and 1 perhaps in the last 30d, by 66 calls of 2 runs.');
+    expect((await here('spend', '--by', 'operation', '--csv')).stdout).toBe(
+      'operation,runs,calls,credits_spent,credits_maybe_spent\nip,2,33,32,1\nemail,2,33,32.1,0\n',
+    );
+  });
+
+  test('plan says what the same list cost the last time', async () => {
+    const named = await checked<Plan>('plan', 'plan', '--job', 'night.yaml', '--json');
+    expect(named.last).toMatchObject({rows: 33, calls: 6, credits: 5.1});
+    const unnamed = await checked<Plan>('plan', 'plan', 'secret-place/list.csv', '--json');
+    expect(unnamed.last).toMatchObject({rows: 30, calls: 60, credits: 60, hit_rate: 0});
+    expect((await here('plan', 'secret-place/list.csv')).stdout).toMatch(
+      /^Last time \(.*UTC\): 60 credits for 30 rows, 0% of the values known$/m,
+    );
+    sandbox.write('other.csv', list(2));
+    expect((await checked<Plan>('plan', 'plan', 'other.csv', '--json')).last).toBeNull();
+  });
+
+  test('nothing in the history is a value, a key or a directory', () => {
+    const kept = readFileSync(join(sandbox.home, 'state', 'bulk-enrich', 'runs.db'), 'latin1');
+    expect(kept).toContain('nightly');
+    expect(kept).not.toMatch(/person|203\.0|secret-place|canary-key/);
+  });
+
+  test('doctor, cache stats and lookup write what their schemas say', async () => {
+    await checked('doctor', 'doctor', '--json');
+    const stats = await checked<{answers: unknown}>('cache-stats', 'cache', 'stats', '--json');
+    expect(stats.answers).toMatchObject([
+      {operation: 'email', answers: 63},
+      {operation: 'ip', answers: 62},
+    ]);
+    expect(await checked('cache-stats', 'cache', 'stats', '--json', '--cache', 'nowhere')).toMatchObject({
+      bytes: 0,
+    });
+    await checked('lookup', 'lookup', 'ip', '203.0.113.7', '--json');
+  });
+});

@@ -1,0 +1,315 @@
+import {execFile, spawnSync} from 'node:child_process';
+import {chmodSync} from 'node:fs';
+import {promisify} from 'node:util';
+import zlib, {gzipSync} from 'node:zlib';
+import iconv from 'iconv-lite';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {type Service, startService} from './service.ts';
+
+/** A list as somebody has it, and what becomes of it in one try: it works, or the message says what to do. */
+interface Case {
+  readonly name: string;
+  readonly file?: string;
+  readonly text: string | Uint8Array;
+  readonly flags?: readonly string[];
+  /** The exit code, where it is not 0. */
+  readonly code?: number;
+  /** What a person is told. */
+  readonly says?: RegExp;
+  /** What stands in the output, or was asked. */
+  readonly has?: RegExp;
+  /** That the command behind `Try:` does the job. */
+  readonly tryWorks?: true;
+}
+
+const lines = (...rows: readonly string[]) => `${rows.join('\n')}\n`;
+const many = (count: number, row: (n: number) => string) => Array.from({length: count}, (_, n) => row(n));
+
+const cases: readonly Case[] = [
+  {
+    name: 'phone numbers that a program wrote as 30901820.0',
+    text: lines('phone,country', '30901820.0,DE', '30901820,DE'),
+    says: /1 × phone\.decimal_zero: row 1/,
+    has: /^30901820\.0,DE,ok,.*"\{""phone"":\[""decimal_zero""\]\}"$/m,
+  },
+  {
+    name: 'a leading apostrophe',
+    text: lines('ip', "'192.0.2.1"),
+    says: /1 × ip\.leading_apostrophe/,
+    has: /^'192\.0\.2\.1,ok,/m,
+  },
+  {
+    name: 'digits as ="…", unquoted as Excel macros write them',
+    text: lines('phone,n', '="12025550100",1', '="12025550101",2'),
+    flags: ['--default-country', 'US'],
+    says: /2 × phone\.formula_text/,
+    has: /^"=""12025550100""",1,ok,/m,
+  },
+  {
+    name: 'Name <address>',
+    text: lines('email', 'Jo Doe <jo@example.com>'),
+    says: /1 × email\.display_name/,
+    has: /,ok,/,
+  },
+  {name: 'mailto:', text: lines('email', 'mailto:jo@example.com'), says: /1 × email\.uri/, has: /,ok,/},
+  {name: 'tel:', text: lines('phone', 'tel:+12025550100'), says: /1 × phone\.uri/, has: /,ok,/},
+  {name: 'address and port', text: lines('ip', '192.0.2.1:8080'), says: /1 × ip\.port/, has: /,ok,/},
+  {
+    name: 'IPv6 with and without a port',
+    text: lines('ip', '[2001:db8::1]:443', '2001:db8::1', '192.0.2.1', '192.0.2.2'),
+    says: /2 × ip\.ipv6_unsupported: rows 1, 2 \(the service takes IPv4 only\)/,
+    has: /^192\.0\.2\.1,ok,/m,
+  },
+  {
+    name: 'blanks that nobody sees',
+    text: lines('email', 'jo@example.com\u200B', '\u00A0al@example.com'),
+    says: /2 × email\.invisible_characters/,
+    has: /,ok,/,
+  },
+  {
+    name: 'NUL and control characters',
+    text: lines('email', 'jo@example.com\u0000', 'j\u0007o@example.com', 'al@example.com', 'bo@example.com'),
+    says: /2 × email\.unreadable_characters/,
+  },
+  {
+    name: 'X-Forwarded-For lists',
+    text: lines('x_forwarded_for', ...many(6, n => `"192.0.2.${n}, 198.51.100.7"`)),
+    code: 2,
+    says: /several IP addresses in a cell.*--ip-from-list first/,
+    tryWorks: true,
+  },
+  {
+    name: 'placeholders of many languages',
+    text: lines('email', 'unknown', 'TBD', 'k.A.', '#N/A', '?', 'desconocido', '不明', 'jo@example.com'),
+    says: /^email +8 +1 +\d +1 +7 /m,
+  },
+  {
+    name: 'a placeholder of its own',
+    text: lines('email', 'keine Mail', 'jo@example.com'),
+    flags: ['--empty', 'Keine Mail'],
+    says: /^email +2 +1 +\d +1 +1 /m,
+  },
+  {
+    name: 'countries by name, three letters, UK and calling code',
+    text: lines(
+      'phone,country',
+      '030 23125 001,Germany',
+      '030 23125 001,Deutschland',
+      '030 23125 001,DEU',
+      '020 7946 0958,UK',
+      '030 23125 001,+49',
+    ),
+    says: /^phone +5 +2 +\d +5 +0 +0 /m,
+  },
+  {
+    name: 'a country that is misspelt',
+    text: lines('phone,country', '030 23125 001,Germany', '030 23125 002,Germanny'),
+    says: /"country" holds "Germanny" \(row 2\); expected a name or code such as DE/,
+  },
+  {
+    name: 'national numbers without a country, beside columns that are sure',
+    text: lines('Telefon,Mail', ...many(6, n => `030 23125 00${n},p${n}@example.com`)),
+    code: 2,
+    says: /national form.*--country COLUMN, or --default-country/,
+    tryWorks: true,
+  },
+  {
+    name: 'an unsure column beside sure ones: one command with all of them',
+    text: lines('id,login,mail,land', ...many(4, n => `${n},192.0.2.${n},p${n}@example.com,DE`)),
+    code: 2,
+    says: /Try: bulk-enrich run .* --ip login --email mail --country land$/m,
+    tryWorks: true,
+  },
+  {
+    name: 'nested NDJSON',
+    file: 'list.ndjson',
+    text: lines('{"user":{"ip":"192.0.2.1","contact":{"email":"jo@example.com"}}}'),
+    has: /"user\.ip"|"enrichment":\{"ip":\{"status":"ok"/,
+  },
+  {name: 'headers with emoji', text: lines('📧 E-Mail,🌍IP', 'jo@example.com,192.0.2.1'), has: /,ok,.*,ok,/},
+  {
+    name: 'no header',
+    text: lines('192.0.2.1,jo@example.com', '192.0.2.2,al@example.com'),
+    code: 2,
+    says: /seems to have no header.*--no-header/,
+    tryWorks: true,
+  },
+  {
+    name: 'a title above the header',
+    text: lines(
+      'Customers of 2026',
+      '',
+      'id,ip,email',
+      ...many(3, n => `${n},192.0.2.${n},p${n}@example.com`),
+    ),
+    code: 8,
+    says: /the first 2 lines seem to be a title; line 3 looks like the header.*--skip-lines 2/,
+    tryWorks: true,
+  },
+  {
+    name: 'a title that a spreadsheet filled up',
+    text: lines('Customers;;', 'id;ip;email', ...many(3, n => `${n};192.0.2.${n};p${n}@example.com`)),
+    code: 8,
+    says: /--skip-lines 1/,
+    tryWorks: true,
+  },
+  {
+    name: 'short rows',
+    text: lines('ip,email,note', '192.0.2.1,jo@example.com'),
+    code: 3,
+    says: /1 × rejected\.column_count: row 1 \(.*--pad-short-rows\)/,
+  },
+  {
+    name: 'short rows, filled up',
+    text: lines('ip,email,note', '192.0.2.1,jo@example.com'),
+    flags: ['--pad-short-rows'],
+    has: /^192\.0\.2\.1,jo@example\.com,,ok,/m,
+  },
+  {
+    name: 'nearly all rows are read in the wrong way',
+    text: lines('ip,email', ...many(20, n => `192.0.2.${n};p${n}@example.com;x,y,z`)),
+    flags: ['--ip', 'ip'],
+    code: 8,
+    says: /20 of the first 20 rows can't be read.*Nothing was sent/,
+  },
+  {
+    name: 'Windows-1252 from an old Excel',
+    text: iconv.encode(
+      'Name;E-Mail\r\nJürgen Müller;j@example.com\r\nAnna Weiß;a@example.com\r\nBjörn Größe;b@example.com\r\n',
+      'windows-1252',
+    ),
+    says: /is not UTF-8: its letters are read as windows-1252/,
+    has: /^\uFEFFName;E-Mail;[\s\S]*\r\nJürgen Müller;/,
+  },
+  {
+    name: 'a few letters that are not UTF-8',
+    text: iconv.encode('Name;E-Mail\r\nMüller;j@example.com\r\nAnna;a@example.com\r\n', 'windows-1252'),
+    code: 3,
+    says: /not all UTF-8.*--encoding windows-1252/,
+  },
+  {
+    name: 'UTF-16 as Excel saves Unicode text',
+    text: Buffer.concat([
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('Name\tE-Mail\r\nZoë\tz@example.com\r\n', 'utf16le'),
+    ]),
+    has: /^\uFEFFName\tE-Mail\t/,
+  },
+  {
+    name: 'a JSON list',
+    file: 'list.json',
+    text: '[\n  {"ip": "192.0.2.1",\n   "n": 12345678901234567890},\n  {"ip": "192.0.2.2"}\n]\n',
+    has: /^\{"ip": "192\.0\.2\.1","n": 12345678901234567890,"enrichment"/,
+  },
+  {
+    name: 'a spreadsheet',
+    file: 'list.xlsx',
+    text: Buffer.from('PK\u0003\u0004 not really'),
+    code: 8,
+    says: /spreadsheet.*Save or export it as CSV/,
+  },
+  ...(['xlsx', 'parquet', 'html', 'json'] as const).map(
+    (ending): Case => ({
+      name: `an output that is called .${ending}`,
+      text: lines('ip', '192.0.2.1'),
+      flags: ['-o', `out.${ending}`],
+      code: 2,
+      says: /can't be written in the format of its name\. .*(\.csv|\.ndjson)/,
+    }),
+  ),
+  {
+    name: 'an output that is compressed',
+    text: lines('ip', '192.0.2.1'),
+    flags: ['-o', 'out.csv.zst'],
+    ...(Reflect.has(zlib, 'createZstdCompress')
+      ? {}
+      : {code: 2, says: /Use Node >= 22\.15, or gzip: out\.csv\.gz/, tryWorks: true as const}),
+  },
+  {name: 'a gzipped list', file: 'list.csv.gz', text: gzipSync('ip\n192.0.2.1\n'), has: /^192\.0\.2\.1,ok,/m},
+  {
+    name: 'scientific notation',
+    text: lines('phone', '4.47E+11', '+12025550100'),
+    says: /1 × phone\.scientific_notation: row 1 \(.*make the column text there/,
+    // A fault of the list says nothing of the person.
+    has: /^4\.47E\+11,invalid,scientific_notation,.*,,unknown,\[\],/m,
+  },
+];
+
+/** Made once: each list in a folder of its own would cost more than the runs. */
+let sandbox: Sandbox;
+let service: Service;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  service = await startService();
+});
+afterAll(async () => {
+  sandbox[Symbol.dispose]();
+  await service.close();
+});
+
+const run = (args: readonly string[]) => runHere(sandbox, args, {env: service.env});
+
+test('there are 35 or more', () => expect(cases.length).toBeGreaterThanOrEqual(35));
+
+test.each(cases.map((one, index) => ({...one, index})))(
+  '$name',
+  async ({index, file = 'list.csv', text, flags = [], code = 0, says, has, tryWorks}) => {
+    const input = `${index}/${file}`;
+    sandbox.write(input, text);
+    const args = ['run', input, '--rate', 'unlimited', ...flags];
+    const outcome = await run(args);
+    expect(outcome, outcome.stderr).toMatchObject({code});
+    if (says !== undefined) expect(outcome.stderr).toMatch(says);
+    if (has !== undefined) expect(sandbox.read(outputOf(outcome))).toMatch(has);
+    // What a run refuses, its plan refuses too.
+    if (code === 2 || code === 8) expect((await run(['plan', ...args.slice(1)])).code).toBe(code);
+    if (tryWorks) expect(await tried(outcome)).toMatchObject({code: 0});
+  },
+);
+
+function outputOf({stderr}: CommandOutcome): string {
+  return /written to (.*?)[.,]?(?: |\n|$)/.exec(stderr)?.[1]?.replace(/\.$/, '') ?? 'none';
+}
+
+/** Runs what stands behind `Try:`, its words as a shell takes them. */
+function tried({stderr}: CommandOutcome): Promise<CommandOutcome> {
+  const command = /^Try: bulk-enrich (.*)$/m.exec(stderr)?.[1] ?? '';
+  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  return run(words);
+}
+
+/** Runs a script in a shell that knows the command; fails where it does. */
+function shell(box: Sandbox, script: string) {
+  box.write('bin/bulk-enrich', `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`);
+  chmodSync(box.path('bin/bulk-enrich'), 0o755);
+  const env = {PATH: `${box.path('bin')}:${process.env.PATH}`, HOME: box.home, ...service.env};
+  return promisify(execFile)('sh', ['-ec', script], {cwd: box.directory, env});
+}
+
+test('the rejected rows are run again as the last line says, once they are put right', async () => {
+  using box = createSandbox();
+  box.write('my list.csv', lines('ip,"a note"', '192.0.2.1,x', '192.0.2.2', '192.0.2.3'));
+  const {code, stderr} = await runHere(box, ['run', 'my list.csv'], {env: service.env});
+  expect(code).toBe(3);
+  const [, list, edit, again] =
+    /^To put right and run only those: (.*); edit (.*); (.*)$/m.exec(stderr) ?? [];
+  await shell(box, `${list}\nsed -i 's/^192.*/&,y/' ${edit}\n${again} --endpoint embedded`);
+  expect(box.read('my list.enriched.again.enriched.csv')).toMatch(
+    /^ip,a note,.*\n192\.0\.2\.2,y,ok,.*\n192\.0\.2\.3,y,ok,/,
+  );
+});
+
+test.runIf(spawnSync('zstd', ['--version']).status === 0)(
+  'a zstd list is read by this Node, or as the message says',
+  async () => {
+    using box = createSandbox();
+    box.write('list.csv', lines('ip', '192.0.2.1'));
+    await shell(box, 'zstd -q list.csv');
+    const {code, stderr} = await runHere(box, ['run', 'list.csv.zst'], {env: service.env});
+    const command = /^Try: (.*)$/m.exec(stderr)?.[1];
+    if (code !== 0) await shell(box, command ?? 'false');
+    expect(box.read('list.enriched.csv')).toMatch(/^192\.0\.2\.1,ok,/m);
+  },
+);

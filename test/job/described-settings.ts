@@ -1,0 +1,30 @@
+import type {describeSettings} from '../../src/job/settings.ts';
+
+/** The settings of a job as an interface whose members have their sentences, from what the code says of them. */
+export function describedSettings(settings: ReturnType<typeof describeSettings>): string {
+  const members = settings.map(({name, description, default: value, defaultText}) => {
+    const known = defaultText ?? (value === undefined ? undefined : String(value));
+    return `  /** ${description}${known === undefined ? '' : ` Default: ${known}.`} */\n  readonly ${name}?: Setting<'${name}'>;\n`;
+  });
+  return `// Written by \`npm run schema\` from src/job/settings: what editors show of each setting is what the command's help says.
+import type {WrittenJob} from '../job/settings.ts';
+
+/** A setting as a program writes it, which need not be able to change it afterwards. */
+type Setting<Name extends keyof WrittenJob> = Unchanged<WrittenJob[Name]>;
+type Unchanged<Value> = Value extends readonly (infer One)[]
+  ? readonly Unchanged<One>[]
+  : Value extends object
+    ? {readonly [Name in keyof Value]: Unchanged<Value[Name]>}
+    : Value;
+
+/** Settings of a job, as in a job file, in camel case. */
+export interface JobInput {
+  /** Name of the job, for its summary, its daily budget and its history. */
+  readonly name?: Setting<'name'>;
+  /** The input file, or several of them. */
+  readonly input: Setting<'input'>;
+  /** The output file. */
+  readonly output?: Setting<'output'>;
+${members.join('')}}
+`;
+}

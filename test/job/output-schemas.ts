@@ -1,0 +1,139 @@
+import {z} from 'zod';
+import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
+import {runRecordSchema} from '../../src/report/run-record.ts';
+import type {Spend} from '../../src/report/spend.ts';
+import {summarySchema} from '../../src/report/summary.ts';
+
+/** What commands write with `--json`: what is in `docs/NAME.schema.json` (`npm run schema`). They only gain fields. */
+
+const whole = z.int().min(0);
+const credits = z.number().min(0);
+const time = z.iso.datetime();
+
+const plannedColumn = z.object({operation: z.string(), column: z.string(), how: z.string()});
+
+const planSchema = z.object({
+  format: z.enum(['csv', 'ndjson']),
+  columns: z.array(plannedColumn),
+  left_out: z
+    .array(plannedColumn)
+    .describe('Columns that look as if they could be asked about, and are not.'),
+  rows: whole,
+  rejected: whole.describe("Records that can't be read."),
+  lookups: z.partialRecord(
+    z.enum(operationNames),
+    z.object({
+      values: whole,
+      empty: whole,
+      invalid: whole,
+      repaired: whole.describe('Cells whose wrapping a run would take off before it asks.'),
+      filtered: whole.describe('Of rows that are not asked about (where).'),
+      distinct: whole,
+      known: whole.describe('Those that the answer store has a fresh answer for.'),
+      calls: whole,
+      conditional: whole.describe('Calls that are made only where a condition holds (when).'),
+    }),
+  ),
+  errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+  repairs: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+  credits: z.object({
+    at_least: credits,
+    all_sent_once: credits.describe('Where every condition holds, and no call has to be sent again.'),
+    at_most: credits,
+  }),
+  last: z
+    .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})
+    .nullable()
+    .describe('What the same list cost the last time that all of it was written, where that is known.'),
+  time_ms: whole.nullable().describe('At the rate; null where there is none.'),
+  rate_per_second: z.number().nullable(),
+});
+
+const runsSchema = z.object({since: time, runs: z.array(runRecordSchema)});
+
+const doctorSchema = z.object({
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['ok', 'warning', 'failed']),
+      detail: z.string(),
+      exitCode: whole.optional().describe('What a run would end with for this reason; of failures only.'),
+    }),
+  ),
+});
+
+const cacheStatsSchema = z.object({
+  directory: z.string(),
+  bytes: whole.describe('Of the file; 0 where there is none.'),
+  answers: z.array(z.object({operation: z.string(), answers: whole, oldest: time, newest: time})),
+});
+
+const member = {
+  id: z.string(),
+  host: z.string(),
+  pid: whole,
+  startedAt: z.number().describe('Milliseconds since the epoch.'),
+};
+
+const fleetStatusSchema = z.object({
+  identity: z.string().optional().describe('Program, version and endpoint; missing where nobody is there.'),
+  workers: z.array(
+    z.object({
+      ...member,
+      concurrency: whole,
+      inFlight: whole,
+      chunks: whole,
+      clockAheadMs: z.number(),
+      calls: z.record(z.string(), whole).describe('By what became of them.'),
+    }),
+  ),
+  runs: z.array(
+    z.object({
+      ...member,
+      job: z.string().optional(),
+      runId: z.string(),
+      rate: z.string(),
+      rows: whole,
+      out: whole.describe('Values that are with the fleet.'),
+      calls: whole,
+      spent: credits,
+      maybeSpent: credits,
+      limit: credits.nullable(),
+    }),
+  ),
+  chunks: z.object({waiting: whole, active: whole}),
+  heldMs: z.number().describe('Nothing is sent for so long, as the service throttled.'),
+});
+
+const spent = {
+  calls: whole,
+  spent: z.number(),
+  maybe_spent: z.number().describe('What may have been charged without a usable answer.'),
+};
+
+const spendSchema = z.object({
+  since: time,
+  by: z.enum(['day', 'job', 'operation']),
+  groups: z.array(
+    z.object({
+      name: z.string().describe('The day (UTC); the job, or the list where it has no name; the operation.'),
+      runs: whole,
+      ...spent,
+    }),
+  ),
+  total: z.object({runs: whole, ...spent}),
+}) satisfies z.ZodType<Spend>;
+
+const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data));
+
+/** By the name of the file, with a title. */
+export const outputSchemas = {
+  summary: ['The summary of a run of bulk-enrich', summarySchema],
+  plan: ['What bulk-enrich plan --json writes', planSchema],
+  runs: ['What bulk-enrich runs --json writes', runsSchema],
+  spend: ['What bulk-enrich spend --json writes', spendSchema],
+  doctor: ['What bulk-enrich doctor --json writes', doctorSchema],
+  'cache-stats': ['What bulk-enrich cache stats --json writes', cacheStatsSchema],
+  'fleet-status': ['What bulk-enrich fleet status --json writes', fleetStatusSchema],
+  lookup: ['What bulk-enrich lookup writes', lookupSchema],
+} as const;

@@ -1,0 +1,109 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {parse, parseAllDocuments} from 'yaml';
+import {exitCodes} from '../../src/errors.ts';
+
+const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
+
+/** What a scheduler makes of an exit code. */
+type Fate = 'success' | 'again' | 'failed';
+
+interface FailureRule {
+  readonly action: 'Ignore' | 'FailJob';
+  readonly onExitCodes?: {readonly containerName: string; readonly operator: 'In'; readonly values: number[]};
+  readonly onPodConditions?: readonly {readonly type: string}[];
+}
+
+interface JobSpec {
+  readonly backoffLimit: number;
+  readonly podFailurePolicy: {readonly rules: readonly FailureRule[]};
+  readonly template: {
+    readonly spec: {
+      readonly terminationGracePeriodSeconds: number;
+      readonly containers: readonly {readonly name: string; readonly command: readonly string[]}[];
+    };
+  };
+}
+
+const cronJobs: readonly (readonly [string, JobSpec])[] = [
+  ['schedule/kubernetes-cronjob.yaml', parse(read('schedule/kubernetes-cronjob.yaml')).spec.jobTemplate.spec],
+  [
+    'fleet/kubernetes.yaml',
+    parseAllDocuments(read('fleet/kubernetes.yaml'))
+      .map(document => document.toJS())
+      .find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec,
+  ],
+];
+
+function start({template}: JobSpec, ...args: readonly string[]) {
+  const [program = '', ...words] = template.spec.containers[0]?.command ?? [];
+  return spawn(program, [...words, ...args], {stdio: ['ignore', 'pipe', 'inherit']});
+}
+
+/** What the container ends with where the run ends with this code. */
+async function endOf(job: JobSpec, code: number): Promise<number> {
+  const [ended] = await once(start(job, '/bin/sh', '-c', `exit ${code}`), 'exit');
+  return ended as number;
+}
+
+async function fateInKubernetes(job: JobSpec, code: number): Promise<Fate> {
+  const ended = await endOf(job, code);
+  if (ended === 0) return 'success';
+  const rule = job.podFailurePolicy.rules.find(({onExitCodes}) => onExitCodes?.values.includes(ended));
+  return rule === undefined ? 'again' : 'failed';
+}
+
+const unit = read('schedule/bulk-enrich.service');
+const codesOf = (name: string) =>
+  (new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '').split(' ').map(Number);
+
+function fateInSystemd(code: number): Fate {
+  if (code === 0 || codesOf('SuccessExitStatus').includes(code)) return 'success';
+  return codesOf('RestartForceExitStatus').includes(code) ? 'again' : 'failed';
+}
+
+/** Signals have a test of their own: systemd sends them itself. */
+const ends = Object.entries(exitCodes).filter(([, code]) => code < 128);
+
+test('the unit repeats an outage, and nothing that is complete or for somebody to look at', () => {
+  const fates = Object.fromEntries(ends.map(([name, code]) => [name, fateInSystemd(code)]));
+  const {ok, incomplete, locked, temporary, ...others} = fates;
+  expect([ok, incomplete, locked, temporary]).toEqual(['success', 'success', 'success', 'again']);
+  expect(new Set(Object.values(others))).toEqual(new Set(['failed']));
+});
+
+describe.each(cronJobs)('the CronJob of %s', (_, job) => {
+  test('does with every exit code what the unit does', async () => {
+    const fates = await Promise.all(
+      ends.map(async ([name, code]) => [name, await fateInKubernetes(job, code)]),
+    );
+    expect(fates).toEqual(ends.map(([name, code]) => [name, fateInSystemd(code)]));
+  });
+
+  test('goes on after a disruption, whatever the container ended with, and counts that against nothing', () => {
+    expect(job.podFailurePolicy.rules[0]).toEqual({
+      action: 'Ignore',
+      onPodConditions: [{type: 'DisruptionTarget'}],
+    });
+    expect(job.backoffLimit).toBeGreaterThan(6);
+  });
+
+  test('hands SIGTERM on, and waits for what the run makes of it', async () => {
+    const child = start(
+      job,
+      '/bin/sh',
+      '-c',
+      `trap 'kill $!; echo saved; exit ${exitCodes.terminated}' TERM; sleep 60 & echo up; wait`,
+    );
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (said === '') child.kill('SIGTERM');
+      said += text;
+    });
+    const [code] = await once(child, 'close');
+    expect([code, said]).toEqual([exitCodes.terminated, 'up\nsaved\n']);
+    expect(job.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,33 @@
+import {describe, expect, test} from 'vitest';
+import {intelligenceLookup} from '../../src/ledger/lookup.ts';
+import {dueAge, freshnessOf} from '../../src/ledger/store/freshness.ts';
+
+const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
+
+test('what was bought in one night falls due evenly over the last fifth of its term, a value always at one age', () => {
+  const ages = keys.map(key => dueAge(key, 30));
+  expect(keys.map(key => dueAge(key, 30))).toEqual(ages);
+  const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
+  expect(byNight.reduce((sum, count) => sum + count)).toBe(keys.length);
+  expect(Math.max(...byNight)).toBeLessThan((keys.length / 6) * 1.15);
+});
+
+describe('what an answer is good for', () => {
+  const [key = ''] = keys;
+  const due = dueAge(key, 1_000);
+  test.each([
+    [0, 'fresh'],
+    [800, 'fresh'],
+    [due, 'fresh'],
+    [due + 1, 'due'],
+    [1_000, 'due'],
+    [1_001, 'stale'],
+    [1_500, 'stale'],
+    [1_501, undefined],
+  ])('at an age of %d: %s', (age, expected) => {
+    expect(freshnessOf(key, age, 1_000, 500)).toBe(expected);
+  });
+  test('a term of 0 is none', () => {
+    expect([freshnessOf(key, 0, 0, 0), freshnessOf(key, 1, 0, 0)]).toEqual(['fresh', undefined]);
+  });
+});

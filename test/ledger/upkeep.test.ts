@@ -1,0 +1,90 @@
+import {mkdtempSync, rmSync, statSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {openStoreFile, STORE_FILE} from '../../src/ledger/store/store-file.ts';
+import {keepUp} from '../../src/ledger/store/upkeep.ts';
+import {perOperation} from '../../src/operations/table.ts';
+
+const DAY = 86_400_000;
+const NOW = 20_000 * DAY;
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-upkeep-'));
+});
+afterEach(() => rmSync(directory, {recursive: true}));
+
+/** Answers of these ages, in days, of one operation; each with so many bytes. */
+function fill(operation: string, ages: readonly number[], bytes = 10): void {
+  const db = openStoreFile(directory, 0);
+  const put = db.prepare('INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?)');
+  const data = JSON.stringify({text: 'x'.repeat(bytes)});
+  db.transaction(() => {
+    for (const [n, age] of ages.entries())
+      put.run(`${operation}${age}-${n}`, 's', operation, NOW - age * DAY, data);
+  });
+  db.close();
+}
+
+function kept(): string[] {
+  const db = openStoreFile(directory, 0);
+  const rows = db.prepare('SELECT operation, at FROM answer ORDER BY operation, at DESC').all();
+  db.close();
+  return rows.map(({operation, at}) => `${operation} ${(NOW - Number(at)) / DAY}`);
+}
+
+/** A run that uses answers up to an age, so many days later. */
+const run = (days: number, later = 0, maxBytes?: number) =>
+  keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, now: NOW + later * DAY});
+
+test('what is past every age in use goes; an age counts for five weeks after its last run', async () => {
+  fill('ip', [0]);
+  await run(1);
+  await run(30);
+  fill('ip', [2, 20, 31]);
+  fill('phone', [100]);
+  await run(1);
+  expect(kept()).toEqual(['ip 0', 'ip 2', 'ip 20']);
+  await run(3, 36);
+  expect(kept()).toEqual([]);
+});
+
+test('a store that was used before it kept itself small has its ages found out first', async () => {
+  fill('ip', [300]);
+  await run(1);
+  await run(1, 34);
+  expect(kept()).toEqual(['ip 300']);
+  await run(1, 36);
+  expect(kept()).toEqual([]);
+});
+
+test('beyond a size the oldest go, and the file gets smaller', async () => {
+  fill('ip', [0]);
+  await run(365);
+  fill(
+    'email',
+    Array.from({length: 600}, (_, n) => (n * 7) % 300),
+    4_000,
+  );
+  const before = statSync(join(directory, STORE_FILE)).size;
+  expect(await run(365, 0, 1_000_000)).toBeGreaterThan(300);
+  const left = kept().map(line => Number(line.slice(line.indexOf(' '))));
+  expect(left.length).toBeGreaterThan(150);
+  expect(Math.max(...left)).toBeLessThan(150);
+  const after = statSync(join(directory, STORE_FILE)).size;
+  expect([after < 1_100_000, before > 2_400_000]).toEqual([true, true]);
+  expect(await run(365, 0, 1_000_000)).toBe(0);
+});
+
+test('another run that writes is not waited for, and one that reads goes on', async () => {
+  fill('ip', [0]);
+  await run(1);
+  fill('ip', [5]);
+  const other = openStoreFile(directory, 0);
+  other.exec('BEGIN IMMEDIATE');
+  await expect(run(1)).rejects.toMatchObject({code: expect.stringMatching(/^SQLITE_BUSY/)});
+  other.exec('COMMIT');
+  other.close();
+  await run(1);
+  expect(kept()).toEqual(['ip 0']);
+});

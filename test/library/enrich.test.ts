@@ -1,0 +1,253 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {expect, it} from 'vitest';
+import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
+import {bySpeed, gate, startProgram} from './program.ts';
+
+const settings = {...bySpeed, ip: 'ip'} as const;
+
+async function* rows(count: number, seen: {read: number} = {read: 0}, text = '') {
+  for (let id = 0; id < count; id++) {
+    seen.read = id + 1;
+    yield {id, ip: `192.0.2.${id % 50}`, text};
+  }
+}
+
+async function all<T>(enriched: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const row of enriched) found.push(row);
+  return found;
+}
+
+it('rows come back in order with their answers, each value asked for once', async () => {
+  await using program = await startProgram();
+  const enriched = await all(enrich(rows(3_000), settings, program.options));
+  expect(enriched.map(row => row.id)).toEqual(Array.from({length: 3_000}, (_, id) => id));
+  expect(enriched[7]).toMatchObject({ip: '192.0.2.7', enrichment: {ip: {status: 'ok', error: null}}});
+  expect(program.api.ledger.calls).toBe(50);
+});
+
+it("the caller's own objects come back, whatever is in them", async () => {
+  await using program = await startProgram();
+  class Signup {
+    readonly when = new Date(0);
+    readonly tags = new Map([['a', new Set([1])]]);
+    readonly score = Number.NaN;
+    readonly none = undefined;
+    readonly big = 12345678901234567890n;
+    readonly self = this;
+    readonly #ip: string;
+    constructor(ip: string) {
+      this.#ip = ip;
+    }
+    get ip(): string {
+      return this.#ip;
+    }
+  }
+  const given = [new Signup('192.0.2.1'), new Signup('192.0.2.2')];
+  const before = given.map(row => Object.entries(row));
+  const enriched = await all(enrich(given, settings, program.options));
+  for (const [index, row] of enriched.entries()) {
+    expect(row).toBe(given[index]);
+    expect(row).toBeInstanceOf(Signup);
+    expect(Object.entries(row).slice(0, -1)).toEqual(before[index]);
+    expect(row.enrichment.ip.status).toBe('ok');
+  }
+});
+
+it('a row that takes no more properties comes as a copy; one with an enrichment of its own costs nothing', async () => {
+  await using program = await startProgram();
+  const frozen = Object.freeze({ip: '192.0.2.1'});
+  const [copy] = await all(enrich([frozen], settings, program.options));
+  expect(copy).toMatchObject({ip: '192.0.2.1', enrichment: {ip: {status: 'ok'}}});
+  // What an earlier run put there is replaced.
+  const again = {ip: '192.0.2.1'};
+  for (const _ of [1, 2])
+    expect((await all(enrich([again], {...settings, cache: program.temporary}, program.options)))[0]).toBe(
+      again,
+    );
+  const taken = [{ip: '192.0.2.2'}, {ip: '192.0.2.3', enrichment: 'mine'}];
+  const out: unknown[] = [];
+  const reading = async () => {
+    for await (const row of enrich(taken, settings, program.options)) out.push(row);
+  };
+  await expect(reading()).rejects.toMatchObject({code: 'column_clash'});
+  expect(out).toHaveLength(1);
+  expect(program.api.ledger.calls).toBe(3);
+});
+
+it('each row of a live source is asked for as it comes; an idle one ends at once on abort', async () => {
+  await using program = await startProgram();
+  const reason = new Error('the request was closed');
+  const controller = new AbortController();
+  const next = gate();
+  async function* live() {
+    yield {ip: '192.0.2.1'};
+    await next.opened;
+  }
+  const out: string[] = [];
+  const reading = async () => {
+    for await (const row of enrich(live(), settings, {...program.options, signal: controller.signal})) {
+      out.push(row.ip);
+      // The source has nothing more for now, and never will.
+      setImmediate(() => controller.abort(reason));
+    }
+  };
+  const error = await reading().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error).toMatchObject({name: 'AbortError', code: 'aborted', cause: reason});
+  expect(out).toEqual(['192.0.2.1']);
+  next.open();
+});
+
+it('graceMs says how long calls in flight get on abort and on break; then they are maybe spent', async () => {
+  const sent = gate();
+  const held = gate();
+  await using program = await startProgram({
+    script: async ({value}) => {
+      if (value === '192.0.2.1') return undefined;
+      sent.open();
+      await held.opened;
+      return undefined;
+    },
+  });
+  const summary = `${program.temporary}/summary.json`;
+  const options = {...program.options, graceMs: 0};
+  for await (const row of enrich([{ip: '192.0.2.1'}, {ip: '192.0.2.2'}], {...settings, summary}, options)) {
+    expect(row.ip).toBe('192.0.2.1');
+    await sent.opened;
+    break;
+  }
+  expect(JSON.parse(readFileSync(summary, 'utf8'))).toMatchObject({
+    status: 'interrupted',
+    credits: {spent: 1, maybe_spent: 1},
+  });
+  held.open();
+});
+
+it('no rows are no error', async () => {
+  await using program = await startProgram();
+  expect(await all(enrich([], settings, program.options))).toEqual([]);
+  expect(program.api.ledger.requests).toBe(0);
+});
+
+it('who stops taking rows stops the reading and the calls', async () => {
+  await using program = await startProgram();
+  const seen = {read: 0};
+  for await (const row of enrich(rows(100_000, seen, 'x'.repeat(2_000)), settings, program.options))
+    if (row.id === 3) break;
+  expect(seen.read).toBeLessThan(60_000);
+});
+
+it('a run that stops throws, with the code and the exit code of the command', async () => {
+  await using program = await startProgram();
+  program.api.setKey('another');
+  await expect(all(enrich(rows(10), settings, program.options))).rejects.toMatchObject({
+    constructor: BulkEnrichError,
+    code: 'credentials',
+    exitCode: 6,
+  });
+});
+
+it.each([
+  ['async', settings],
+  ['without named columns', bySpeed],
+])('rows that were read before their source failed come out, then its own error: %s', async (_, given) => {
+  await using program = await startProgram();
+  const own = new Error('the database went away');
+  async function* broken() {
+    yield {ip: '192.0.2.1'};
+    yield {ip: '192.0.2.2'};
+    throw own;
+  }
+  const out: string[] = [];
+  const reading = async () => {
+    for await (const row of enrich(broken(), given, program.options)) out.push(row.ip);
+  };
+  expect(await reading().catch((thrown: unknown) => thrown)).toBe(own);
+  expect(out).toEqual(['192.0.2.1', '192.0.2.2']);
+});
+
+it('a row that is too large, or no object, is a result with its index', async () => {
+  await using program = await startProgram();
+  const given = [{ip: '192.0.2.1'}, {ip: '192.0.2.2', text: 'x'.repeat(3_000)}, null, 'text', [1]];
+  const enriched = await all(
+    enrich(given as {ip: string}[], {...settings, maxRecordSize: 1_024}, program.options),
+  );
+  expect(enriched.map(({enrichment}) => [enrichment.rejected?.index, enrichment.rejected?.reason])).toEqual([
+    [undefined, undefined],
+    [1, 'too_large'],
+    [2, 'not_an_object'],
+    [3, 'not_an_object'],
+    [4, 'not_an_object'],
+  ]);
+  expect(enriched[1]).toBe(given[1]);
+  expect(enriched[2]?.enrichment).toMatchObject({
+    ip: {status: 'skipped', error: 'rejected', data: null},
+    risk: {level: 'unknown'},
+  });
+  expect(program.api.ledger.calls).toBe(1);
+});
+
+it.each([
+  ['of the key that was meant', [{ip: '192.0.2.1'}, {ip: null}], 'Did you mean "ip"?'],
+  ['where a row lacks it, but not all', [{}, {ipp: '192.0.2.1'}], undefined],
+])('a column that no row has fails as the command does, %s', async (_, given, message) => {
+  await using program = await startProgram();
+  const misspelt = {...settings, ip: 'ipp'} as unknown as EnrichSettings<object>;
+  const reading = all(enrich(given as object[], misspelt, program.options));
+  if (message === undefined) expect(await reading).toHaveLength(2);
+  else
+    await expect(reading).rejects.toMatchObject({
+      code: 'unknown_column',
+      message: expect.stringContaining(message),
+    });
+});
+
+it('failIf is judged once all rows are out', async () => {
+  await using program = await startProgram();
+  const failIf = ['rows.written > 1'];
+  const out: number[] = [];
+  const reading = async () => {
+    for await (const {id} of enrich(rows(3), {...settings, failIf}, program.options)) out.push(id);
+  };
+  await expect(reading()).rejects.toMatchObject({code: 'fail_if', exitCode: 4});
+  expect(out).toEqual([0, 1, 2]);
+});
+
+it('enrichStream takes and gives rows in object mode', async () => {
+  await using program = await startProgram();
+  const ids: number[] = [];
+  await pipeline(Readable.from(rows(120)), enrichStream(settings, program.options), async stream => {
+    for await (const row of stream) ids.push((row as {id: number}).id);
+  });
+  expect(ids).toHaveLength(120);
+});
+
+it.each([
+  [{emial: 'x'}, 'emial: there is no such setting. Did you mean "email"?'],
+  [{max_credits: 5}, 'max_credits: there is no such setting. Did you mean "maxCredits"?'],
+  [{ip: 'ip', maxCredits: -1}, /^maxCredits: expected /],
+  [{ip: 'ip', output: 'out.csv'}, 'output: rows that a program gives have no such setting.'],
+  [{ip: 'ip', rejects: 'x'}, 'rejects: rows that a program gives have no such setting.'],
+  [{ip: 'ip', fields: 'ip.contry'}, /^fields: no looked-up operation .* Did you mean "ip.country"\?$/],
+  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) asks .*cache: false/],
+])('a mistake in the settings %j is spoken of as they are written', async (given, message) => {
+  await using program = await startProgram();
+  const wrong = {cache: false, ...given} as EnrichSettings<{ip: string}>;
+  await expect(all(enrich(rows(1), wrong, program.options))).rejects.toThrow(message);
+});
+
+it('nothing is left in the temporary directory, however the process ends', async () => {
+  await using program = await startProgram();
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = program.temporary;
+  try {
+    for await (const _ of enrich(rows(2), {...settings, maxCredits: 5}, program.options))
+      expect(readdirSync(program.temporary).filter(name => name.startsWith('bulk-enrich-'))).toEqual([]);
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+});

@@ -1,0 +1,154 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {notify} from '../../src/client/notify.ts';
+import {takeLock} from '../../src/disk/lock.ts';
+import {runJob} from '../../src/index.ts';
+import {pushAddress} from '../../src/job/monitoring/metrics-address.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {startPingServer} from '../support/ping-server.ts';
+
+const LIST = 'email\njo@example.com\n';
+const ARGS = ['run', 'in.csv', '--email', 'email', '--endpoint', 'embedded', '--no-cache'];
+
+function site(): Sandbox {
+  const sandbox = createSandbox();
+  sandbox.write('in.csv', LIST);
+  return sandbox;
+}
+
+describe('what is told to other services', () => {
+  test('follows no redirect', async () => {
+    await using elsewhere = await startPingServer();
+    await using health = await startPingServer(`to ${elsewhere.url}`);
+    expect(await notify(new URL(health.url))).toBe('http_302');
+    expect([health.pings.length, elsewhere.pings]).toEqual([1, []]);
+  });
+
+  test('takes nothing of an answer without end', async () => {
+    await using health = await startPingServer('flood');
+    expect(await notify(new URL(health.url))).toBe('ok');
+    expect(await notify(new URL(health.url), {body: 'x', contentType: 'text/plain'})).toBe('ok');
+    const {sent} = health;
+    expect(sent).toBeLessThan(16_000_000);
+    await new Promise(resolve => setTimeout(resolve, 50));
+    expect(health.sent).toBe(sent);
+  });
+});
+
+describe('a run that finds another at its output', () => {
+  test('tells no health check, leaves the metrics as they are, and is no alarm for cron or GitHub', async () => {
+    using sandbox = site();
+    await using health = await startPingServer();
+    sandbox.write('out.prom', '# HELP bulk_enrich_x The other one writes it.\n');
+    const lock = takeLock(sandbox.path('in.enriched.csv.run'), {ours: true, busy: () => ''});
+    const told = ['--ping-url', health.url, '--metrics', 'out.prom'];
+    const env = {GITHUB_ACTIONS: 'true'};
+    const loud = await runHere(sandbox, [...ARGS, ...told], {env});
+    expect([loud.code, loud.stderr]).toEqual([11, expect.stringMatching(/^::notice /)]);
+    expect(loud.stderr).not.toContain('::error');
+    expect(await runHere(sandbox, [...ARGS, ...told, '--quiet'])).toMatchObject({code: 11, stderr: ''});
+    lock.release();
+    expect(health.pings).toEqual([]);
+    expect(sandbox.read('out.prom')).toContain('The other one writes it.');
+  });
+});
+
+describe('metrics on every exit', () => {
+  const codeIn = (text: string) => /^bulk_enrich_last_run_exit_code\{.*\} (\d+)$/m.exec(text)?.[1];
+
+  test('a key that is missing, a setting that is wrong, an output that is there', async () => {
+    using sandbox = site();
+    sandbox.write(
+      'job.yaml',
+      'name: nightly\ninput: in.csv\nendpoint: live\nmetrics: "{date}.prom"\ndate: 2026-01-05\n',
+    );
+    writeFileSync(sandbox.path('2026-01-05.prom'), success('nightly'));
+    const withoutKey = await runHere(sandbox, ['run', '--job', 'job.yaml']);
+    expect(withoutKey.code).toBe(2);
+    const after = sandbox.read('2026-01-05.prom');
+    expect(codeIn(after)).toBe('2');
+    expect(after).toContain('bulk_enrich_last_run_success{job_name="nightly"} 0\n');
+    expect(after).toContain('bulk_enrich_last_success_timestamp_seconds{job_name="nightly"} 1700000000\n');
+
+    for (const wrong of [
+      ['--rate', 'fast'],
+      ['-o', 'in.csv'],
+    ]) {
+      writeFileSync(sandbox.path('out.prom'), success(''));
+      const {code} = await runHere(sandbox, [...ARGS, '--metrics', 'out.prom', ...wrong]);
+      expect([code, codeIn(sandbox.read('out.prom'))]).toEqual([2, '2']);
+    }
+    expect(sandbox.read('in.csv')).toBe(LIST);
+  });
+
+  test('from code, too', async () => {
+    using sandbox = site();
+    const metrics = sandbox.path('out.prom');
+    const given = {input: sandbox.path('in.csv'), email: 'email', endpoint: 'live' as const, metrics};
+    await expect(runJob(given, {env: {}})).rejects.toThrow(/BULK_ENRICH/);
+    expect(codeIn(readFileSync(metrics, 'utf8'))).toBe('2');
+  });
+
+  test('a file that is no metrics stays as it is, whatever was wrong', async () => {
+    using sandbox = site();
+    const {code} = await runHere(sandbox, [...ARGS, '--metrics', 'in.csv']);
+    expect([code, sandbox.read('in.csv')]).toEqual([2, LIST]);
+  });
+
+  const success = (job: string) =>
+    `# HELP bulk_enrich_x x\nbulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\nbulk_enrich_last_run_success{job_name="${job}"} 1\n`;
+});
+
+describe('a Pushgateway', () => {
+  const pushed: {readonly request: string; readonly body: string; readonly auth: string | undefined}[] = [];
+  let status = 200;
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    pushed.push({request: `${request.method} ${request.url}`, body, auth: request.headers.authorization});
+    response.writeHead(status).end();
+  });
+  let url = '';
+  beforeAll(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  test('gets the metrics by POST, which keeps the last success over nights that fail', async () => {
+    using sandbox = site();
+    const env = {BULK_ENRICH_METRICS_AUTH: 'pusher:secret'};
+    expect((await runHere(sandbox, [...ARGS, '--metrics', `${url}/gate`], {env})).code).toBe(0);
+    const mistaken = await runHere(sandbox, [...ARGS, '--email', 'mail', '--metrics', url]);
+    expect(mistaken.code).toBe(2);
+    expect(pushed.map(({request, auth}) => [request, auth])).toEqual([
+      ['POST /gate/metrics/job/bulk-enrich', `Basic ${btoa('pusher:secret')}`],
+      ['POST /metrics/job/bulk-enrich', undefined],
+    ]);
+    expect(pushed[0]?.body).toContain('bulk_enrich_last_success_timestamp_seconds');
+    expect(pushed[1]?.body).not.toContain('bulk_enrich_last_success_timestamp_seconds');
+    expect(pushed[1]?.body).toContain('bulk_enrich_last_run_exit_code{job_name=""} 2\n');
+  });
+
+  test('one that refuses is a warning without its address', async () => {
+    using sandbox = site();
+    status = 401;
+    const {code, stderr} = await runHere(sandbox, [...ARGS, '--metrics', url]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('Warning: The metrics could not be pushed (http_401).'),
+    ]);
+    expect(stderr).not.toContain(url);
+  });
+
+  test.each([
+    ['https://push.example.com', 'nightly', 'https://push.example.com/metrics/job/nightly'],
+    ['https://push.example.com/a/?x=1', 'nightly', 'https://push.example.com/a/metrics/job/nightly?x=1'],
+    ['https://push.example.com/metrics/job/a/env/b', 'c', 'https://push.example.com/metrics/job/a/env/b'],
+  ])('%s: %s is the group %s', (to, job, group) => {
+    expect(pushAddress(to, job).href).toBe(group);
+  });
+});

@@ -1,0 +1,103 @@
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {startService} from '../e2e/service.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
+
+function writeAccount(stage: Stage, name: string, text: string): string {
+  const directory = join(stage.env.XDG_CONFIG_HOME ?? '', 'bulk-enrich', 'accounts');
+  mkdirSync(directory, {recursive: true});
+  writeFileSync(join(directory, name), text.replace('URL', stage.api.url));
+  return join(directory, name);
+}
+
+test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
+  await using stage = await openStage();
+  let now = Date.parse('2031-05-30T22:00:00Z');
+  const path = writeAccount(
+    stage,
+    'production.yaml',
+    'endpoint: URL/\nmax_credits_per_day: 50\nmax_credits_per_month: 80\nwarn_at: 90%\n',
+  );
+  const job = (name: string, from: number, count: number, more = {}) => {
+    stage.write('list.csv', ips(count, from));
+    const raw = {ip: 'ip', output: `${name}.csv`, concurrency: 4, force: true, ...more};
+    return stage.run(raw, {fromFile: true, name, now: () => now});
+  };
+  const first = await job('signups', 0, 30);
+  expect(first).toMatchObject({code: 0, warnings: []});
+  expect(first.summary?.credits.account).toEqual({
+    label: 'default',
+    per_day: {limit: 50, used: 30},
+    per_month: {limit: 80, used: 30},
+  });
+  const second = await job('logins', 100, 30);
+  expect(second).toMatchObject({
+    code: 7,
+    summary: {credits: {spent: 20}, come_back_at: '2031-05-31T00:00:00.000Z'},
+  });
+  expect(second.message).toContain(`max_credits_per_day in ${path}`);
+  expect(second.warnings).toEqual([
+    `45 of the day's 50 credits (max_credits_per_day in ${path}) are used, by all runs together.`,
+  ]);
+  now += 86_400_000;
+  expect(await job('another', 200, 10, {account: 'other'})).toMatchObject({
+    code: 0,
+    warnings: [expect.stringContaining('There is no file for the account "other"')],
+  });
+  const third = await job('logins', 100, 60);
+  expect(third).toMatchObject({
+    code: 7,
+    summary: {come_back_at: '2031-06-01T00:00:00.000Z', credits: {account: {per_month: {used: 80}}}},
+  });
+  expect(stage.api.ledger.credits).toBe(90);
+});
+
+test('a single lookup takes its turn and its credit like a run', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write(
+    '../home/config/bulk-enrich/accounts/a.yaml',
+    `endpoint: ${service.url}\nrate: 2/s\nmax_credits_per_month: 2\n`,
+  );
+  const lookup = () => runHere(sandbox, ['lookup', 'ip', '203.0.113.7'], service);
+  expect([(await lookup()).code, (await lookup()).code]).toEqual([0, 0]);
+  expect(await lookup()).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/^Error: The month's credit limit \(max_credits_per_month in .*a\.yaml\)/m),
+  });
+  expect(service.ledger.calls).toBe(2);
+});
+
+test('a file that says what can not be is refused, and nothing is sent, whatever account it is for', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const refused = async (text: string) => {
+    const path = writeAccount(stage, 'a.yaml', text);
+    const {code, message} = await stage.run({ip: 'ip', account: 'other'});
+    expect(code).toBe(2);
+    return message.replaceAll(path, 'a.yaml');
+  };
+  expect(await refused('endpoint: ftp://api.example.com\n')).toBe(
+    'a.yaml:1: endpoint: expected embedded, or a base URL such as https://api.example.com.',
+  );
+  expect(await refused('endpoint: URL\nrate: fast\n')).toBe(
+    'a.yaml:2: rate: expected a rate such as 20/s, 300/m or 1000/h.',
+  );
+  expect(await refused('endpoint: URL\nrate: 20/s\nwarnat: 1\n')).toBe(
+    'a.yaml:3: warnat: there is no such key.',
+  );
+  expect(await refused('endpoint: URL\nmax_credits_per_day: -1\n')).toBe(
+    'a.yaml:2: max_credits_per_day: expected a whole number, 0 or more.',
+  );
+  expect(await refused('20/s\n')).toContain('a.yaml:1: ');
+  expect(await refused('endpoint: URL\nendpoint: URL\n')).toContain('a.yaml:2: ');
+  const one = writeAccount(stage, 'a.yaml', 'endpoint: URL\naccount: other\n');
+  const two = writeAccount(stage, 'b.yml', 'endpoint: URL/\naccount: other\n');
+  expect((await stage.run({ip: 'ip', account: 'other'})).message).toBe(
+    `${one} and ${two} are both of the account "other" at ${stage.api.url}. Keep one.`,
+  );
+  expect(stage.api.ledger.requests).toBe(0);
+});

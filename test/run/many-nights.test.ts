@@ -1,0 +1,5 @@
+import {test} from 'vitest';
+import {expectNoGrowth} from './many-nights.ts';
+
+test('night after night nothing grows: not the store, not the state, not a file beside the output', () =>
+  expectNoGrowth(10));

@@ -1,0 +1,213 @@
+import {describe, expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
+import type {Call} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {accelerated} from '../support/fast-clock.ts';
+import {interrupt, ips, openStage} from '../support/stage.ts';
+
+const DAY_MS = 86_400_000;
+const nightly = {ip: 'ip', force: true, concurrency: 4, maxAge: '30d'};
+const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
+const rows = (text: string) => text.trimEnd().split('\n').slice(1);
+const down = () => reply.error(503, 'unavailable');
+
+describe('a value that the service rejects', () => {
+  const rejecting = ({value}: Call) =>
+    Number(value.split('.').at(-1)) < 3 ? reply.error(422, 'odd_value') : undefined;
+
+  test('is asked once, known from then on, shown with its code, and no reason for exit 3', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10, 5));
+    await stage.run(nightly);
+    stage.api.setScript(rejecting);
+    stage.write('list.csv', ips(10));
+    const lookups = {ip: {failed: 3, rejected: 3, answered: 7}};
+    const bought = {lookups, credits: {spent: 2, maybe_spent: 3}};
+    expect(await stage.run(nightly)).toMatchObject({code: 0, summary: bought});
+    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_cache: 10, calls: 0}}};
+    expect(await stage.run(nightly)).toMatchObject({code: 0, summary: known});
+    expect(rows(stage.read('out.csv'))[0]).toMatch(/^203\.0\.113\.0,failed,odd_value,/);
+    // Its term is its own, and 0 is none.
+    expect(await stage.run(nightly, inDays(7.1))).toMatchObject({code: 0, summary: {calls: {total: 3}}});
+    const never = {...nightly, maxAge: {ip: '30d', rejected: '0s'}};
+    expect(await stage.run(never)).toMatchObject({
+      code: 3,
+      summary: {reason: 'lookups_failed', calls: {total: 3}},
+    });
+    expect(await stage.run({...nightly, cache: false})).toMatchObject({code: 3});
+  });
+
+  test('is not one where the service was never heard to answer: nothing of that is kept', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    stage.api.setScript(rejecting);
+    for (let night = 1; night <= 2; night++)
+      expect(await stage.run(nightly)).toMatchObject({code: 3, summary: {calls: {total: 3}}});
+  });
+
+  test('stays one over a kill and a new start', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    stage.api.setScript(call =>
+      call.call === 15 ? reply.noCredits() : call.call > 9 ? reply.error(422, 'odd_value') : undefined,
+    );
+    const alone = {...nightly, concurrency: 1, maxAge: {ip: '30d', rejected: '1d'}};
+    const cache = stage.path('lost');
+    expect((await stage.run({...alone, cache})).code).toBe(7);
+    stage.api.setScript(undefined);
+    // Another store, so that all there is comes from the ledger; it gives the store what that lacks.
+    const again = {...alone, cache: stage.path('other'), restart: true};
+    expect(await stage.run(again)).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {rejected: 5, from_cache: 14}}},
+    });
+  });
+});
+
+describe('where the service can not be asked any more', () => {
+  test('what is there is published whole at the deadline, and the next run pays for the rest only', async () => {
+    await using stage = await openStage({latencyMs: 20});
+    stage.write('list.csv', ips(200));
+    const stopper = new Stopper();
+    stage.api.setScript(({call}) => {
+      if (call === 10) interrupt(stopper);
+      return undefined;
+    });
+    expect((await stage.run(nightly, {stopper})).code).toBe(130);
+    const first = await stage.run({...nightly, maxDuration: '400ms', onDeadline: 'publish'});
+    expect(first).toMatchObject({
+      code: 3,
+      summary: {status: 'partial', reason: 'deadline', rows: {written: 200}},
+    });
+    expect(first.warnings.join()).toContain('--max-duration');
+    const {answered = 0, skipped} = first.summary?.lookups.ip ?? {};
+    expect([answered > 0, skipped, stage.api.ledger.credits]).toEqual([true, 200 - answered, answered]);
+    expect(rows(stage.read('out.csv')).map(row => row.split(',')[0])).toEqual(rows(ips(200)));
+    expect(rows(stage.read('out.csv')).filter(row => row.includes(',skipped,deadline,'))).toHaveLength(
+      skipped ?? 0,
+    );
+    stage.api.setLatency(0);
+    expect(await stage.run(nightly)).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {from_cache: answered}}},
+    });
+    expect(stage.api.ledger.repeated()).toEqual([]);
+  });
+
+  test('--until is a time of day; calls that outlast its grace are given up, and booked as what may be charged', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(30));
+    stage.api.setScript(call => (call.call > 10 ? {kind: 'stall', charge: true} : undefined));
+    const from = Date.parse('2031-05-06T05:59:45Z') - Date.now();
+    const now = () => Date.now() + from;
+    const ended = await accelerated(20, () =>
+      stage.run({...nightly, timeout: '1h', until: '06:00 UTC', onDeadline: 'publish'}, {now}),
+    );
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {
+        reason: 'deadline',
+        credits: {spent: 10, maybe_spent: 4},
+        lookups: {ip: {answered: 10, skipped: 20}},
+      },
+    });
+    expect(stage.api.ledger.credits).toBe(14);
+    expect(ended.warnings.join()).toContain('--until, 2031-05-06T06:00:00.000Z');
+  });
+
+  test('in an outage what is known is published; an answer within its term is as good as fresh', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    await stage.run(nightly);
+    stage.api.setScript(down);
+    stage.write('list.csv', ips(25));
+    const broken = {...nightly, maxOutage: '0s', onOutage: 'publish'};
+    const ended = await stage.run(broken, inDays(29.99));
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_cache: 20, stale: 0}}},
+    });
+    expect(stage.read('out.csv')).not.toContain('ip_stale');
+    expect(ended.warnings.join()).toContain('Nothing more is asked in this run');
+    stage.api.setScript(undefined);
+    // All of them are due again, as they were not asked for.
+    expect(await stage.run(nightly, inDays(29.99))).toMatchObject({code: 0, summary: {calls: {total: 25}}});
+  });
+
+  test('--stale has what is past its age used, says so, and publishes without being told to', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    await stage.run(nightly);
+    stage.api.setScript(down);
+    const stale = {...nightly, stale: '10d', maxOutage: '0s'};
+    stage.write('list.csv', `${ips(25)}203.0.113.7\n`);
+    const ended = await stage.run(stale, inDays(35));
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {
+        reason: 'outage',
+        rows: {written: 26, with_errors: 5},
+        lookups: {ip: {answered: 21, stale: 21, skipped: 5, deduplicated: 0, from_cache: 0}},
+        credits: {saved: {cache: 0, dedupe: 0, prefilter: 0}},
+      },
+    });
+    expect(stage.read('out.csv').split('\n')[0]).toContain('ip_status,ip_error,ip_stale,');
+    expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,true,'))).toHaveLength(21);
+    // Not for ever; and what is said beside it goes before.
+    expect(await stage.run(stale, inDays(41))).toMatchObject({
+      summary: {lookups: {ip: {stale: 0, skipped: 26}}},
+    });
+    expect((await stage.run({...stale, onOutage: 'stop', restart: true}, inDays(35))).code).toBe(5);
+    stage.api.setScript(undefined);
+    // It was not taken for an answer of that night.
+    const healed = await stage.run({...stale, restart: true}, inDays(35));
+    expect(healed).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 26, stale: 0, from_cache: 0}}},
+    });
+    expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
+  });
+
+  test('so it is beyond the budget, of which half is kept for values that have no answer yet', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10));
+    await stage.run(nightly);
+    stage.write('list.csv', ips(13));
+    const ended = await stage.run({...nightly, stale: '10d', maxCredits: 4}, inDays(31));
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {reason: 'budget', lookups: {ip: {answered: 12, stale: 8, skipped: 1}}, credits: {spent: 4}},
+    });
+  });
+
+  test('--offline needs no key and sends nothing', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10));
+    await stage.run(nightly);
+    const {requests} = stage.api.ledger;
+    stage.write('list.csv', ips(12));
+    const keyless = {env: {BULK_ENRICH_API_KEY_FILE: '/nowhere'}};
+    const ended = await stage.run({...nightly, offline: true}, keyless);
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {reason: 'offline', lookups: {ip: {answered: 10, skipped: 2}}, calls: {total: 0}},
+    });
+    expect(stage.api.ledger.requests).toBe(requests);
+    stage.write('list.csv', ips(10));
+    expect(await stage.run({...nightly, offline: true}, keyless)).toMatchObject({code: 0});
+    expect((await stage.run({...nightly, offline: true, cache: false})).code).toBe(2);
+  });
+});
+
+test('an answer that is due and can not be renewed stands as long as its term lasts', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  await stage.run(nightly);
+  stage.api.setScript(({value}) => (value === '203.0.113.7' ? reply.error(500, 'broken') : undefined));
+  const once = {...nightly, maxResends: 0};
+  const ok = {ip: {answered: 20, failed: 0, calls: 20}};
+  expect(await stage.run(once, inDays(29.99))).toMatchObject({code: 0, summary: {lookups: ok}});
+  // It was not taken for a new answer.
+  const failed = {lookups: {ip: {answered: 19, failed: 1, calls: 1}}};
+  expect(await stage.run(once, inDays(30.1))).toMatchObject({code: 3, summary: failed});
+});
