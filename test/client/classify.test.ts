@@ -18,6 +18,8 @@ describe('a response', () => {
   test.each([
     ['200', 'ip', respond(200, ok), 'answered', undefined],
     ['201', 'ip', respond(201, ok), 'answered', undefined],
+    ['300', 'ip', respond(300, ok), 'fatal', 'http_300'],
+    ['399', 'ip', respond(399, ok), 'fatal', 'http_399'],
     ['301', 'ip', respond(301, ''), 'fatal', 'http_301'],
     ['302 with a good body', 'ip', respond(302, ok), 'fatal', 'http_302'],
     ['304', 'ip', respond(304, ''), 'fatal', 'http_304'],
@@ -84,6 +86,43 @@ describe('a response', () => {
     expect([attempt.kind, 'code' in attempt ? attempt.code : undefined]).toEqual([kind, code]);
   });
 
+  test.each([
+    ['its status', respond(199, ok), 'status 199'],
+    ['no JSON', respond(200, '<html>'), 'not JSON'],
+    ['no body within the limit', respond(200, '', {body: undefined, problem: 'too large'}), 'too large'],
+    ['no success', respond(200, {success: true}), 'not a success response of /intelligence/ip'],
+  ])('why it is unreadable: %s', (_, response, detail) => {
+    const {status, latencyMs, pace} = response;
+    expect(classifyResponse('ip', response, {})).toEqual({
+      kind: 'unreadable',
+      code: 'bad_response',
+      detail,
+      status,
+      latencyMs,
+      pace,
+    });
+  });
+
+  test('an answer keeps what was heard with it', () => {
+    const {status, latencyMs, pace} = respond(200, ok, retryAfter);
+    expect(classifyResponse('ip', respond(200, ok, retryAfter), {})).toEqual({
+      kind: 'answered',
+      data: {city: 'X'},
+      unknownFields: [],
+      wrongTypes: [],
+      status,
+      latencyMs,
+      pace,
+    });
+    expect(classifyResponse('ip', respond(404, ''), {})).toEqual({
+      kind: 'rejected',
+      code: 'http_404',
+      status: 404,
+      latencyMs,
+      pace: {limits: {}},
+    });
+  });
+
   test('reasons of what is fatal', () => {
     const reason = (status: number) => classifyResponse('ip', respond(status, ''), {});
     expect([401, 402, 307].map(reason)).toMatchObject([
@@ -113,6 +152,9 @@ describe('a response', () => {
     const verdict = (user_id: unknown, sent: Record<string, string>) =>
       classifyResponse('verify', respond(200, {success: true, user_id}), sent).kind;
     expect(verdict('b', {id: 'a'})).toBe('unreadable');
+    expect(classifyResponse('verify', respond(200, {success: true, user_id: 'b'}), {id: 'a'})).toMatchObject({
+      detail: 'user_id is not the id that was sent',
+    });
     expect(['a', null].map(id => verdict(id, {id: 'a'}))).toEqual(['answered', 'answered']);
     expect(verdict('b', {})).toBe('answered');
   });

@@ -75,7 +75,15 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   writeFileSync(installed, lock);
 }
 const written = {
-  'vitest.mutation.config.mjs': `export default {test: {include: ${JSON.stringify(tests)}, exclude: ['**/*.soak.test.ts'], pool: 'threads', testTimeout: 20000}};\n`,
+  'vitest.mutation.config.mjs': `export default ${JSON.stringify({
+    test: {include: tests, pool: 'threads', isolate: false, setupFiles: ['./vitest.mutation.setup.mjs'], testTimeout: 20_000},
+  })};\n`,
+  // One thread runs all, which saves two thirds of the time: no mutant may be left active from one test file to the next.
+  'vitest.mutation.setup.mjs': `import {afterAll} from 'vitest';
+afterAll(() => {
+  globalThis.__stryker__.activeMutant = undefined;
+});
+`,
   'stryker.config.json': JSON.stringify({
     testRunner: 'vitest',
     vitest: {configFile: 'vitest.mutation.config.mjs', related: false},
@@ -85,7 +93,7 @@ const written = {
     reporters: ['progress-append-only', 'clear-text', 'html', 'json'],
     clearTextReporter: {allowColor: false, logTests: false},
     concurrency: 2,
-    timeoutMS: 20_000,
+    timeoutMS: 5_000,
     tempDirName: '.stryker',
     checkers: [],
   }),
