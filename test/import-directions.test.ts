@@ -16,6 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   score: ['cel', 'input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
   output: [
     'client/exact-numbers.ts',
+    'disk/replace.ts',
     'input/records/json-members.ts',
     'input/row.ts',
     'job',

@@ -1,5 +1,5 @@
-import {z} from 'zod';
 import {nestsTooDeep} from '../job/nesting.ts';
+import {type FieldTests, fieldTests} from '../operations/field-tests.ts';
 import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
@@ -69,7 +69,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = checkedAnswer(operations[operation].data, data, isMarked);
+  const answer = checkedAnswer(operation, data, isMarked);
   const echoed = answer.data.user_id;
   if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -79,11 +79,11 @@ function readAnswer(
 
 /** What is kept of an answer. */
 function checkedAnswer(
-  schema: z.ZodObject,
+  operation: Operation,
   given: Record<string, unknown>,
   isMarked: boolean,
 ): Checked & Pick<Answered, 'exact'> {
-  const checked = checkFields(schema, given);
+  const checked = checkFields(fieldTests[operation], given, isMarked);
   if (!isMarked) return checked;
   const marked = JSON.stringify(checked.data);
   const exact = unmarkNumbers(marked);
@@ -100,36 +100,45 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 type Checked = Pick<Answered, 'data' | 'unknownFields' | 'wrongTypes'>;
 
 /** Keeps known fields of the right type and unknown fields as they are; names the unknown and the wrong ones. */
-function checkFields(schema: z.ZodObject, given: Record<string, unknown>, path = ''): Checked {
+function checkFields(
+  tests: FieldTests,
+  given: Record<string, unknown>,
+  isMarked: boolean,
+  path = '',
+): Checked {
   // Pairs and own names only: a field may be called `__proto__` or `constructor`.
   const data: [string, unknown][] = [];
   const unknownFields: string[] = [];
   const wrongTypes: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    if (value === null) continue;
-    if (!Object.hasOwn(schema.shape, name)) {
-      unknownFields.push(path + name);
-      data.push([name, value]);
-      continue;
-    }
-    const field = (schema.shape[name] as z.ZodOptional<z.ZodType>).unwrap();
-    if (field instanceof z.ZodObject && isObject(value)) {
-      const inner = checkFields(field, value, `${path}${name}.`);
+  let isWhole = true;
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    const test = value === null ? undefined : tests.get(name);
+    if (typeof test === 'object' && isObject(value)) {
+      const inner = checkFields(test, value, isMarked, `${path}${name}.`);
+      isWhole &&= inner.data === value;
       data.push([name, inner.data]);
       // One by one: as arguments of one call, a hundred thousand names overflow the stack.
       for (const unknown of inner.unknownFields) unknownFields.push(unknown);
       for (const wrong of inner.wrongTypes) wrongTypes.push(wrong);
-    } else if (field.safeParse(plain(value)).success) data.push([name, value]);
-    else wrongTypes.push(path + name);
+    } else if (value !== null && test === undefined) {
+      unknownFields.push(path + name);
+      data.push([name, value]);
+    } else if (typeof test === 'function' && test(isMarked ? plain(value) : value)) data.push([name, value]);
+    else {
+      isWhole = false;
+      if (value !== null) wrongTypes.push(path + name);
+    }
   }
-  return {data: Object.fromEntries(data), unknownFields, wrongTypes};
+  return {data: isWhole ? given : Object.fromEntries(data), unknownFields, wrongTypes};
 }
 
 /** The service's own code for a failure; undefined where the body is no error body or its code is unfit as a code. */
 function errorMessage(json: unknown): string | undefined {
+  if (!isObject(json) || json.success !== false) return undefined;
   const error = errorBody.safeParse(json);
   if (error.success) return /^[\w.:-]{1,64}$/.test(error.data.message) ? error.data.message : 'service_error';
-  return isObject(json) && json.success === false ? 'service_error' : undefined;
+  return 'service_error';
 }
 
 /** Numbers that would lose their spelling are marked in `json`, which is undefined where the body is none. */

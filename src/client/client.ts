@@ -14,7 +14,7 @@ import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
 import {proxyFor} from './proxy.ts';
 import {redactorOf} from './redact.ts';
-import {transport} from './transport.ts';
+import {type Transport, type TransportOptions, transport} from './transport.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
@@ -64,16 +64,21 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 /**
  * A client of the service's four operations.
  *
+ * `open` makes what carries its calls: HTTP, unless a test has something else in place.
+ *
  * @throws {UsageError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient(
+  options: ClientOptions,
+  open: (options: TransportOptions) => Transport = transport,
+): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
   // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agents = connect(base, options);
-  const wires = transport({
+  const wires = open({
     agents,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,

@@ -8,6 +8,8 @@ const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLengt
   br: brotliDecompressSync,
 };
 
+const utf8 = new TextDecoder('utf-8', {fatal: true});
+
 /**
  * A body's text, or what is wrong with it. Compression was not asked for; a server that compresses all the same, once
  * or several times, is read within the same limit.
@@ -17,17 +19,20 @@ export function decoded(
   encoding: string | undefined,
   maxOutputLength: number,
 ): string | {readonly problem: string} {
-  const codings = (encoding ?? '').split(',').map(coding => coding.trim().toLowerCase());
   let bytes = body;
   try {
-    for (const coding of codings.reverse()) {
+    for (const coding of codingsOf(encoding).reverse()) {
       if (coding === '' || coding === 'identity') continue;
       const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
       if (decode === undefined) return {problem: 'the body’s Content-Encoding is not supported'};
       bytes = decode(bytes, {maxOutputLength});
     }
-    return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return {problem: 'the body can’t be decoded, or is too large once it is'};
   }
+}
+
+function codingsOf(encoding: string | undefined): string[] {
+  return encoding === undefined ? [] : encoding.split(',').map(coding => coding.trim().toLowerCase());
 }

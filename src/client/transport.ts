@@ -3,12 +3,13 @@ import type {Agent as HttpsAgent} from 'node:https';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
-import got, {type RequestError} from 'got';
+import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from './attempt.ts';
 import type {RawResponse} from './classify.ts';
 import {decoded} from './content-coding.ts';
 import {AnswersInTurn} from './in-turn.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
+import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
@@ -40,14 +41,24 @@ export function transport(options: TransportOptions): Transport {
     decompress: false,
     headers: {'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity'},
   });
+  const clients = new Map<URL, Got>();
+  const clientOf = (url: URL) => {
+    const known = clients.get(url);
+    if (known !== undefined) return known;
+    const agent = url.protocol === 'https:' ? options.agents.https : options.agents.http;
+    const made = client.extend(slimRequests(url, agent));
+    clients.set(url, made);
+    return made;
+  };
   const inTurn = new AnswersInTurn(options.onUnasked);
   const underWay = new Set<Duplex>();
   return {
     post(url, body, onLeaving) {
-      const stream = client.stream(url, {body});
+      const stream = clientOf(url).stream(url, {body});
       underWay.add(stream);
-      stream.once('close', () => underWay.delete(stream));
-      return exchange(stream, inTurn, options, onLeaving);
+      const result = exchange(stream, inTurn, options, onLeaving);
+      void result.then(() => underWay.delete(stream));
+      return result;
     },
     close() {
       for (const stream of underWay) stream.destroy();
@@ -67,11 +78,15 @@ function exchange(
     let size = 0;
     let response: IncomingMessage | undefined;
 
-    const complete = (problem?: string) => {
-      if (response !== undefined)
-        resolve(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
+    // A stream of got's that ended well never closes: its timers would keep all of the call for their whole time.
+    const settle = (result: RawResponse | Attempt) => {
+      timers.stop();
+      resolve(result);
     };
-    const failed = (code: string) => resolve(withoutResponse(code, timers.isConnected, timers.elapsedMs));
+    const complete = (problem?: string) => {
+      if (response !== undefined) settle(readBody(response, chunks, timers.elapsedMs, maxBodyBytes, problem));
+    };
+    const failed = (code: string) => settle(withoutResponse(code, timers.isConnected, timers.elapsedMs));
     const timers = new CallTimers(timeoutMs, () => {
       failed('timeout');
       stream.destroy();
@@ -102,10 +117,7 @@ function exchange(
     stream.on('end', () => complete());
     stream.on('error', (error: RequestError) => failed(name(error)));
     // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
-    stream.on('close', () => {
-      timers.stop();
-      failed('connection_closed');
-    });
+    stream.on('close', () => failed('connection_closed'));
   });
 }
 
@@ -116,6 +128,7 @@ class CallTimers {
   #started = performance.now();
   #deadline: NodeJS.Timeout | undefined;
   #connecting: NodeJS.Timeout | undefined;
+  #isOver = false;
   isConnected = false;
 
   constructor(timeoutMs: number, late: () => void) {
@@ -128,6 +141,7 @@ class CallTimers {
   }
 
   start(socket: Socket, onConnected?: () => void): void {
+    if (this.#isOver) return;
     this.#started = performance.now();
     this.#deadline = setTimeout(this.#late, this.#timeoutMs);
     onceConnected(socket, () => {
@@ -139,6 +153,7 @@ class CallTimers {
   }
 
   stop(): void {
+    this.#isOver = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#connecting);
   }
@@ -167,7 +182,9 @@ function readBody(
 ): RawResponse {
   const head = {status: response.statusCode ?? 0, latencyMs, pace: paceHeaders(response.headers)};
   if (problem !== undefined) return {...head, body: undefined, problem};
-  const body = decoded(Buffer.concat(chunks), response.headers['content-encoding'], maxBytes);
+  const [first] = chunks;
+  const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  const body = decoded(whole, response.headers['content-encoding'], maxBytes);
   return typeof body === 'string' ? {...head, body} : {...head, body: undefined, ...body};
 }
 

@@ -234,6 +234,11 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   });
 };
 
+/** How many threads make calls; `auto`: as many as pay. */
+export const threads = z.union([z.literal('auto'), whole(1, 64)], {
+  error: 'expected a whole number from 1 to 64, or auto',
+});
+
 /** One text or several; `a,b` is two where `separator` is given. */
 export const list = (separator?: string) =>
   z
@@ -269,66 +274,6 @@ export const columns = z
     error: COLUMN,
   })
   .transform((given): ColumnChoice[] => (Array.isArray(given) ? given : [given]));
-
-/** What rules elsewhere call the keys of these. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  if: 'when',
-  condition: 'when',
-  expr: 'when',
-  points: 'add',
-  score: 'add',
-  weight: 'add',
-  code: 'reason',
-  id: 'reason',
-  name: 'reason',
-};
-
-/** One rule: where its condition holds, its points are added to the risk, for its reason. */
-const scoreRule = z.strictObject(
-  {
-    when: z.string().min(1),
-    add: z.int('expected a whole number of points').min(-100).max(100),
-    reason: z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid'),
-  },
-  {
-    error: ({code, keys}) => {
-      if (code !== 'unrecognized_keys') return undefined;
-      const here = ELSEWHERE[(keys as readonly string[])[0] ?? ''];
-      return `a rule has no such key${here === undefined ? '' : `, it is "${here}"`} (known: when, add, reason)`;
-    },
-  },
-);
-
-const NAME = 'expected a name of letters, digits and _';
-const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
-
-const level = z.int('expected a whole number').min(1).max(100);
-
-/** Rules of its own, in a job's `score` block or a file: instead of the default ones, or after them. */
-export const scoreRules = z.strictObject({
-  base: z.enum(['default', 'none']).default('none'),
-  levels: z
-    .strictObject({medium: level.default(30), high: level.default(60)})
-    .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
-    .prefault({}),
-  rules: z.array(scoreRule).default([]),
-  constants: z
-    .record(
-      name,
-      z.union([z.number(), z.string(), z.boolean()], {error: 'expected a number, a text, or true or false'}),
-    )
-    .default({}),
-  lists: z
-    .record(
-      name,
-      z.union([z.array(z.string()), z.strictObject({file: z.string().min(1)})], {
-        error: 'expected texts, or {file: PATH} of a file with one a line',
-      }),
-    )
-    .default({}),
-});
-
-export type ScoreRules = z.output<typeof scoreRules>;
 
 const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
 

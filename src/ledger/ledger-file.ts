@@ -118,6 +118,10 @@ export function ledgerStatements(db: Sqlite) {
       `SELECT operation, count(*) AS n, sum(cost) AS cost FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
     lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
+    // Its dispatch has told already: nothing that is left of it with a fleet is its outcome.
+    loseDoubtful: db.prepare(
+      `UPDATE lookup SET state = ${stateOf.unknown}, dispatch = iif(error IS NULL, 0, dispatch), error = '${INTERRUPTED}' WHERE state = ${WAITING} AND (ambiguous = 1 OR error = '${INTERRUPTED}')`,
+    ),
     answered: db.prepare(
       `SELECT id, key, operation, state, error, data, at FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),

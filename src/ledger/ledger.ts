@@ -91,6 +91,8 @@ export class Ledger {
         return spent + maybeSpent;
       });
       this.interrupted = guarded(() => this.#giveUpSent());
+      // Also what an earlier session, which might have sent it again, has left in doubt.
+      if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
     } catch (error) {
       db.close();
       throw error;
@@ -242,9 +244,10 @@ export class Ledger {
     }
   }
 
+  /** With the calls that take the slots of those that ended, which are reserved a moment later; else without any. */
   #soon(): Promise<void> {
     this.#flush ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
+      const flush = () => {
         this.#flush = undefined;
         try {
           this.#drain();
@@ -252,7 +255,8 @@ export class Ledger {
         } catch (error) {
           reject(error);
         }
-      });
+      };
+      setImmediate(() => setImmediate(flush));
     });
     return this.#flush;
   }

@@ -16,7 +16,7 @@ export interface Task {
 
 /** What the executor tells the run. */
 export interface ExecutorEvents {
-  /** The outcome for good; the ledger has it. */
+  /** The outcome for good; the ledger has it, and writes it with whatever it writes next. */
   settled(task: Task, outcome: LastingOutcome): void;
   /** It can't be asked for in this run any more, and has no outcome. */
   unasked(task: Task, reason: UnaskedCode): void;
@@ -40,6 +40,8 @@ export interface PaceReport {
   /** Calls a second at most for now, where throttling has brought it down. */
   readonly current: number | undefined;
   readonly inFlight: number;
+  /** The same over time: each call so far for as many milliseconds as it was in flight. */
+  readonly inFlightMs: number;
   readonly pause: Pause | undefined;
   readonly pauses: number;
   readonly pausedMs: number;

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type {LanePacer, LaneSettings, Outlet} from './outlet.ts';
+import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './outlet.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
 
@@ -51,7 +51,7 @@ export class Lane {
     return new Promise(resolve => {
       task.permit = resolve;
       this.#waiting.push(task);
-      this.#pacer.request();
+      this.#pacer.request(this.#waiting.length >= LEAVE_AT_ONCE);
     });
   }
 

@@ -2,8 +2,16 @@ import type {Client} from '../client/client.ts';
 import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
-/** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
-export function localOutlet(client: Pick<Client, 'send'>, now: () => number, shared?: SharedPermits): Outlet {
+/**
+ * Values leave as calls of this process, which may begin so many milliseconds later where other threads make them. `now`
+ * is in milliseconds since the epoch.
+ */
+export function localOutlet(
+  client: Pick<Client, 'send'>,
+  now: () => number,
+  shared?: SharedPermits,
+  lagMs: () => number = () => 0,
+): Outlet {
   return {
     async send(operation, params) {
       const use = shared?.use();
@@ -11,6 +19,6 @@ export function localOutlet(client: Pick<Client, 'send'>, now: () => number, sha
       use?.over(attempt.kind !== 'not_sent');
       return attempt;
     },
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared),
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared, lagMs),
   };
 }

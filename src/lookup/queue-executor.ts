@@ -124,6 +124,7 @@ export class QueueExecutor implements Executor {
       limit: sum(lane => perSecond(lane.settings.rate)),
       current: sum(lane => lane.controller.perSecond(this.#options.now())),
       inFlight: this.#flow.inFlight,
+      inFlightMs: this.#flow.inFlightMs,
       pause: this.#options.outlet.pause ?? this.#flow.pause,
       pauses,
       pausedMs,
@@ -228,7 +229,8 @@ export class QueueExecutor implements Executor {
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
     const {step, booked} = concluded(task, attempt, policy, counting, isTrusted);
-    await ledger.record(booked);
+    // Its slot is used again before that is written: in one transaction with what is sent next.
+    ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step.outcome);
     else if (step.next === 'retry') this.#retry(task, lane, this.#delayOf(task, attempt));
     else if (this.#closed !== undefined) this.#leave(task, this.#closed);

@@ -1,5 +1,7 @@
 import {constants, rmSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import {syncPath} from '../disk/replace.ts';
 import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
 /** Where text goes. `flush` makes all of it durable, and says how many bytes that is; undefined where nothing ever is. */
@@ -39,6 +41,8 @@ export class FileSink implements Sink {
       const {size} = await file.stat();
       if (size < bytes) throw shorter(path, size, bytes);
       if (size > bytes) await file.truncate(bytes);
+      // Synced bytes outlive a power cut only under a name that does.
+      if (bytes === 0) syncPath(dirname(path));
       return new FileSink(path, file, bytes);
     } catch (error) {
       await file.close();

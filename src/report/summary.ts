@@ -162,7 +162,7 @@ const timeline = z
     rows: z.array(whole),
     latency_p50_ms: z.array(z.number().nullable()),
     latency_p95_ms: z.array(z.number().nullable()),
-    in_flight: z.array(whole),
+    in_flight: z.array(whole).describe('Calls in flight, on average.'),
   })
   .describe('One list for each thing measured; the n-th entries belong together.');
 

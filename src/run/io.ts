@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import type {Transport, TransportOptions} from '../client/transport.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -23,4 +24,6 @@ export interface RunIo {
   readonly mayBegin?: (job: Job) => Promise<void>;
   /** How long to wait for an answer store that another program keeps locked. */
   readonly storePatienceMs?: number;
+  /** What carries the calls to a live service; HTTP by default. */
+  readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }

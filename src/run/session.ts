@@ -55,11 +55,15 @@ export function openSession(
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
     const connection = opened(
-      await connectTo(job.endpoint, {
-        timeoutMs: job.settings.timeout,
-        maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-        onUnasked: () => io.warn(UNASKED),
-      }),
+      await connectTo(
+        job.endpoint,
+        {
+          timeoutMs: job.settings.timeout,
+          maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+          onUnasked: () => io.warn(UNASKED),
+        },
+        {threads: job.redisUrl === undefined ? job.settings.threads : 1, transport: io.transport},
+      ),
       stage => stage.close(),
     );
     const ledger = opened(
@@ -105,7 +109,7 @@ export function openSession(
     };
     const known = notBefore(fresh.terms, fresh.since);
     const asking = await openAnswers({...standing, counters: writer.counters}, known);
-    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: 0};
+    const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
@@ -144,7 +148,7 @@ function rowsOf({counters}: RowWriter): number {
 /** How it stands now goes into the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
   const {timeline, executor, ledger, writer, clock} = session;
-  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlight: executor.pace().inFlight};
+  const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: executor.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
 

@@ -1,4 +1,4 @@
-import type {ScoreRules} from '../job/values.ts';
+import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
 /**

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {ENGINE_NAMES} from '../cel/written.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
-import type {ScoreRules} from '../job/values.ts';
+import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {Type, Vocabulary} from './language/vocabulary.ts';
 
 /** What a job gives its conditions to read: by hash, so that a list may be long. */

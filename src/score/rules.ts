@@ -1,8 +1,8 @@
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
+import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
-import {type ScoreRules, scoreRules} from '../job/values.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
 import {type Given, readLists} from './given.ts';
 

@@ -19,4 +19,4 @@ async function worker() {
   }
 }
 
-await Promise.all(Array.from({length: 64}, worker));
+await Promise.all(Array.from({length: Number(process.env.BENCH_IN_FLIGHT)}, worker));

@@ -8,12 +8,12 @@ import got from 'got';
 import PQueue from 'p-queue';
 
 const client = got.extend({agent: {http: new Agent({keepAlive: true})}, retry: {limit: 0}});
-const queue = new PQueue({concurrency: 64});
+const queue = new PQueue({concurrency: Number(process.env.BENCH_IN_FLIGHT)});
 const output = stringify({header: true});
 const file = output.pipe(createWriteStream(process.env.BENCH_OUTPUT));
 
 for await (const row of createReadStream(process.env.BENCH_INPUT).pipe(parse({columns: true}))) {
-  await queue.onSizeLessThan(256);
+  await queue.onSizeLessThan(4 * queue.concurrency);
   void queue.add(async () => {
     const {data} = await client
       .post(`${process.env.BENCH_URL}/intelligence/ip`, {json: {api_key: 'bench', ip: row.ip}})

@@ -12,7 +12,7 @@ import {Ledger} from '../../dist/ledger/ledger.js';
 import {intelligenceLookup} from '../../dist/ledger/lookup.js';
 import {openStore} from '../../dist/ledger/store/store.js';
 import {atShares, watch} from './anon-rss.mjs';
-import {startBenchServer} from './server.mjs';
+import {startService} from './service.mjs';
 
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);
 const distinct = Number(process.env.MEMORY_DISTINCT ?? 50_000);
@@ -35,7 +35,7 @@ async function writeRepeats() {
 
 async function repeats() {
   await writeRepeats();
-  const server = await startBenchServer();
+  const server = await startService(0);
   const args = [
     'run',
     path('input.csv'),

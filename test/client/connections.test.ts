@@ -186,3 +186,13 @@ test('calls that wait for a connection end with the client', async () => {
   expect((await Promise.all(attempts)).map(({kind}) => kind)).toEqual(['ambiguous', 'not_sent']);
   expect(server.ledger.calls).toBe(1);
 });
+
+test('a call that was answered leaves no timer behind, which would keep all of it in memory for its whole time', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length;
+  const server = await startRawServer(socket => socket.write(http('X')));
+  const asked = client(server.url, {timeoutMs: 60_000, maxConnections: 2});
+  await asked.send('ip', {ip: '192.0.2.1'});
+  const before = timers();
+  await Promise.all(Array.from({length: 20}, (_, n) => asked.send('ip', {ip: `198.51.100.${n}`})));
+  expect(timers()).toBeLessThanOrEqual(before);
+});

@@ -71,6 +71,25 @@ test('with --resend never, what was in flight is unknown for good', () => {
   next.close();
 });
 
+test('with --resend never, what an earlier session without it left in doubt is unknown for good', async () => {
+  const ledger = open();
+  ledger.reserve([call('a'), call('b'), call('c')]);
+  const reset: BookedAttempt['attempt'] = {kind: 'ambiguous', code: 'econnreset', latencyMs: 1};
+  const free: BookedAttempt['attempt'] = {kind: 'not_sent', code: 'econnrefused', latencyMs: 1};
+  await ledger.record({...call('a'), attempt: reset, charge: 'maybe', retry: false});
+  await ledger.record({...call('b'), attempt: free, charge: 'free', retry: false});
+  ledger.close();
+  const next = open({resend: 'never'});
+  const unknown = {status: 'unknown', error: 'interrupted'};
+  const found = next.find(['a', 'b', 'c']);
+  expect([...found].map(([key, {outcome, interrupted}]) => [key, outcome, interrupted])).toEqual([
+    ['a', unknown, 0],
+    ['b', undefined, undefined],
+    ['c', unknown, 7],
+  ]);
+  next.close();
+});
+
 test('answers taken over are found at once, and once they are in the file; values asked before are settled by them', () => {
   const ledger = open();
   ledger.reserve([call('sent')]);

@@ -336,3 +336,19 @@ test('a day that can not be finished is said with the command that does it, and 
   expect(ended.warnings.join('\n')).toContain('--date 2026-01-01');
   expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
 });
+
+test('a run with another state leaves alone what an unfinished one has', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(6));
+  const slow = {...settings, cache: false, concurrency: 1};
+  expect((await stage.run({...slow, maxCredits: 3})).code).toBe(7);
+  const apart = {...slow, state: stage.path('st')};
+  expect((await stage.run({...apart, maxCredits: 4})).code).toBe(7);
+  expect(await stage.run(slow)).toMatchObject({
+    code: 0,
+    summary: {credits: {spent: 6}, resumed: {from_row: 4}},
+  });
+  expect(stage.read('out.csv').split('\n')).toHaveLength(8);
+  expect(await stage.run({...apart, force: true})).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json', 'st']);
+});

@@ -7,6 +7,7 @@ import {Stopper} from '../../run/stop.ts';
 import {askBeforeSpending} from '../ask-before-spending.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
+import {keepHeapSmall} from '../heap.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
@@ -38,6 +39,7 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
       'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
     );
   }
+  keepHeapSmall();
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   try {

@@ -1,4 +1,5 @@
-import {type Client, createClient} from '../../client/client.ts';
+import type {Client} from '../../client/client.ts';
+import {createThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
@@ -42,7 +43,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       secret: sealingSecret(endpoint, process.env),
       concurrency,
       lostAfterMs: parseLostAfter(lostAfter),
-      clientFor: clientsOf(endpoint, connection, concurrency),
+      clientFor: clientsOf(endpoint, connection, concurrency, settings.threads),
       log: console.log,
       onFatal: ending.fail,
     });
@@ -96,12 +97,14 @@ function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
   maxConnections: number,
+  threads: Threads,
 ): (timeoutMs: number) => Client {
   const clients = new Map<number, Client>();
   return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey} = endpoint;
-    const client = clients.get(timeoutMs) ?? createClient({baseUrl, apiKey, timeoutMs, maxConnections});
+    const client =
+      clients.get(timeoutMs) ?? createThreadedClient({baseUrl, apiKey, timeoutMs, maxConnections}, threads);
     clients.set(timeoutMs, client);
     return client;
   };

@@ -1,7 +1,8 @@
 import {z} from 'zod';
 import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
-import {scoreRules, share} from '../values.ts';
+import {share} from '../values.ts';
 import {settingsIn} from './declare.ts';
+import {scoreRules} from './score-rules.ts';
 
 const resultSetting = settingsIn('Results');
 

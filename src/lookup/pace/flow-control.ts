@@ -32,11 +32,14 @@ export class FlowControl {
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
   #inFlight = 0;
+  #inFlightMs = 0;
+  #countedAt: number;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
+    this.#countedAt = options.now();
     this.#outages = new OutageWatch(options);
     this.#gate = new ThrottleGate(options.random);
   }
@@ -66,7 +69,7 @@ export class FlowControl {
   sent({operation, key}: Sent): void {
     this.#canary(operation).sent(key);
     this.#outages.sent(key);
-    this.#inFlight += 1;
+    this.#countInFlight(1);
   }
 
   /**
@@ -74,7 +77,7 @@ export class FlowControl {
    * should it turn out to be an outage.
    */
   ended({operation, key}: Sent, attempt: Attempt, forgive: Forgive): Counting {
-    this.#inFlight -= 1;
+    this.#countInFlight(-1);
     const refusedBy = this.#canary(operation).ended(attempt);
     const now = this.#options.now();
     let counting: Counting = 'counts';
@@ -132,6 +135,12 @@ export class FlowControl {
     return this.#inFlight;
   }
 
+  /** Calls in flight over time: each for as many milliseconds as it was, from the start until now. */
+  get inFlightMs(): number {
+    this.#countInFlight(0);
+    return this.#inFlightMs;
+  }
+
   /** Why nothing is sent at the moment; undefined while something is. */
   get pause(): Pause | undefined {
     const {pause} = this.#gate;
@@ -143,6 +152,13 @@ export class FlowControl {
   /** How often and how long everything stood still, in milliseconds. */
   get paused(): {readonly count: number; readonly ms: number} {
     return this.#pauses.total(this.#options.now());
+  }
+
+  #countInFlight(more: number): void {
+    const now = this.#options.now();
+    this.#inFlightMs += this.#inFlight * (now - this.#countedAt);
+    this.#countedAt = now;
+    this.#inFlight += more;
   }
 
   #room(now: number): number {

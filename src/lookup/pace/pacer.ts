@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type {Rate} from '../../job/values.ts';
-import type {LanePacer, SharedPermits} from '../outlet.ts';
+import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -21,8 +21,10 @@ const NOTICEABLE = 0.02;
 export class Pacer implements LanePacer {
   readonly #windowMs: number;
   readonly #controller: RateController;
-  readonly #lease: (permits: number) => void;
+  readonly #lease: Lease;
   readonly #now: () => number;
+  /** How late a call may leave after its time was noted: by so much the window is longer. */
+  readonly #lagMs: () => number;
   readonly #shared: SharedPermits | undefined;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
@@ -32,34 +34,41 @@ export class Pacer implements LanePacer {
   /** When the next lease is due: those before it are spread from there back, however late they came. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
+  /** What is left of the last lease, while somebody wants it. */
+  #left = 0;
+  /** Whether a group is about to leave. */
+  #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * `lease` is called with the number of calls that may be sent now; it tells of those it sends by `sent`. Where there are
-   * `shared` permits, each call takes one of those too.
+   * `lease` tells of those it sends by `sent`. Where there are `shared` permits, each call takes one of those too.
    */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
-    lease: (permits: number) => void,
+    lease: Lease,
     now: () => number,
     shared?: SharedPermits,
+    lagMs: () => number = () => 0,
   ) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
+    this.#lagMs = lagMs;
     this.#shared = shared;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
-  request(): void {
+  request(isGroup = false): void {
+    const rate = this.#controller.perSecond(this.#now());
+    if (isGroup && rate === Number.POSITIVE_INFINITY) this.#leaseGroup();
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const rate = this.#controller.perSecond(this.#now());
-    if (rate === Number.POSITIVE_INFINITY) {
-      setImmediate(() => this.#grant(Number.POSITIVE_INFINITY));
+    const left = rate === Number.POSITIVE_INFINITY ? rate : this.#left;
+    if (left > 0) {
+      setImmediate(() => this.#grant(left));
       return;
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
@@ -67,6 +76,16 @@ export class Pacer implements LanePacer {
     // The next permit may have begun to be earned, but no more: what nobody asked for expires.
     this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
     void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
+  }
+
+  /** Leaves before the next answer is read. */
+  #leaseGroup(): void {
+    if (this.#grouped) return;
+    this.#grouped = true;
+    queueMicrotask(() => {
+      this.#grouped = false;
+      this.#lease(LEAVE_AT_ONCE);
+    });
   }
 
   stop(): void {
@@ -99,7 +118,7 @@ export class Pacer implements LanePacer {
 
   #fullForMs(): number {
     const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
-    return Math.max(1, oldest + this.#windowMs - this.#now());
+    return Math.max(1, oldest + this.#windowMs + this.#lagMs() - this.#now());
   }
 
   /** The permits of a lease, and of those that should have come while it was late. */
@@ -114,9 +133,13 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
+  /** In groups, between which answers are read; what nobody wants by then expires, and so do shared ones at once. */
   #grant(permits: number): void {
+    const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;
-    this.#lease(permits);
+    this.#left = permits - some;
+    this.#lease(some);
+    if (!this.#scheduled) this.#left = 0;
   }
 
   #space(rate: number, permits: number): void {
@@ -130,7 +153,7 @@ export class Pacer implements LanePacer {
   #room(): number {
     const {length} = this.#log;
     if (length === 0) return Number.POSITIVE_INFINITY;
-    const cutoff = this.#now() - this.#windowMs;
+    const cutoff = this.#now() - this.#windowMs - this.#lagMs();
     let room = 0;
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;

@@ -9,7 +9,7 @@ export interface TimelinePoint {
   /** Latency of its calls, in milliseconds; null where no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
-  /** Calls in flight at its end; the most of them where stretches were joined. */
+  /** Calls in flight, on average. */
   readonly inFlight: number;
 }
 
@@ -17,7 +17,8 @@ export interface TimelinePoint {
 interface Reading {
   readonly tally: Tally;
   readonly rows: number;
-  readonly inFlight: number;
+  /** Calls in flight by now, each for as many milliseconds as it was: added up from the session's start. */
+  readonly inFlightMs: number;
 }
 
 /** How long a point is at first. */
@@ -37,7 +38,7 @@ export interface TimelineState {
 export class Timeline {
   #points: TimelinePoint[];
   #everyMs: number;
-  #last: {at: number; calls: number; rows: number; latency: Record<string, number>};
+  #last: ReturnType<typeof mark>;
 
   constructor(saved: TimelineState | undefined, now: number, reading: Reading) {
     this.#points = [...(saved?.points ?? [])];
@@ -63,7 +64,7 @@ export class Timeline {
       rows: reading.rows - last.rows,
       p50: latencyPercentile(during, 0.5),
       p95: latencyPercentile(during, 0.95),
-      inFlight: reading.inFlight,
+      inFlight: Math.round((reading.inFlightMs - last.inFlightMs) / ms),
     });
     if (this.#points.length > MOST_POINTS) this.#thin();
   }
@@ -79,8 +80,8 @@ export class Timeline {
   }
 }
 
-function mark(at: number, {tally, rows}: Reading) {
-  return {at, calls: totalOf(tally, 'calls'), rows, latency: {...tally.latency}};
+function mark(at: number, {tally, rows, inFlightMs}: Reading) {
+  return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, latency: {...tally.latency}};
 }
 
 function difference(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
@@ -95,7 +96,7 @@ function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
     rows: a.rows + b.rows,
     p50: weighted(a, b),
     p95: a.p95 === null || b.p95 === null ? (a.p95 ?? b.p95) : Math.max(a.p95, b.p95),
-    inFlight: Math.max(a.inFlight, b.inFlight),
+    inFlight: Math.round((a.inFlight * a.ms + b.inFlight * b.ms) / (a.ms + b.ms)),
   };
 }
 

@@ -1,5 +1,6 @@
+import {createHash} from 'node:crypto';
 import {existsSync, renameSync, rmSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {isStream, realPath} from '../../disk/path.ts';
 import {besideOf, orUnwritable} from '../../disk/replace.ts';
@@ -20,24 +21,34 @@ export interface Places {
 }
 
 /** The files that are written until they are published; `packed` is the output once more, compressed. */
-export type PartialName = 'output' | 'packed' | 'rejects';
+export const partialNames = ['output', 'packed', 'rejects'] as const;
+
+export type PartialName = (typeof partialNames)[number];
 
 /**
  * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,
- * else in the output's own. (Two mounts of one file system have the same device, and still nothing can be renamed.)
+ * else in the output's own, where a run with another state may have left one too. (Two mounts of one file system have
+ * the same device, and still nothing can be renamed.)
  */
 export function partialPath({directory, held}: RunFiles, name: PartialName, target: string): string {
-  const file = `${name}.partial`;
-  const found = held.map(({path}) => join(path, file)).find(path => existsSync(path));
-  if (found !== undefined) return found;
+  const near = join(directory, `${name}.partial`);
   const [first] = held;
-  const near = first === undefined || first.path === directory || canRename(directory, target);
-  return join(near ? directory : first.path, file);
+  if (first === undefined || first.path === directory || existsSync(near)) return near;
+  const apart = join(first.path, partialApart(name, directory));
+  return !existsSync(apart) && canRename(directory, target) ? near : apart;
 }
+
+/** The name of such a file in the output's own directory: of this state's alone. */
+export function partialApart(name: PartialName, directory: string): string {
+  return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
+}
+
+/** Tried out whether it can be renamed. */
+export const PROBE = 'probe';
 
 function canRename(directory: string, target: string): boolean {
   const to = besideOf(target);
-  const from = join(directory, 'probe');
+  const from = join(directory, PROBE);
   rmSync(from, {force: true});
   try {
     writeFileSync(from, '', {flag: 'wx', mode: 0o600});

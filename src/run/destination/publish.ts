@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {existsSync, readFileSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {z} from 'zod';
-import {hasDigest} from '../../disk/digest.ts';
+import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
@@ -38,7 +38,14 @@ export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
 /** Which of the written files goes to the output's place. */
 type OutputPart = Exclude<PartialName, 'rejects'>;
 
-const RECORD = 'publish.json';
+export const RECORD = 'publish.json';
+
+/** A file that waits to be put in its place. */
+interface Waiting {
+  readonly name: PartialName;
+  readonly to: string;
+  readonly digest: FileDigest;
+}
 
 /** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
 function placed(
@@ -46,7 +53,7 @@ function placed(
   output: string,
   record: PublishFacts,
   written: OutputPart = 'output',
-) {
+): Waiting[] {
   const all = [
     {name: 'rejects', to: rejects, digest: record.rejects} as const,
     {name: written, to: output, digest: record.output} as const,
@@ -70,11 +77,11 @@ export function publish(
 ): void {
   const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
   orFailed(() => {
-    for (const {name, to} of placed(files, output, record, written))
-      makeReady(partialPath(files, name, to), to);
+    const waiting = placed(files, output, record, written);
+    for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
     const path = join(files.directory, RECORD);
     replaceFile(path, JSON.stringify(record), `${path}.new`);
-    putInPlace(files, record, written);
+    putInPlace(files, record, waiting);
   });
 }
 
@@ -112,14 +119,17 @@ export async function completePublishing(
 ): Promise<PublishRecord | undefined> {
   const record = unfinishedPublishing(files, output);
   if (record === undefined) return undefined;
-  for (const {name, to, digest} of placed(files, output, record, written)) {
-    if (existsSync(partialPath(files, name, to)) || (await hasDigest(to, digest))) continue;
-    throw new StateError(
-      'publish_lost',
-      `${to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
-    );
+  const waiting: Waiting[] = [];
+  for (const one of placed(files, output, record, written)) {
+    // A record that was removed may be back after a power cut, and what waits may be another run's by now.
+    if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
+    else if (!(await hasDigest(one.to, one.digest)))
+      throw new StateError(
+        'publish_lost',
+        `${one.to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
+      );
   }
-  orFailed(() => putInPlace(files, record, written));
+  orFailed(() => putInPlace(files, record, waiting));
   return record;
 }
 
@@ -141,16 +151,15 @@ export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>): void
 }
 
 /** May be done again from its start, wherever it was cut short. */
-function putInPlace(files: RunFiles, record: PublishRecord, written: OutputPart = 'output'): void {
+function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Waiting[]): void {
   const {rejects, summary} = files.places;
   if (record.obsolete) removeObsolete(files.places);
   if (summary !== undefined && record.summary !== null)
     replaceFile(summary, record.summary, besideOf(summary, record.token));
-  for (const {name, to} of placed(files, record.output_path, record, written)) {
+  for (const {name, to} of waiting) {
     // Whoever sees the output must find what belongs to it, after a power cut too.
-    if (name === written && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
-    const from = partialPath(files, name, to);
-    if (existsSync(from)) moveFile(from, to, besideOf(to, record.token));
+    if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
+    moveFile(partialPath(files, name, to), to, besideOf(to, record.token));
   }
   syncPath(dirname(record.output_path));
 }

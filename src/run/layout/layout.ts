@@ -53,9 +53,7 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
   const encoder = createEncoder(input, columns, format);
-  const reasons = rules?.rules.map(({reason}) => reason);
-  const summary = summaryOf(operationsOf(mapping.targets), fieldsOf, reasons);
-  const thresholds = createThresholds(job.settings.failIf ?? [], summary, job.placeOf);
+  const thresholds = thresholdsOf(job, mapping, rules);
   return {
     mapping,
     columns,
@@ -67,6 +65,12 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
     waterfall,
     thresholds,
   };
+}
+
+function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {
+  if (settings.failIf === undefined) return [];
+  const reasons = rules?.rules.map(({reason}) => reason);
+  return createThresholds(settings.failIf, summaryOf(operationsOf(targets), fieldsOf, reasons), placeOf);
 }
 
 /** The operations that columns are looked up by. */

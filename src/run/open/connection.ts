@@ -1,27 +1,31 @@
-import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
+import {type ClientOptions, createClient} from '../../client/client.ts';
+import {createThreadedClient, type ThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import {endpointName} from '../identity.ts';
+import type {RunIo} from '../io.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
-  readonly client: Client;
+  readonly client: ThreadedClient;
   /** What answers are kept under: the embedded service's are never taken for another's. */
   readonly scope: string;
   close(): Promise<void>;
 }
 
-/** The embedded service is started in this process and asked over HTTP like any other. */
+/** The embedded service is started in this process and asked over HTTP like any other, but by no other thread. */
 export async function connectTo(
   endpoint: Endpoint,
   options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
+  {threads = 1, transport}: {readonly threads?: Threads} & Pick<RunIo, 'transport'> = {},
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const client = createClient({...options, baseUrl: endpoint.baseUrl, apiKey: endpoint.apiKey});
+    const {baseUrl, apiKey} = endpoint;
+    const client = createThreadedClient({...options, baseUrl, apiKey}, threads, transport);
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
   const service = await startService();
-  const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
+  const client = {...createClient({...options, baseUrl: service.url, apiKey: service.apiKey}), lagMs: 0};
   return {
     client,
     scope: endpointName(endpoint),

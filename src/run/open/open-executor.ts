@@ -36,7 +36,8 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
+  const {client} = connection;
+  const outlet = localOutlet(loggedClient(client, io.log), clock, pace, () => client.lagMs);
   const executor = createExecutor(work, lanesFor(work), outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};

@@ -7,7 +7,8 @@ import type {Job} from '../../job/job.ts';
 import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
-import {type Places, writablePath} from '../destination/partial.ts';
+import {type Places, PROBE, writablePath} from '../destination/partial.ts';
+import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
 /** What its name ends with once a ledger that can't be read was renamed. */
@@ -20,8 +21,9 @@ export const stateFiles = [
   'output.partial',
   'packed.partial',
   'rejects.partial',
-  'publish.json.new',
-  'publish.json',
+  PROBE,
+  `${RECORD}.new`,
+  RECORD,
   ...lockFiles,
 ] as const;
 

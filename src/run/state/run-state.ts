@@ -1,7 +1,8 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {type Lock, takeLock} from '../../disk/lock.ts';
+import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
+import {syncPath} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {ResumePoint} from '../../input/row.ts';
@@ -12,7 +13,8 @@ import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
-import type {Places, RunFiles} from '../destination/partial.ts';
+import {type Places, partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
+import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
@@ -32,6 +34,8 @@ interface HeldDirectory {
   readonly lock: Lock;
   /** Whether it goes when nothing is left in it: not one that somebody else made and named. */
   readonly own: boolean;
+  /** What the run may leave in it, in the order in which it goes. */
+  readonly files: readonly string[];
 }
 
 /** A run's directories while it holds them. */
@@ -58,8 +62,8 @@ export function openState(job: Job): RunState {
   const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
   const held: HeldDirectory[] = [];
   try {
-    for (const own of apart) held.push(hold(own, true));
-    held.push(hold(directory, job.settings.state === undefined));
+    for (const own of apart) held.push(hold(own, true, filesBeside(own, directory)));
+    held.push(hold(directory, job.settings.state === undefined, stateFiles));
     return {destination, places, directory, held, temporary: undefined};
   } catch (error) {
     letGo(held, ({lock}) => lock.made !== undefined);
@@ -78,9 +82,15 @@ function temporaryState(destination: Destination, places: Places): RunState {
   return {destination, places, directory: temporary.path, held: [], temporary};
 }
 
-function hold(path: string, ours: boolean): HeldDirectory {
+/** A run with another state may have left its own there: that is over only once it was being published. */
+function filesBeside(own: string, directory: string): readonly string[] {
+  const apart = partialNames.map(name => partialApart(name, directory));
+  return existsSync(join(own, RECORD)) ? [...apart, ...stateFiles] : [...apart, ...lockFiles];
+}
+
+function hold(path: string, ours: boolean, files: readonly string[]): HeldDirectory {
   const lock = takeLock(path, {ours, busy});
-  return {path, lock, own: ours || lock.made !== undefined};
+  return {path, lock, own: ours || lock.made !== undefined, files};
 }
 
 function busy(who: string): string {
@@ -157,8 +167,13 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
   const over = held.filter(isOver);
-  for (const name of stateFiles) for (const {path} of over) rmSync(join(path, name), {force: true});
-  for (const {path, lock, own} of over) if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+  for (const {path, files} of over.toReversed())
+    for (const name of files) rmSync(join(path, name), {force: true});
+  for (const {path, lock, own} of over) {
+    if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+    // Back after a power cut, what was removed would be taken for the next run's.
+    else syncPath(path);
+  }
   for (const {lock} of held) lock.release();
 }
 

@@ -1,0 +1,236 @@
+import {availableParallelism} from 'node:os';
+import {extname} from 'node:path';
+import {type EventLoopUtilization, performance} from 'node:perf_hooks';
+import {Worker} from 'node:worker_threads';
+import type {Operation} from '../../operations/table.ts';
+import type {Attempt} from '../attempt.ts';
+import {type Client, type ClientOptions, createClient, type Params} from '../client.ts';
+import type {Transport, TransportOptions} from '../transport.ts';
+import {clockMs, type ThreadCall, type ThreadData, type ThreadNews} from './protocol.ts';
+
+/** Threads that make calls: 1 is the run's own; `auto`: others take over where that one has no time left. */
+export type Threads = number | 'auto';
+
+/** With a client whose calls may be made by threads. */
+export interface ThreadedClient extends Client {
+  /** How long calls may have waited of late, in milliseconds, from when they were handed over until they began. */
+  readonly lagMs: number;
+}
+
+/** More would wait for the run's own thread, which takes a third of what a call does. */
+const MOST_BY_ITSELF = 4;
+const LOOK_EVERY_MS = 500;
+/** Threads pay where so much of its time is used, most of it by calls, of which one takes about so long. */
+const BUSY = 0.85;
+const CALL_MS = 0.2;
+/** How late calls began is remembered for one to two of these. */
+const REMEMBERED_MS = 1_000;
+
+/**
+ * A client whose calls are made by other threads, at once or once that pays; but for those of which somebody has to know
+ * when they leave, as several runs share their rate.
+ */
+export function createThreadedClient(
+  options: ClientOptions,
+  threads: Threads,
+  transport?: (options: TransportOptions) => Transport,
+): ThreadedClient {
+  const client = createClient(options, transport);
+  if (threads === 1 || transport !== undefined || (threads === 'auto' && availableParallelism() < 2))
+    return {...client, lagMs: 0};
+  const pool = new CallThreads(client, options, threads);
+  return {
+    ...client,
+    send: (operation, params, onLeaving) =>
+      onLeaving === undefined ? pool.send(operation, params) : client.send(operation, params, onLeaving),
+    get lagMs() {
+      return pool.lagMs;
+    },
+    close() {
+      pool.close();
+      client.close();
+    },
+  };
+}
+
+class CallThreads {
+  readonly #own: Client;
+  readonly #options: ClientOptions;
+  readonly #threads = new Set<CallThread>();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #lag = new RecentMost(REMEMBERED_MS);
+  #used: EventLoopUtilization = performance.eventLoopUtilization();
+  #sent = 0;
+  /** Where the calls of this moment go. */
+  #chosen: CallThread | undefined;
+  #isClosed = false;
+
+  constructor(own: Client, options: ClientOptions, threads: Threads) {
+    this.#own = own;
+    this.#options = options;
+    if (threads === 'auto') this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    else for (let n = 0; n < threads; n++) this.#start();
+  }
+
+  get lagMs(): number {
+    return this.#lag.most(clockMs());
+  }
+
+  /** By the thread with the fewest in hand; what is sent in one moment goes together. */
+  send(operation: Operation, params: Params): Promise<Attempt> {
+    this.#sent += 1;
+    if (this.#chosen === undefined) {
+      for (const thread of this.#threads)
+        if (thread.isReady && (this.#chosen === undefined || thread.inHand < this.#chosen.inHand))
+          this.#chosen = thread;
+      if (this.#chosen === undefined) return this.#own.send(operation, params);
+      process.nextTick(() => {
+        this.#chosen?.flush();
+        this.#chosen = undefined;
+      });
+    }
+    return this.#chosen.send(operation, params);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    for (const thread of this.#threads) thread.close();
+  }
+
+  #look(): void {
+    const {utilization} = performance.eventLoopUtilization(this.#used);
+    this.#used = performance.eventLoopUtilization();
+    const callsMs = this.#sent * CALL_MS;
+    this.#sent = 0;
+    if (utilization < BUSY || callsMs < LOOK_EVERY_MS / 2) return;
+    clearInterval(this.#timer);
+    for (let n = 0; n < Math.min(availableParallelism(), MOST_BY_ITSELF); n++) this.#start();
+  }
+
+  /** One that ended after it was of use is replaced; one that never was would not be the next time. */
+  #start(): void {
+    const {onUnasked, ...data} = this.#options;
+    const thread = new CallThread(data, {
+      unasked: () => onUnasked?.(),
+      late: ms => this.#lag.note(ms, clockMs()),
+      ended: wasReady => {
+        this.#threads.delete(thread);
+        if (this.#chosen === thread) this.#chosen = undefined;
+        if (wasReady && !this.#isClosed) this.#start();
+      },
+    });
+    this.#threads.add(thread);
+  }
+}
+
+interface ThreadEvents {
+  readonly unasked: () => void;
+  readonly late: (ms: number) => void;
+  readonly ended: (wasReady: boolean) => void;
+}
+
+/** The file beside this one, which is TypeScript only where this one is. */
+const THREAD = new URL(`./call-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** What a thread had in hand when it ended may have been carried out: nobody can tell. */
+const lost: Attempt = {kind: 'ambiguous', code: 'thread_lost', latencyMs: 0, lost: true};
+
+class CallThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, (attempt: Attempt) => void>();
+  #calls: ThreadCall[] = [];
+  #next = 0;
+  isReady = false;
+
+  constructor(data: ThreadData, events: ThreadEvents) {
+    this.#worker = new Worker(THREAD, {workerData: data});
+    // A run waits for its calls, and not for threads that have none.
+    this.#worker.unref();
+    this.#worker.on('message', (news: ThreadNews) => this.#hear(news, events));
+    // The end of it, which follows, is what counts.
+    this.#worker.on('error', () => {});
+    this.#worker.once('exit', () => {
+      const wasReady = this.isReady;
+      this.isReady = false;
+      events.ended(wasReady);
+      for (const tell of this.#waiting.values()) tell(lost);
+      this.#waiting.clear();
+    });
+  }
+
+  /** Calls that are not over. */
+  get inHand(): number {
+    return this.#waiting.size;
+  }
+
+  send(operation: Operation, params: Params): Promise<Attempt> {
+    const id = this.#next++;
+    this.#calls.push({id, operation, params});
+    return new Promise(resolve => {
+      if (this.#waiting.size === 0) this.#worker.ref();
+      this.#waiting.set(id, resolve);
+    });
+  }
+
+  flush(): void {
+    this.#worker.postMessage({atMs: clockMs(), calls: this.#calls});
+    this.#calls = [];
+  }
+
+  close(): void {
+    void this.#worker.terminate();
+  }
+
+  #hear(news: ThreadNews, events: ThreadEvents): void {
+    switch (news.kind) {
+      case 'ready':
+        this.isReady = true;
+        break;
+      case 'unasked':
+        events.unasked();
+        break;
+      case 'late':
+        events.late(news.ms);
+        break;
+      case 'answers':
+        for (const [id, attempt] of news.answers) {
+          this.#waiting.get(id)?.(attempt);
+          this.#waiting.delete(id);
+        }
+        if (this.#waiting.size === 0) this.#worker.unref();
+        break;
+      default:
+        news satisfies never;
+    }
+  }
+}
+
+/** The most of what was noted in the last while, which is at least `ms` and less than twice that. */
+class RecentMost {
+  readonly #ms: number;
+  #since = 0;
+  #now = 0;
+  #before = 0;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  note(value: number, nowMs: number): void {
+    this.#turn(nowMs);
+    this.#now = Math.max(this.#now, value);
+  }
+
+  most(nowMs: number): number {
+    this.#turn(nowMs);
+    return Math.max(this.#now, this.#before);
+  }
+
+  #turn(nowMs: number): void {
+    if (nowMs - this.#since < this.#ms) return;
+    this.#before = nowMs - this.#since < 2 * this.#ms ? this.#now : 0;
+    this.#now = 0;
+    this.#since = nowMs;
+  }
+}

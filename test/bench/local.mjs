@@ -1,0 +1,68 @@
+// What needs no service: rows a second of `plan` with three columns, `--help` beside `node -e 0`, and how soon a run says
+// something.
+//
+//   LOCAL_ROWS=300000 node test/bench/local.mjs
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const rows = Number(process.env.LOCAL_ROWS ?? 200_000);
+const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-local-'));
+const input = join(directory, 'input.csv');
+const env = {...process.env, HOME: directory, XDG_CACHE_HOME: directory, XDG_STATE_HOME: directory};
+
+const line = i =>
+  `${i},1.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255},+1202555${String(i % 10_000).padStart(4, '0')},user${i}@example.com\n`;
+writeFileSync(input, `id,ip,phone,email\n${Array.from({length: rows}, (_, i) => line(i)).join('')}`);
+
+/** Milliseconds, the least of several runs. */
+function least(args, times = 5) {
+  const all = Array.from({length: times}, () => {
+    const startedAt = performance.now();
+    const {status} = spawnSync(process.execPath, args, {env, stdio: 'ignore'});
+    if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}`);
+    return performance.now() - startedAt;
+  });
+  return Math.min(...all);
+}
+
+/** Milliseconds until the first byte on stderr. */
+async function firstOutput(args) {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, {env, stdio: ['ignore', 'ignore', 'pipe']});
+  await new Promise(resolve => child.stderr.once('data', resolve));
+  const ms = performance.now() - startedAt;
+  child.kill('SIGKILL');
+  return ms;
+}
+
+const columns = ['--ip', 'ip', '--phone', 'phone', '--email', 'email'];
+try {
+  const planMs = least([bin, 'plan', input, ...columns, '--endpoint', 'embedded'], 2);
+  console.log(`plan, three columns: ${Math.round((rows / planMs) * 1_000)} rows/s (${rows} rows)`);
+  const bareMs = least(['-e', '0']);
+  const helpMs = least([bin, '--help']);
+  console.log(`--help: ${helpMs.toFixed(0)} ms, ${(helpMs / bareMs).toFixed(2)} times node -e 0`);
+  const run = [
+    'run',
+    input,
+    '-o',
+    join(directory, 'out.csv'),
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+    '--force',
+  ];
+  const first = [];
+  for (let n = 0; n < 5; n++) {
+    first.push(await firstOutput([bin, ...run]));
+    rmSync(join(directory, 'out.csv.run'), {recursive: true, force: true});
+  }
+  console.log(`run: first output after ${Math.min(...first).toFixed(0)} ms`);
+} finally {
+  rmSync(directory, {recursive: true, force: true});
+}

@@ -1,0 +1,56 @@
+import {describe, expect, test} from 'vitest';
+import {startApiServer} from '../support/api-server.ts';
+import {createSandbox} from '../support/command.ts';
+import {ips} from '../support/stage.ts';
+
+const KEY = 'threads-key-5d02';
+const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--threads', '2', '--concurrency', '32'];
+
+// They wait for processes.
+describe.concurrent('calls made by threads', () => {
+  test('keep to the rate, the limit and the order, and the books balance', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY, latencyMs: 5});
+    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+    sandbox.write('list.csv', ips(600));
+    const limited = await sandbox.run([...args, '--rate', '300/s', '--max-credits', '450'], {env});
+    expect(limited.code).toBe(7);
+    expect(api.ledger.calls).toBe(450);
+    expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 450, maybe_spent: 0});
+    const whole = await sandbox.run([...args, '--rate', '300/s'], {env});
+    expect(whole.code).toBe(0);
+    expect(api.ledger.maxPerSecond).toBeLessThanOrEqual(300);
+    expect(api.ledger).toMatchObject({calls: 600, credits: 600, wrongKey: 0, keyElsewhere: []});
+    expect(api.ledger.repeated()).toEqual([]);
+    const given = sandbox.read('list.csv').trimEnd().split('\n');
+    const rows = sandbox.read('out.csv').trimEnd().split('\n');
+    expect(rows).toHaveLength(given.length);
+    expect(rows.every((row, n) => n === 0 || row.startsWith(`${given[n]},ok,`))).toBe(true);
+  });
+
+  test('a thread that dies loses nothing: its calls are maybe spent, and asked again', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY, latencyMs: 20});
+    // Every thread ends as it is told of calls for the fourth time.
+    sandbox.write(
+      'dying.mjs',
+      `import {isMainThread, parentPort} from 'node:worker_threads';
+       let told = 0;
+       if (!isMainThread) parentPort.on('message', () => ++told === 4 && process.exit(1));`,
+    );
+    const env = {
+      BULK_ENRICH_BASE_URL: api.url,
+      BULK_ENRICH_API_KEY: KEY,
+      NODE_OPTIONS: `--import=${sandbox.path('dying.mjs')}`,
+    };
+    sandbox.write('list.csv', ips(200));
+    const {code} = await sandbox.run([...args, '--rate', '400/s'], {env});
+    expect(code).toBe(0);
+    const {credits, calls, rows} = sandbox.summary('out.summary.json');
+    expect(rows).toMatchObject({written: 200, with_errors: 0});
+    expect(calls.by_error).toHaveProperty('thread_lost');
+    expect(credits.maybe_spent).toBeGreaterThan(0);
+    expect(credits.spent).toBeLessThanOrEqual(api.ledger.credits);
+    expect(credits.spent + credits.maybe_spent).toBeGreaterThanOrEqual(api.ledger.credits);
+  });
+});

@@ -1,0 +1,177 @@
+import type {Call} from '../world/service.ts';
+import {
+  ageOf,
+  type Check,
+  callsInLedger,
+  grouped,
+  keyOfValue,
+  type Scene,
+  scopeOfCall,
+  scopeOfSpec,
+} from './scene.ts';
+
+const within: Check = {
+  promise: 'No more calls are in flight than --concurrency says, all operations together.',
+  broken({run}) {
+    const {concurrency} = run.spec;
+    const most = Math.max(
+      0,
+      ...run.calls.map(call => run.calls.filter(other => overlaps(other, call)).length),
+    );
+    return most > concurrency ? `${most} were in flight` : undefined;
+  },
+};
+
+/** Whether `other` was in flight when `call` was sent. */
+function overlaps(other: Call, call: Call): boolean {
+  if (other.number > call.number) return false;
+  return (
+    other === call || other.toldMs === undefined || other.toldMs > call.sentMs || other.toldOrder > call.order
+  );
+}
+
+const paced: Check = {
+  promise: 'In no second are more calls sent than the rate allows.',
+  broken({run}) {
+    const {rate} = run.spec;
+    if (rate === 'unlimited') return undefined;
+    const groups = rate === '5/s' ? [run.calls] : grouped(run.calls, ({operation}) => operation);
+    const most = rate === '5/s' ? 5 : 10;
+    for (const calls of groups)
+      for (const {sentMs} of calls) {
+        const sent = calls.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - 1_000).length;
+        if (sent > most) return `${sent} in the second until ${sentMs}`;
+      }
+    return undefined;
+  },
+};
+
+/** The calls for one value in one ledger and scope, in order. */
+function histories(scene: Scene): Call[][] {
+  const ours = callsInLedger(scene);
+  return grouped(ours, call => `${scopeOfCall(call)} ${call.operation} ${call.value}`);
+}
+
+const showCall = ({number, operation, value, told}: Call) =>
+  `#${number} (${operation} ${value}, ${told ?? 'no answer'})`;
+
+const once: Check = {
+  promise:
+    'A value is carried out once in a run, but for what was in flight at an end, or may be sent again.',
+  broken(scene) {
+    for (const calls of histories(scene))
+      for (const [index, call] of calls.entries()) {
+        if (call.process !== scene.run.process) continue;
+        for (const before of calls.slice(0, index)) {
+          const why = objection(before, call, scene);
+          if (why !== undefined) return `${showCall(call)} after ${showCall(before)}: ${why}`;
+        }
+      }
+    return undefined;
+  },
+};
+
+function objection(before: Call, call: Call, scene: Scene): string | undefined {
+  switch (before.told) {
+    case 'throttled':
+    case 'not sent':
+    case 'fatal':
+      return undefined;
+    case 'ambiguous':
+      return call.spec.resend === 'never' ? 'it is never to be sent again' : undefined;
+    case undefined:
+      return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
+    default:
+      break;
+  }
+  if (!before.recorded) return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
+  if (!isStartedOver(before, call, scene)) return 'the run had its outcome';
+  if (before.told !== 'answered') return undefined;
+  if (before.operation === 'verify') return 'a verdict is not asked for twice';
+  return before.toldAt >= call.sentAt - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+}
+
+/** With --resend never, what may have been carried out is not sent again; what surely was not, is no matter. */
+function doubtIsKnown(before: Call, call: Call): boolean {
+  return call.spec.resend === 'never' && before.carriedOut;
+}
+
+/** Whether the run may have been started over between these calls, the later one's command included. */
+function isStartedOver(before: Call, call: Call, {runs}: Scene): boolean {
+  const first = runs.findIndex(({process}) => process === before.process);
+  const last = runs.findIndex(({process}) => process === call.process);
+  return runs.slice(first + 1, last + 1).some(({spec}) => spec.restart || spec.fromFile);
+}
+
+/** From so many failing values on it may have been an outage, whose attempts count for nothing. */
+const OUTAGE_VALUES = 5;
+
+const resent: Check = {
+  promise: 'A call that may have been carried out is sent again no more often than --max-resends says.',
+  broken(scene) {
+    const {run} = scene;
+    const lost = run.calls.filter(({told}) => told === 'ambiguous' || told === 'not sent');
+    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES)
+      return undefined;
+    if (lost.filter(({told}) => told === 'not sent').length >= OUTAGE_VALUES) return undefined;
+    for (const calls of grouped(lost, ({operation, value}) => `${operation} ${value}`)) {
+      const doubtful = calls.filter(({told}) => told === 'ambiguous').length;
+      if (doubtful > 1 + run.spec.maxResends)
+        return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
+    }
+    return undefined;
+  },
+};
+
+const known: Check = {
+  promise:
+    'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    if (run.spec.cache === 'none') return undefined;
+    const scope = scopeOfSpec(run.spec);
+    const again = run.calls.filter(({operation, value, sentAt}) => {
+      const at =
+        operation === 'verify' ? undefined : storedBefore.get(`${keyOfValue(operation, value)} ${scope}`);
+      return at !== undefined && at >= sentAt - ageOf(run.spec) && at <= sentAt;
+    });
+    const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
+    if (values === 0 || run.process.killed) return undefined;
+    const unread = run.summary?.store?.not_looked_up ?? 0;
+    if (run.storeIsSound || unread < values)
+      return `${showCall(again[0] as Call)} and ${values - 1} more, ${unread} are said to be`;
+    return /could not be looked up in it|answer store/.test(run.message + run.warnings.join(' '))
+      ? undefined
+      : 'nobody was told';
+  },
+};
+
+/** Answers are dated when they are written, which may be a little after they came. */
+const DATED_APART_MS = 60_000;
+
+const kept: Check = {
+  promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
+  broken({run, storedNow}) {
+    const {spec, summary, process, code, stop, storeIsSound} = run;
+    const isComplete = code !== undefined && stop === undefined && run.error === undefined;
+    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
+    const scope = scopeOfSpec(spec);
+    const answered = run.calls.filter(({operation, told}) => told === 'answered' && operation !== 'verify');
+    const missing = answered.filter(({operation, value, toldAt}) => {
+      const at = storedNow.get(`${keyOfValue(operation, value)} ${scope}`);
+      return at === undefined || at < toldAt - DATED_APART_MS;
+    });
+    const said = storeIsSound ? 0 : summary.store.not_stored;
+    return missing.length > said
+      ? `${missing.length} are not, ${said} are said to be, such as ${showCall(missing[0] as Call)}`
+      : undefined;
+  },
+};
+
+/** Of a fleet's calls only the workers know how they went, and the books what the run was told. */
+const ofOneProcess = (check: Check): Check => ({
+  ...check,
+  broken: scene => (scene.run.spec.fleet ? undefined : check.broken(scene)),
+});
+
+export const callChecks: readonly Check[] = [within, paced, once, resent, known, kept].map(ofOneProcess);

@@ -1,0 +1,49 @@
+import {dirname, relative} from 'node:path';
+import {statePath} from '../model/places.ts';
+import {ROOT} from '../world/patched-fs.ts';
+import type {Check} from './scene.ts';
+
+const untouched: Check = {
+  promise: 'The input is never changed.',
+  broken({run, inputs}) {
+    for (const [path, text] of inputs)
+      if (run.after.get(path)?.toString() !== text) return `${path} is not what it was`;
+    return undefined;
+  },
+};
+
+/** Where a job may leave something, seen from the simulation's root. */
+const PLACES = [
+  /^work\/list\d\.csv$/,
+  /^work\/out\d\.csv$/,
+  /^work\/out\d(\.csv)?\.(summary\.json|rejects\.ndjson)$/,
+  /^work\/(out\d\.csv\.run|state\d)\/[\w.-]+$/,
+  /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
+  /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
+];
+/** What was on its way to its place when its run was killed. */
+const ON_ITS_WAY = /^work\/\.out\d(\.csv)?(\.summary\.json|\.rejects\.ndjson)?\.[0-9a-f]{16}$/;
+
+const tidy: Check = {
+  promise: "Nothing outside of the job's own places is touched.",
+  broken({run, runs}) {
+    const wasKilled = runs.some(({process}) => process.killed);
+    const foreign = [...run.after.keys()].filter(path => {
+      const place = relative(ROOT, path);
+      return !PLACES.some(one => one.test(place)) && !(wasKilled && ON_ITS_WAY.test(place));
+    });
+    return foreign.length === 0 ? undefined : foreign.join(', ');
+  },
+};
+
+const gone: Check = {
+  promise: 'A complete run leaves nothing of its state behind.',
+  broken({run}) {
+    const {code, stop, error, spec, isAlone} = run;
+    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
+    const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
+    return left.length === 0 ? undefined : left.join(', ');
+  },
+};
+
+export const fileChecks: readonly Check[] = [untouched, tidy, gone];

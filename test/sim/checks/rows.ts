@@ -1,0 +1,201 @@
+import type {Operation} from '../../../src/operations/table.ts';
+import type {RunSpec} from '../model/commands.ts';
+import type {Ended} from '../model/ended.ts';
+import {outputPath} from '../model/places.ts';
+import {type Call, serialField, serialOf} from '../world/service.ts';
+import {ageOf, type Check, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+
+const targets = {
+  ip: {column: 1, prefix: 'ip_'},
+  email: {column: 2, prefix: 'email_'},
+  verify: {column: 3, prefix: 'verdict_'},
+} as const;
+type Target = keyof typeof targets;
+
+function targetsOf({columns}: RunSpec): Target[] {
+  const words = columns.replace('?', '').split(' ');
+  return (Object.keys(targets) as Target[]).filter(name =>
+    words.includes(name === 'verify' ? 'token' : name),
+  );
+}
+
+const whole: Check = {
+  promise:
+    'The final path has a whole output, each row with its own columns and what is true of it, or what stood there before.',
+  broken(scene) {
+    const {run, runs} = scene;
+    const path = outputPath(run.spec);
+    const [before, after] = [run.before.get(path), run.after.get(path)];
+    const said = (run.message.match(/^(The last run|Nothing to do|[\d,]+ rows? written)/) ?? [])[0];
+    const isNew = after !== undefined && before?.equals(after) !== true;
+    if (after === undefined)
+      return before === undefined && said === undefined ? undefined : 'there is no output';
+    if (!isNew && (said === undefined || run.stop !== undefined)) return undefined;
+    const text = after.toString();
+    const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));
+    return faults.includes(undefined) ? undefined : faults.join(' | ');
+  },
+};
+
+/** The runs of which this may be the output. */
+function candidates(run: Ended, runs: readonly Ended[], said: string | undefined): readonly Ended[] {
+  const others = runs.filter(one => one !== run && outputPath(one.spec) === outputPath(run.spec));
+  const beside = others.filter(one => one.before === run.before);
+  if (said !== undefined && !said.startsWith('The last')) return [run, ...beside];
+  // A publishing that was cut short, or one whose end a power cut has undone.
+  const earlier = others.filter(one => one.nth < run.nth && (one.code === undefined || said !== undefined));
+  return [run, ...beside, ...earlier.reverse()];
+}
+
+/** What is wrong with an output as that of a run; undefined where nothing is. */
+function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
+  const [header = '', ...lines] = text.split('\n').slice(0, -1);
+  const names = header.split(',');
+  const rows = run.input
+    .split('\n')
+    .slice(1, -1)
+    .filter(line => line.split(',').length === 4);
+  if (text.includes('\0') || lines.length !== rows.length)
+    return `run ${run.nth}: ${lines.length} rows for ${rows.length}`;
+  const serials = new Map<string, string>();
+  for (const [index, line] of lines.entries()) {
+    const row = rows[index] ?? '';
+    if (!line.startsWith(`${row},`)) return `run ${run.nth}: "${line}" is not of "${row}"`;
+    const cells = line.split(',');
+    const cell = (name: string) => cells[names.indexOf(name)];
+    for (const name of targetsOf(run.spec)) {
+      const value = row.split(',')[targets[name].column] ?? '';
+      const {prefix} = targets[name];
+      const result = {
+        status: cell(`${prefix}status`) ?? '',
+        error: cell(`${prefix}error`) ?? '',
+        serial: cell(prefix + serialField[name]) ?? '',
+      };
+      const fault = faultOf(name, value, result, row, run, scene);
+      if (fault !== undefined)
+        return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
+      if (result.status !== 'ok') continue;
+      const other = serials.get(`${name} ${value}`);
+      if (other !== undefined && other !== result.serial)
+        return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
+      serials.set(`${name} ${value}`, result.serial);
+    }
+  }
+  return undefined;
+}
+
+interface Result {
+  readonly status: string;
+  readonly error: string;
+  readonly serial: string;
+}
+
+function faultOf(
+  name: Target,
+  value: string,
+  result: Result,
+  row: string,
+  run: Ended,
+  {service, runs}: Scene,
+): string | undefined {
+  const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense';
+  if (!isAskable) {
+    const expected = value === '' ? 'empty' : 'invalid';
+    return result.status === expected ? undefined : `it can be nothing but ${expected}`;
+  }
+  const scope = scopeOfSpec(run.spec);
+  const ours = service.calls.filter(
+    call => call.operation === name && call.value === value && scopeOfCall(call) === scope,
+  );
+  switch (result.status) {
+    case 'ok':
+      return faultOfAnswer(name, result, ours, run);
+    case 'failed':
+      return ours.some(({told, code}) => told !== 'answered' && code === result.error)
+        ? undefined
+        : 'no call failed so';
+    case 'unknown':
+      return ours.some(call => isUnclear(call, run)) || mayBeInterrupted(result.error, run, runs)
+        ? undefined
+        : 'no call is in doubt';
+    case 'skipped':
+      return faultOfSkip(result.error, row, run);
+    default:
+      return 'there is no such status';
+  }
+}
+
+/** Whether a call was reserved perhaps, and never sent. */
+function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): boolean {
+  const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
+  return (
+    isDoubt &&
+    runs.some(({process, ledger}) => process.killed && (ledger === run.ledger || run.ledger === undefined))
+  );
+}
+
+/** Whether the run may not know what became of a call, or of one before it. */
+function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
+  return (
+    told === undefined || told === 'ambiguous' || told === 'unreadable' || !recorded || ledger !== run.ledger
+  );
+}
+
+function faultOfAnswer(
+  name: Operation,
+  {serial}: Result,
+  ours: readonly Call[],
+  run: Ended,
+): string | undefined {
+  const call = ours.find(
+    one => serialOf(one) === serial && (one.told === 'answered' || one.told === undefined),
+  );
+  if (call === undefined) return 'no such answer was given for this value by this endpoint to this account';
+  const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
+  if (name === 'verify') {
+    if (run.ledger !== undefined && !isOwn) return 'it is the verdict of another run';
+    const earlier = ours.find(
+      one => one.ledger === call.ledger && one.number < call.number && one.carriedOut,
+    );
+    return call.redeemed && earlier !== undefined
+      ? `#${earlier.number}, our own, had redeemed it`
+      : undefined;
+  }
+  if (isOwn || run.summary === undefined || run.ledger === undefined) return undefined;
+  const startedAt = Date.parse(run.summary.started_at);
+  if (call.toldAt > Date.parse(run.summary.finished_at) + CLOCKS_APART_MS) return 'it is of a day to come';
+  return call.toldAt < startedAt - ageOf(run.spec) ? 'it is too old' : undefined;
+}
+
+/** Clocks of several machines may differ by this. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+function faultOfSkip(error: string, row: string, {spec}: Ended): string | undefined {
+  if (error === 'budget')
+    return spec.publishesAtLimit && (spec.maxCredits ?? spec.perDay) !== undefined
+      ? undefined
+      : 'there is no limit to publish at';
+  if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
+  return error === 'filter' && spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
+}
+
+const accounted: Check = {
+  promise: 'Whoever sees the output finds the summary that belongs to it, with the right number of rows.',
+  broken({run}: Scene) {
+    const {job, after, before, spec} = run;
+    const path = outputPath(spec);
+    const output = after.get(path);
+    const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
+    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return undefined;
+    if (summary === undefined) return 'there is none';
+    const told = JSON.parse(summary.toString());
+    if (told.output.bytes !== output.length)
+      return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
+    const rows = output.toString().split('\n').length - 2;
+    return told.rows.written === rows
+      ? undefined
+      : `it tells of ${told.rows.written} rows, and there are ${rows}`;
+  },
+};
+
+export const rowChecks: readonly Check[] = [whole, accounted];

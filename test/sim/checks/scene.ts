@@ -1,0 +1,78 @@
+import {lookupOf} from '../../../src/ledger/lookup.ts';
+import {scopeKey} from '../../../src/ledger/store/store-file.ts';
+import type {Operation} from '../../../src/operations/table.ts';
+import type {RunSpec} from '../model/commands.ts';
+import type {Ended} from '../model/ended.ts';
+import {accountOf, endpointOf} from '../model/places.ts';
+import type {Call, Service} from '../world/service.ts';
+
+/** What a check looks at: a run that has just ended, what the service knows, and the runs before it. */
+export interface Scene {
+  readonly run: Ended;
+  readonly service: Service;
+  /** All runs so far, this one and those beside it included. */
+  readonly runs: readonly Ended[];
+  /** When answers were stored, by key and scope, as it was before this run began. */
+  readonly storedBefore: ReadonlyMap<string, number>;
+  readonly storedNow: ReadonlyMap<string, number>;
+  /** The inputs as their owner left them, by path. */
+  readonly inputs: ReadonlyMap<string, string>;
+}
+
+/** One promise: its sentence, and what speaks against it; undefined where nothing does. */
+export interface Check {
+  readonly promise: string;
+  readonly broken: (scene: Scene) => string | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+export function ageOf({maxAge}: RunSpec): number {
+  return {'1h': HOUR_MS, '1d': DAY_MS, '30d': 30 * DAY_MS}[maxAge];
+}
+
+/** Endpoint and account: whose answers and whose money it is. */
+export function scopeOfSpec(spec: RunSpec): string {
+  return scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
+}
+
+export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);
+
+/** How the store knows a value; verdicts are not stored. */
+export function keyOfValue(operation: Operation, value: string): string {
+  return lookupOf(operation, {[operation]: value}).key;
+}
+
+/** All calls that are in the run's ledger when it ends, whichever run made them. */
+export function callsInLedger({run, service}: Scene): readonly Call[] {
+  return run.ledger === undefined
+    ? []
+    : service.calls.slice(0, run.callsByThen).filter(({ledger}) => ledger === run.ledger);
+}
+
+/** Credits without the tails of binary fractions. */
+export function credits(calls: readonly Call[]): number {
+  return (
+    calls.reduce((sum, {charged, spec}) => sum + (charged ? Math.round(spec.cost * 1_000) : 0), 0) / 1_000
+  );
+}
+
+export const isMore = (a: number, b: number) => a > b + 1e-6;
+
+/** The runs that worked with the same ledger. */
+export function runsOfLedger({run, runs}: Scene): readonly Ended[] {
+  return runs.filter(({ledger}) => ledger !== undefined && ledger === run.ledger);
+}
+
+/** The calls in groups of one key each. */
+export function grouped(calls: readonly Call[], keyOf: (call: Call) => string): Call[][] {
+  const groups = new Map<string, Call[]>();
+  for (const call of calls) {
+    const key = keyOf(call);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [call]);
+    else group.push(call);
+  }
+  return [...groups.values()];
+}

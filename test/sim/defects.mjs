@@ -1,0 +1,25 @@
+// node test/sim/defects.mjs [SEQUENCES] [WORDS]: puts defects back one at a time, and says which the machine finds.
+import {spawnSync} from 'node:child_process';
+import {fileURLToPath} from 'node:url';
+import {compile} from './compile.mjs';
+import {foundHere} from './defects/found-here.mjs';
+import {mutations} from './defects/mutations.mjs';
+import {onceThere} from './defects/once-there.mjs';
+
+const [sequences = '1500', words = ''] = process.argv.slice(2);
+const play = fileURLToPath(new URL('play.mjs', import.meta.url));
+
+for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one =>
+  one.name.includes(words),
+)) {
+  const compiled = compile('defect', edits);
+  const {stdout, stderr} = spawnSync(process.execPath, [play, compiled, '1', sequences], {encoding: 'utf8'});
+  const line = stdout.trim().split('\n').at(-1);
+  const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};
+  console.log(
+    told.message === undefined ? `NOT FOUND in ${told.sequences}` : `found after ${told.sequences}`,
+    '|',
+    name,
+  );
+  if (told.message !== undefined) console.log(`    ${told.message.split('\n')[0].slice(0, 240)}`);
+}

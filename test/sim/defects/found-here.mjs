@@ -1,0 +1,37 @@
+/** What the machine itself found in the program, put back. */
+export const foundHere = [
+  {
+    name: 'found here: a new partial has no name yet that outlives a power cut',
+    edits: [['src/output/sink.ts', '      if (bytes === 0) syncPath(dirname(path));\n', '']],
+  },
+  {
+    name: 'found here: a record of a publishing takes whatever waits for its own',
+    edits: [
+      [
+        'src/run/destination/publish.ts',
+        'if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);',
+        'if (existsSync(partialPath(files, one.name, one.to))) waiting.push(one);',
+      ],
+    ],
+  },
+  {
+    name: 'found here: what a complete run removed is back after a power cut',
+    edits: [['src/run/state/run-state.ts', '    else syncPath(path);\n', '']],
+  },
+  {
+    name: 'found here: once --resend never is said, what is in doubt from before is still sent again',
+    edits: [
+      ['src/ledger/ledger.ts', "if (resend === 'never')", "if (resend === 'never' && resend !== 'never')"],
+    ],
+  },
+  {
+    name: 'found here: a run with another state takes the partial of an unfinished one for its own',
+    edits: [
+      [
+        'src/run/destination/partial.ts',
+        /const near = join\(directory, .*\);/,
+        'const near = join(held[0]?.path ?? directory, name + ".partial");',
+      ],
+    ],
+  },
+];

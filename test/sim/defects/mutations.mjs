@@ -1,0 +1,120 @@
+/** Small changes of `ledger`, `lookup` and `run` that break a promise from one command to the next. */
+export const mutations = [
+  {
+    name: 'ledger: the last block of a day may be smaller than the call',
+    edits: [
+      ['src/ledger/daily-budget.ts', 'if (free < missing) return false;', 'if (free <= 0) return false;'],
+    ],
+  },
+  {
+    name: 'lookup: each session numbers its dispatches from the same one on',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        '#dispatched = randomInt(MOST_FIRST_DISPATCH);',
+        '#dispatched = MOST_FIRST_DISPATCH;',
+      ],
+    ],
+  },
+  {
+    name: 'ledger: a call that is sent again after an interruption is in no doubt',
+    edits: [
+      [
+        'src/ledger/ledger-file.ts',
+        /ambiguous = max\(ambiguous, error IS '.*?'\), error = NULL/,
+        'error = NULL',
+      ],
+    ],
+  },
+  {
+    name: 'ledger: the last attempt alone says whether a value is in doubt',
+    edits: [
+      ['src/ledger/ledger-file.ts', 'ambiguous = max(ambiguous, ?), error = ?', 'ambiguous = ?, error = ?'],
+    ],
+  },
+  {
+    name: 'run: the record of a publishing is not there for sure before anything is put in place',
+    edits: [
+      [
+        'src/disk/replace.ts',
+        '    renameSync(beside, target);\n    syncPath(dirname(target));\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
+        '    renameSync(beside, target);\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
+      ],
+    ],
+  },
+  {
+    name: 'lookup: what is in doubt from the session before is forgotten',
+    edits: [
+      [
+        'src/lookup/answers.ts',
+        '    for (const [key, {ambiguous}] of known) if (ambiguous) doubtful.add(key);\n',
+        '',
+      ],
+    ],
+  },
+  {
+    name: 'lookup: at the limit a value is skipped though a call in flight may turn out free',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        "onBudget === 'publish' && this.#flow.inFlight === 0 &&",
+        "onBudget === 'publish' &&",
+      ],
+    ],
+  },
+  {
+    name: 'run: what the store could not take is taken for stored at the next checkpoint',
+    edits: [
+      [
+        'src/run/run.ts',
+        'const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);',
+        'await store.flush();\n  const storedUntil = now + (checkpoint === undefined ? 0 : 0);',
+      ],
+    ],
+  },
+  {
+    name: 'run: a resumed run judges what is fresh by its own start',
+    edits: [
+      [
+        'src/run/identity.ts',
+        'return foundRun(ledger, beginning)?.startedAt ?? now;',
+        'return Math.max(foundRun(ledger, beginning)?.startedAt ?? now, now);',
+      ],
+    ],
+  },
+  {
+    name: 'run: what is written to a partial is durable whenever the system likes',
+    edits: [
+      [
+        'src/output/sink.ts',
+        'await this.#guard(() => this.#file.datasync());',
+        'await this.#guard(() => this.#file.stat());',
+      ],
+    ],
+  },
+  {
+    name: 'run: what a killed session could not store any more is never stored',
+    edits: [
+      [
+        'src/run/session.ts',
+        'missedSince: checkpoint?.storedUntil ?? 0,',
+        'missedSince: checkpoint?.storedUntil ?? io.now(),',
+      ],
+    ],
+  },
+  {
+    name: 'run: the output is put in place before the summary',
+    edits: [
+      [
+        'src/run/destination/publish.ts',
+        '  if (summary !== undefined && record.summary !== null)\n    replaceFile(summary, record.summary, besideOf(summary, record.token));\n',
+        '',
+      ],
+      [
+        'src/run/destination/publish.ts',
+        '  syncPath(dirname(record.output_path));\n}',
+        '  if (summary !== undefined && record.summary !== null)\n    replaceFile(summary, record.summary, besideOf(summary, record.token));\n  syncPath(dirname(record.output_path));\n}',
+      ],
+    ],
+  },
+];

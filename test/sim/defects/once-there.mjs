@@ -1,0 +1,117 @@
+/**
+ * Defects that the program once had, put back: what each of them did, and where. The numbers are those of the list that
+ * they were reported in.
+ */
+export const onceThere = [
+  {
+    name: '1 a restart takes over answers of another endpoint or account',
+    edits: [
+      ['src/ledger/given-up.ts', 'FROM carried WHERE key = ? AND scope = ?', 'FROM carried WHERE key = ?'],
+      ['src/ledger/given-up.ts', 'this.#sql.find.get(key, this.#scope)', 'this.#sql.find.get(key)'],
+    ],
+  },
+  {
+    name: '2a a restart forgets what was spent',
+    edits: [
+      [
+        'src/ledger/given-up.ts',
+        'return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());',
+        'void beginningWith;\n    return emptyTally();',
+      ],
+    ],
+  },
+  {
+    name: '2b a restart forgets which calls may have been carried out',
+    edits: [['src/ledger/given-up.ts', '    doubts.run(this.#scope);\n', '    void doubts;\n']],
+  },
+  {
+    name: '3 any chunk that is left over is taken for the outcome of its values',
+    edits: [
+      [
+        'src/run/open/join-fleet.ts',
+        'known?.interrupted !== ask.dispatch',
+        'known?.interrupted === undefined',
+      ],
+    ],
+  },
+  {
+    name: '4 a chunk that Redis does not take is given up, and goes on being added',
+    edits: [
+      [
+        'src/fleet/chunk-adds.ts',
+        'if (!isRefusal(error)) return await this.#find(id);',
+        "if (!isRefusal(error)) return await this.#find(id);\n        void sleep(ADD_AGAIN_MS).then(() => this.add(id, data));\n        return 'kept';",
+      ],
+    ],
+  },
+  {
+    name: '6 all lanes together hold more than --concurrency',
+    edits: [
+      ['src/lookup/queue-executor.ts', 'slots: () => this.#slots,', 'slots: () => Number.POSITIVE_INFINITY,'],
+    ],
+  },
+  {
+    name: '7 a locked store is given up for good, and nobody is told',
+    edits: [
+      [
+        'src/ledger/store/store.ts',
+        'if (!isBusy(error)) this.#giveUp(error);',
+        'this.#giveUp(error);\n      this.#lost = true;',
+      ],
+      ['src/ledger/store/store.ts', 'return fails || missed > 0 ?', 'return fails && missed < 0 ?'],
+      ['src/lookup/answers.ts', 'ledger.notLookedUp(operation);', 'void operation;'],
+    ],
+  },
+  {
+    name: '8 the canary knows only what is asked tonight',
+    edits: [
+      [
+        'src/run/open/open-executor.ts',
+        'isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),',
+        'isAnswered: () => false,',
+      ],
+    ],
+  },
+  {
+    name: '9a an answer that was stored while the clock was ahead is fresh until then',
+    edits: [
+      [
+        'src/ledger/store/store.ts',
+        'return this.#options.now() + CLOCK_SKEW_MS;',
+        'return Number.MAX_SAFE_INTEGER - CLOCK_SKEW_MS;',
+      ],
+    ],
+  },
+  {
+    name: '9b credits are added as binary fractions',
+    edits: [
+      ['src/job/money.ts', 'return Math.round(credits * PER_CREDIT);', 'return credits;'],
+      ['src/job/money.ts', 'return amount / PER_CREDIT;', 'return amount;'],
+      ['src/job/money.ts', 'Number.isSafeInteger(thousandths(credits)) &&', 'PER_CREDIT > 0 &&'],
+    ],
+  },
+  {
+    name: '13 the lock belongs to the state, not to the output',
+    edits: [['src/run/destination/file-destination.ts', /own: \[`.*`\],/, 'own: [],']],
+  },
+  {
+    name: '15 what is written may be the input',
+    edits: [
+      [
+        'src/run/state/job-files.ts',
+        '  for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);\n',
+        '',
+      ],
+    ],
+  },
+  {
+    name: '18 the same command again after its end is refused',
+    edits: [
+      [
+        'src/run/open/where-to-begin.ts',
+        'const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io);',
+        'const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io).then(() => undefined);',
+      ],
+    ],
+  },
+];

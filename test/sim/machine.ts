@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+// Loaded by runs as they need it; loading takes real time, which there is none of in a simulation.
+import '../../src/fleet/fleet.ts';
+import '../../src/fleet/seal.ts';
+import './world/fleet-packages.ts';
+import {type Sequence, sequence} from './model/commands.ts';
+import type {Ended} from './model/ended.ts';
+import {Simulation} from './model/simulation.ts';
+import {violationOf, violationOfHealed} from './model/violations.ts';
+
+/** A promise that was broken, and how it came to that. */
+export class Violation extends Error {
+  readonly history: readonly string[];
+
+  constructor(message: string, history: readonly string[]) {
+    super(message);
+    this.history = history;
+  }
+}
+
+/** Carries a sequence out, and holds everything against the promises after each command. */
+export async function play({inputs, commands, fleet}: Sequence, seed: number): Promise<Simulation> {
+  const simulation = new Simulation(seed, inputs, fleet);
+  const check = (ended: readonly Ended[], more?: string) => {
+    const violation = violationOf(simulation, ended) ?? more;
+    if (violation !== undefined) throw new Violation(violation, simulation.world.history);
+  };
+  try {
+    for (const command of commands) check(await simulation.execute(command));
+    const healed = await simulation.heal();
+    if (healed !== undefined) check([healed], violationOfHealed(healed));
+    return simulation;
+  } catch (error) {
+    if (error instanceof Violation) throw error;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw new Violation(`Something broke: ${text}`, simulation.world.history);
+  } finally {
+    simulation.close();
+  }
+}
+
+/** What a seed leads to: nothing, or the shortest sequence that breaks the same. */
+export async function playSeed(seed: number): Promise<Failure | undefined> {
+  const property = fc.asyncProperty(sequence, async generated => {
+    await play(generated, seed);
+  });
+  const {failed, counterexample, errorInstance, numShrinks} = await fc.check(property, {
+    seed,
+    numRuns: 1,
+    unbiased: true,
+    endOnFailure: false,
+  });
+  if (!failed) return undefined;
+  const history = errorInstance instanceof Violation ? errorInstance.history : [];
+  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  return {seed, message, sequence: counterexample?.[0], history, shrinks: numShrinks};
+}
+
+/** The same without shrinking, which is enough to know whether there is something; with the number of its runs. */
+export async function playOnce(seed: number): Promise<{readonly failure?: Failure; readonly runs: number}> {
+  const [generated] = fc.sample(sequence, {seed, numRuns: 1, unbiased: true});
+  if (generated === undefined) return {runs: 0};
+  try {
+    return {runs: (await play(generated, seed)).runs.length};
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    const {message, history} = error;
+    return {failure: {seed, message, sequence: generated, history, shrinks: 0}, runs: 0};
+  }
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly message: string;
+  readonly sequence: Sequence | undefined;
+  readonly history: readonly string[];
+  readonly shrinks: number;
+}

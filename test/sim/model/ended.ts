@@ -1,0 +1,43 @@
+import type {Job} from '../../../src/job/job.ts';
+import type {Summary} from '../../../src/report/summary.ts';
+import type {Inode} from '../world/disk.ts';
+import type {Process} from '../world/process.ts';
+import type {Call} from '../world/service.ts';
+import type {Course, RunSpec} from './commands.ts';
+
+/** The files of the disk, by path; databases by their name alone. */
+export type Snapshot = ReadonlyMap<string, Buffer>;
+
+/** A run that has ended, and what can be seen of it. */
+export interface Ended {
+  /** Of the sequence's runs. */
+  readonly nth: number;
+  readonly spec: RunSpec;
+  readonly course: Course;
+  readonly process: Process;
+  readonly job: Job | undefined;
+  /** Undefined where it was killed. */
+  readonly code: number | undefined;
+  readonly message: string;
+  /** The error that kept it from starting. */
+  readonly error: {readonly code: string} | undefined;
+  /** Why it stopped before its end. */
+  readonly stop: string | undefined;
+  readonly summary: Summary | undefined;
+  readonly warnings: readonly string[];
+  readonly calls: readonly Call[];
+  /** How many calls the service had seen when it ended. */
+  readonly callsByThen: number;
+  /** The input as it stood there. */
+  readonly input: string;
+  /** When answers were stored, by key and scope, as it was before it began. */
+  readonly storedBefore: ReadonlyMap<string, number>;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  /** The ledger that it worked with, if it came to that. */
+  readonly ledger: Inode | undefined;
+  /** Whether the store could be used all the time. */
+  readonly storeIsSound: boolean;
+  /** Whether others ran at the same time. */
+  readonly isAlone: boolean;
+}

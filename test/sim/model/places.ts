@@ -1,0 +1,120 @@
+import {join} from 'node:path';
+import {ROOT} from '../world/patched-fs.ts';
+import type {InputRow, RunSpec} from './commands.ts';
+
+/** Where everything is, and what it is called. */
+
+const WORK = join(ROOT, 'work');
+const HOME = join(ROOT, 'home');
+const XDG_CACHE = join(HOME, 'cache');
+const XDG_STATE = join(HOME, 'state');
+
+/** Those that are there before anything runs; the user has made one of the states' directories. */
+export const directories = [WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')];
+
+export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
+const cachePath = (cache: 'own' | 'other') =>
+  cache === 'own' ? join(XDG_CACHE, 'bulk-enrich') : join(HOME, 'other-cache');
+export const storePath = (cache: 'own' | 'other') => join(cachePath(cache), 'answers.db');
+
+export function outputPath({output, clash, input}: RunSpec): string {
+  return clash === 'output' ? inputPath(input) : join(WORK, `out${output}.csv`);
+}
+
+export function statePath(spec: RunSpec): string {
+  return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
+}
+
+export const endpoints = ['https://one.example.com', 'https://two.example.com'] as const;
+export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
+
+export const endpointOf = ({endpoint}: RunSpec) => endpoints[endpoint] ?? endpoints[0];
+const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
+export const accountOf = ({account}: RunSpec) => (account === 0 ? 'default' : 'second');
+
+export function environmentOf(spec: RunSpec): Record<string, string> {
+  return {
+    BULK_ENRICH_BASE_URL: endpointOf(spec),
+    BULK_ENRICH_API_KEY: keyOf(spec),
+    XDG_CACHE_HOME: XDG_CACHE,
+    XDG_STATE_HOME: XDG_STATE,
+    HOME,
+  };
+}
+
+const ips: Readonly<Record<number, string>> = {
+  11: '192.0.2.111',
+  12: '192.0.2.112',
+  13: 'no address',
+  14: '',
+};
+const emails: Readonly<Record<number, string>> = {7: 'bad@example.com', 8: 'nonsense'};
+const tokens: Readonly<Record<number, string>> = {7: 'token-7-used', 8: ''};
+
+/** A row's cells; a broken one has a cell too many. */
+function cellsOf({ip, email, token, broken}: InputRow, id: number): string[] {
+  const cells = [
+    `r${id}`,
+    ips[ip] ?? `192.0.2.${ip}`,
+    emails[email] ?? `user${email}@example.com`,
+    tokens[token] ?? `token-${token}`,
+  ];
+  return broken === true ? [...cells, 'one too many'] : cells;
+}
+
+const HEADER = ['id', 'ip', 'email', 'token'];
+
+export function inputText(rows: readonly InputRow[]): string {
+  return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]
+    .map(cells => `${cells.join(',')}\n`)
+    .join('');
+}
+
+export const REDIS_URL = 'redis://queue.example.com';
+
+const columns = {ip: 'ip', email: 'email', token: 'token'} as const;
+
+/** The settings as a command has them. */
+export function settingsOf(spec: RunSpec): Record<string, unknown> {
+  const words = spec.columns.split(' ');
+  const named = Object.fromEntries(words.filter(word => word in columns).map(word => [word, word]));
+  const clash = {
+    summary: {summary: inputPath(spec.input)},
+    rejects: {rejects: inputPath(spec.input)},
+    both: {rejects: join(WORK, 'beside.json'), summary: join(WORK, 'beside.json')},
+    output: {},
+    none: {},
+  }[spec.clash ?? 'none'];
+  return {
+    ...named,
+    ...(words.includes('email?') && {email: {column: 'email', when: 'ip.is_vpn'}}),
+    ...(words.includes('token') && {actionId: 'signup'}),
+    ...clash,
+    ...(spec.state !== 0 && {state: statePath(spec)}),
+    ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
+    ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
+    ...(spec.perDay !== undefined && {maxCreditsPerDay: spec.perDay}),
+    ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
+    ...(spec.maxDuration !== undefined && {maxDuration: spec.maxDuration}),
+    ...(spec.where && {where: 'row.id != "r2"'}),
+    ...(spec.fromFile && {endpoint: 'live'}),
+    onBudget: spec.publishesAtLimit ? 'publish' : 'stop',
+    restart: spec.restart,
+    force: spec.force,
+    freshBudget: spec.freshBudget,
+    resend: spec.resend,
+    maxResends: spec.maxResends,
+    maxAge: spec.maxAge,
+    concurrency: spec.concurrency,
+    // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.
+    rate: spec.fleet ? 'unlimited' : spec.rate,
+    ...(spec.fleet && {fleet: REDIS_URL}),
+    cost: spec.cost,
+    rejectedCharge: spec.rejectedCharge,
+    requireStore: spec.requireStore && spec.cache !== 'none',
+    account: accountOf(spec),
+    score: 'none',
+    timeout: '5s',
+    maxOutage: '30s',
+  };
+}

@@ -1,0 +1,286 @@
+import {dirname} from 'node:path';
+import {Databases} from '../world/databases.ts';
+import {Disk, type Inode, isDatabase} from '../world/disk.ts';
+import {Files} from '../world/files.ts';
+import {install} from '../world/install.ts';
+import {ROOT} from '../world/patched-fs.ts';
+import {type Fate, Process} from '../world/process.ts';
+import {RedisServer} from '../world/redis.ts';
+import {type Asker, Service} from '../world/service.ts';
+import {World} from '../world/world.ts';
+import type {Command, Course, InputRow, RunSpec} from './commands.ts';
+import type {Ended, Snapshot} from './ended.ts';
+import {directories, inputPath, inputText, statePath, storePath} from './places.ts';
+import {type Report, runCommand} from './start-run.ts';
+import {workerCommand} from './start-worker.ts';
+import {StoredAnswers} from './stored-answers.ts';
+
+/** A world with a disk and a service, in which commands are carried out one after the other. */
+export class Simulation {
+  readonly world: World;
+  readonly disk = new Disk(ROOT);
+  readonly service: Service;
+  readonly redis: RedisServer;
+  readonly stored = new StoredAnswers();
+  readonly runs: Ended[] = [];
+  /** Each input as its owner left it. */
+  readonly inputs = new Map<string, InputRow[]>();
+  readonly #databases: Databases;
+  readonly #uninstall: () => void;
+  readonly #isFleet: boolean;
+  #last: RunSpec | undefined;
+  #asker: Asker | undefined;
+  #workers = 0;
+  /** Stores that were out of order at any time since the last command. */
+  readonly #unsound = new Set<string>();
+
+  constructor(seed: number, inputs: readonly (readonly InputRow[])[], isFleet: boolean) {
+    this.#isFleet = isFleet;
+    this.world = new World(seed);
+    this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
+    this.service = new Service(this.world);
+    this.#databases = new Databases(this.disk, this.world, {
+      opened: (path, inode, process) => {
+        if (path.endsWith('ledger.db')) process.ledger = inode;
+      },
+      committed: (path, process) => {
+        if (path.endsWith('ledger.db')) this.service.recorded(process);
+      },
+      written: (inode, sql, values) => this.stored.written(inode, sql, values),
+    });
+    for (const path of directories) this.disk.makeDirectory(path);
+    for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
+    this.disk.syncAll();
+    this.redis = new RedisServer(this.world);
+    this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
+    if (isFleet) this.#startWorker(undefined);
+  }
+
+  close(): void {
+    this.#uninstall();
+    this.#databases.close();
+  }
+
+  /** Carries a command out; returns the runs that it was, once they have ended. */
+  async execute(command: Command): Promise<readonly Ended[]> {
+    this.world.note(`== ${JSON.stringify(command)}`);
+    switch (command.do) {
+      case 'run':
+        this.#last = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        return this.#run([{spec: this.#last, course: command.course}], 0);
+      case 'again': {
+        if (this.#last === undefined) return [];
+        this.#last = {...this.#last, ...command.changes};
+        const ended = await this.#run([{spec: this.#last, course: command.course}], 0);
+        // What is said for once is not said again.
+        this.#last = {...this.#last, restart: false, freshBudget: false, force: false};
+        return ended;
+      }
+      case 'both': {
+        const [first, second] = command.courses;
+        this.#last = command.spec;
+        const other = {...command.spec, ...command.changes};
+        return this.#run(
+          [
+            {spec: command.spec, course: first},
+            {spec: other, course: second},
+          ],
+          command.apartMs,
+        );
+      }
+      default:
+        this.#turn(command);
+        return [];
+    }
+  }
+
+  /** The last run once more, with nothing in its way. */
+  async heal(): Promise<Ended | undefined> {
+    if (this.#last === undefined) return undefined;
+    const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
+    const free = {...spec, perDay: undefined, maxErrors: undefined, maxDuration: undefined};
+    this.world.stall(120_000);
+    if (this.#isFleet) this.#startWorker(undefined);
+    this.world.note(`== heal ${JSON.stringify(free)}`);
+    const [ended] = await this.#run([{spec: free, course: {faults: []}}], 0);
+    return ended;
+  }
+
+  inputTexts(): ReadonlyMap<string, string> {
+    return new Map([...this.inputs].map(([path, rows]) => [path, inputText(rows)]));
+  }
+
+  #snapshot(): Snapshot {
+    return new Map([...this.disk.files].map(([path, {data}]) => [path, isDatabase(path) ? NOTHING : data]));
+  }
+
+  async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
+    const before = this.#snapshot();
+    const runs = works.map(({spec, course}, index) => {
+      const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
+      const report: Report = {warnings: []};
+      const {rejectedCharge} = spec;
+      // What paces a fleet that was throttled is bottleneck's own scripts in Redis.
+      const faults = course.faults.filter(({kind}) => !spec.fleet || kind !== 'throttled');
+      const manners = {faults, rejectedCharge, latencyMs: 20};
+      const asker: Asker = {process, spec, manners, before: this.#asker?.process.ledger, calls: 0};
+      this.#asker = asker;
+      const callsBefore = this.service.calls.length;
+      const seen = {calls: 0};
+      process.handles.add(() => {
+        seen.calls = this.service.calls.length;
+      });
+      const main = () => runCommand(spec, asker, this.service, this.world, report);
+      const storedBefore = this.stored.copyOf(
+        spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
+      );
+      const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
+      return {
+        spec,
+        course,
+        process,
+        report,
+        callsBefore,
+        seen,
+        storedBefore,
+        input,
+        start: {process, main, afterMs: index * apartMs},
+      };
+    });
+    await this.world.run(runs.map(({start}) => start));
+    const after = this.#snapshot();
+    const ended = runs.map(
+      ({spec, course, process, report, callsBefore, seen, storedBefore, input}, index): Ended => {
+        const {outcome, error, crash} = report;
+        if (crash !== undefined && !process.killed) throw crash;
+        const said = process.killed ? undefined : (outcome ?? error);
+        return {
+          nth: this.runs.length + index + 1,
+          spec,
+          course,
+          process,
+          job: report.job,
+          code: said?.exitCode,
+          message: said?.message ?? '',
+          error: process.killed ? undefined : error,
+          stop: process.killed ? undefined : outcome?.stop?.reason,
+          summary: process.killed ? undefined : outcome?.summary,
+          warnings: report.warnings,
+          calls: spec.fleet
+            ? this.service.calls.slice(callsBefore, seen.calls)
+            : this.service.calls.filter(call => call.process === process),
+          callsByThen: seen.calls,
+          input,
+          storedBefore,
+          before,
+          after,
+          ledger: process.ledger,
+          storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
+          isAlone: runs.length === 1,
+        };
+      },
+    );
+    this.runs.push(...ended);
+    for (const {nth, code, message, process} of ended)
+      this.world.note(`== run ${nth} ${process.killed ? 'was killed' : `ended with ${code}: ${message}`}`);
+    return ended;
+  }
+
+  /** What happens to the world between two runs. */
+  #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both'}>): void {
+    const {world} = this;
+    switch (command.do) {
+      case 'clock':
+        world.moveClock(command.hours * HOUR_MS);
+        return;
+      case 'midnight':
+        world.moveClock(DAY_MS - (world.wallMs % DAY_MS) - 50);
+        return;
+      case 'input': {
+        const rows = this.inputs.get(inputPath(command.input)) ?? [];
+        if (command.how === 'append') this.#setInput(command.input, [...rows, ...command.rows]);
+        else if (command.how === 'replace') this.#setInput(command.input, [...command.rows]);
+        else this.#setInput(command.input, [...command.rows.slice(0, 1), ...rows.slice(1)]);
+        return;
+      }
+      case 'store':
+        this.#disturbStore(command);
+        return;
+      case 'state':
+        this.#disturbState(command.how);
+        return;
+      case 'worker':
+        if (this.#isFleet) this.#startWorker(command.fate);
+        return;
+      case 'redis': {
+        const fromMs = world.steadyMs + command.afterMs;
+        this.redis[command.how === 'away' ? 'away' : 'refuses'] = {
+          fromMs,
+          untilMs: fromMs + command.seconds * 1_000,
+        };
+        return;
+      }
+      default:
+        command satisfies never;
+    }
+  }
+
+  #startWorker(fate: Fate | undefined): void {
+    this.#workers += 1;
+    const process = new Process(`worker ${this.#workers}`, fate);
+    const asker = () => {
+      if (this.#asker === undefined) throw new Error('nobody has asked');
+      return this.#asker;
+    };
+    this.world.background(process, () => workerCommand(process, this.service.transportFor(asker)));
+  }
+
+  #disturbStore({cache, how, seconds}: Extract<Command, {do: 'store'}>): void {
+    const path = storePath(cache);
+    const inode = this.disk.files.get(path);
+    if (inode === undefined) return;
+    if (how === 'delete') this.disk.remove(path);
+    // A run waits for others that write: what is over soon costs nothing.
+    else if (how !== 'lock' || seconds > SHORT_LOCK_S) this.#unsound.add(path);
+    if (how === 'lock') this.#databases.lock(path, seconds * 1_000);
+    else if (how === 'version') this.#databases.setVersion(path, 99);
+    else if (how === 'damage') inode.data = Buffer.from('no database');
+  }
+
+  #disturbState(how: Extract<Command, {do: 'state'}>['how']): void {
+    if (this.#last === undefined) return;
+    const directory = statePath(this.#last);
+    const ledger = `${directory}/ledger.db`;
+    const inode = this.disk.files.get(ledger);
+    if (how === 'delete')
+      for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
+    if (inode === undefined) return;
+    if (how === 'version') this.#databases.setVersion(ledger, 99);
+    else if (how === 'damage') inode.data = Buffer.from('no database');
+  }
+
+  #setInput(index: number, rows: InputRow[]): void {
+    const path = inputPath(index);
+    this.inputs.set(path, rows);
+    const inode: Inode = this.disk.files.get(path) ?? this.disk.create(path, 0o644);
+    inode.data = Buffer.from(inputText(rows));
+    this.disk.syncAll();
+  }
+}
+
+/** A run has more patience than this with a store that is locked. */
+const SHORT_LOCK_S = 10;
+/** A fleet works on one output, whose ledger knows all of its calls. */
+const OF_A_FLEET = {
+  fleet: true,
+  input: 0,
+  output: 0,
+  state: 0,
+  endpoint: 0,
+  account: 0,
+  clash: undefined,
+  perDay: undefined,
+} as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOTHING = Buffer.alloc(0);

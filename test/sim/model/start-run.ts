@@ -1,0 +1,71 @@
+import {PassThrough, Readable} from 'node:stream';
+import {pino} from 'pino';
+import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
+import {type Job, resolveJob} from '../../../src/job/job.ts';
+import {checkSettings, placeIn} from '../../../src/job/parse.ts';
+import {run} from '../../../src/run/run.ts';
+import type {RunOutcome} from '../../../src/run/run-outcome.ts';
+import {Stopper} from '../../../src/run/stop.ts';
+import type {Asker, Service} from '../world/service.ts';
+import type {World} from '../world/world.ts';
+import type {RunSpec} from './commands.ts';
+import {environmentOf, inputPath, outputPath, settingsOf} from './places.ts';
+
+const log = pino({level: 'silent'});
+
+/** What a run has come to so far; nothing more is heard of one that is killed. */
+export interface Report {
+  job?: Job;
+  outcome?: RunOutcome;
+  error?: BulkEnrichError;
+  /** What is no fault of a user's. */
+  crash?: unknown;
+  readonly warnings: string[];
+}
+
+/** The command, as `bulk-enrich run` would be called with these settings. */
+export async function runCommand(
+  spec: RunSpec,
+  asker: Asker,
+  service: Service,
+  world: World,
+  report: Report,
+): Promise<void> {
+  const stopper = new Stopper();
+  asker.process.onTerm = () =>
+    stopper.stop({
+      status: 'interrupted',
+      reason: 'signal',
+      exitCode: exitCodes.terminated,
+      message: 'Interrupted by SIGTERM.',
+    });
+  try {
+    const given = settingsOf(spec);
+    const env = environmentOf(spec);
+    const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
+    const files = {inputs: [inputPath(spec.input)], output: outputPath(spec)};
+    const job = resolveJob(
+      {...files, settings, fromFile: spec.fromFile, placeOf: placeIn(undefined, given)},
+      env,
+      false,
+    );
+    report.job = job;
+    report.outcome = await run(
+      job,
+      {
+        env,
+        stdin: Readable.from([]),
+        stdout: new PassThrough(),
+        now: () => world.wallMs,
+        random: world.random,
+        log,
+        warn: sentence => report.warnings.push(sentence),
+        transport: service.transportFor(() => asker),
+      },
+      stopper,
+    );
+  } catch (error) {
+    if (error instanceof BulkEnrichError) report.error = error;
+    else report.crash = error;
+  }
+}

@@ -1,0 +1,295 @@
+import {createRequire} from 'node:module';
+import {basename, resolve} from 'node:path';
+import type {Disk, Inode} from './disk.ts';
+import {isDamaged, shown} from './files.ts';
+import {Killed, type Process} from './process.ts';
+import type {World} from './world.ts';
+
+type Row = Record<string, unknown>;
+
+interface RealStatement {
+  run(values: readonly unknown[]): {lastInsertRowid: number | bigint};
+  get(values: readonly unknown[]): Row | undefined;
+  all(values: readonly unknown[]): Row[];
+}
+
+interface RealDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): RealStatement;
+  pragma(text: string): Row[];
+  close(): void;
+}
+
+export const RealDatabase = createRequire(import.meta.url)('libsql') as new (path: string) => RealDatabase;
+
+/** One file's contents, in SQLite's own memory; and who keeps others out of it. */
+class Contents {
+  #memory: Memory | undefined;
+  readonly #pool: Memory[];
+  holder: Connection | undefined;
+  /** Until when another program keeps it locked, by the steady clock. */
+  lockedUntil = 0;
+  commits = 0;
+
+  constructor(pool: Memory[]) {
+    this.#pool = pool;
+  }
+
+  /** A file that serves as a lock alone needs none. */
+  get memory(): Memory {
+    this.#memory ??= this.#pool.pop() ?? {real: new RealDatabase(':memory:'), statements: new Map()};
+    return this.#memory;
+  }
+
+  get real(): RealDatabase {
+    return this.memory.real;
+  }
+
+  /** Nobody has the file any more: what it was made of serves another one. */
+  close(): void {
+    if (this.#memory === undefined) return;
+    const {real, tables} = this.#memory;
+    if (tables === undefined) real.close();
+    else {
+      real.exec(`${tables.map(name => `DELETE FROM ${name};`).join('')} PRAGMA user_version = 0`);
+      this.#pool.push(this.#memory);
+    }
+  }
+}
+
+/** A database in memory, with its prepared statements; opening one, and its tables, would be half of a run's time. */
+interface Memory {
+  readonly real: RealDatabase;
+  readonly statements: Map<string, RealStatement>;
+  /** The tables that are there from its life before; undefined where it may not be used again. */
+  tables?: readonly string[];
+}
+
+/** Databases that may be used again, by the name of their file. */
+const pools: Readonly<Record<string, Memory[]>> = {'ledger.db': []};
+
+/** Told of what processes do with databases. */
+export interface Onlooker {
+  opened(path: string, inode: Inode, process: Process): void;
+  /** Each row that a statement wrote, once that is committed. */
+  written(inode: Inode, sql: string, values: readonly unknown[]): void;
+  committed(path: string, process: Process): void;
+}
+
+function sqliteError(code: string): Error {
+  return Object.assign(new Error(code), {code});
+}
+
+/** All databases of a simulation's disk. What was committed there lasts; SQLite's own durability is not simulated. */
+export class Databases {
+  readonly disk: Disk;
+  readonly world: World;
+  readonly onlooker: Onlooker;
+  readonly #contents = new Map<Inode, Contents>();
+
+  constructor(disk: Disk, world: World, onlooker: Onlooker) {
+    this.disk = disk;
+    this.world = world;
+    this.onlooker = onlooker;
+  }
+
+  /** Another program keeps this file locked for so long. */
+  lock(path: string, forMs: number): void {
+    const inode = this.disk.files.get(path);
+    if (inode !== undefined) this.contents(inode, path).lockedUntil = this.world.steadyMs + forMs;
+  }
+
+  /** Makes it one of another version. */
+  setVersion(path: string, version: number): void {
+    const inode = this.disk.files.get(path);
+    if (inode !== undefined) this.contents(inode, path).real.exec(`PRAGMA user_version = ${version}`);
+  }
+
+  contents(inode: Inode, path: string): Contents {
+    let contents = this.#contents.get(inode);
+    if (contents === undefined) {
+      contents = new Contents(pools[basename(path)] ?? []);
+      this.#contents.set(inode, contents);
+    }
+    return contents;
+  }
+
+  close(): void {
+    for (const contents of this.#contents.values()) contents.close();
+    this.#contents.clear();
+  }
+}
+
+/** A connection to one of them, as `libsql` has it. */
+export class Connection {
+  readonly #databases: Databases;
+  readonly #path: string;
+  readonly #inode: Inode;
+  readonly #contents: Contents;
+  #busyTimeoutMs = 0;
+  #isExclusive = false;
+  #transaction: 'none' | 'reading' | 'writing' = 'none';
+  /** Commits of its own, which it does not take for another's. */
+  #ownCommits = 0;
+  #written: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(databases: Databases, given: string) {
+    const path = resolve(given);
+    const {disk, world} = databases;
+    if (world.current?.alive === false) throw new Killed();
+    this.#databases = databases;
+    this.#path = path;
+    this.#inode = disk.files.get(path) ?? disk.create(path, 0o600);
+    this.#contents = databases.contents(this.#inode, path);
+    world.current?.handles.add(this.#abandon);
+    if (world.current !== undefined) databases.onlooker.opened(path, this.#inode, world.current);
+  }
+
+  exec(sql: string): void {
+    this.#demandAlive();
+    if (/\bBEGIN EXCLUSIVE$/.test(sql)) {
+      this.#isExclusive = true;
+      this.#access();
+    } else if (sql === 'BEGIN IMMEDIATE') this.#begin('writing');
+    else if (sql.startsWith('BEGIN; SELECT')) this.#begin('reading');
+    else if (sql === 'COMMIT') this.#commit();
+    else if (sql === 'ROLLBACK') this.#rollback();
+    else if (this.#transaction === 'writing') this.#contents.real.exec(sql);
+    else {
+      this.#access();
+      this.#databases.world.step(`write schema of ${shown(this.#path)}`, () => this.#prepareTables(sql));
+    }
+  }
+
+  pragma(text: string): Row[] {
+    this.#demandAlive();
+    const [name = '', value] = text.split(' = ');
+    if (name === 'busy_timeout') this.#busyTimeoutMs = Number(value);
+    else if (name === 'locking_mode') {
+      this.#isExclusive = value === 'EXCLUSIVE';
+      if (!this.#isExclusive) this.#release();
+    } else if (name === 'journal_mode') this.#access();
+    else if (value === undefined) {
+      this.#access();
+      return this.#contents.real.pragma(text);
+    }
+    return [];
+  }
+
+  prepare(sql: string): RealStatement {
+    this.#demandAlive();
+    if (sql === 'PRAGMA data_version') return this.#versionStatement();
+    const {statements, real} = this.#contents.memory;
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      this.#access();
+      statement = real.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return this.#guarded(sql, statement);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#databases.world.current?.handles.delete(this.#abandon);
+    this.#abandon();
+  }
+
+  /** What is not committed is lost, as at the end of a process. */
+  readonly #abandon = (): void => {
+    if (this.#transaction !== 'none') this.#rollback();
+    this.#release();
+    this.#isClosed = true;
+  };
+
+  #guarded(sql: string, real: RealStatement): RealStatement {
+    const ready = () => {
+      this.#demandAlive();
+      if (this.#transaction === 'none') this.#access();
+    };
+    return {
+      run: values => {
+        ready();
+        const result = real.run(values);
+        if (sql.startsWith('INSERT'))
+          this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
+        return result;
+      },
+      get: values => {
+        ready();
+        return real.get(values);
+      },
+      all: values => {
+        ready();
+        return real.all(values);
+      },
+    };
+  }
+
+  #prepareTables(sql: string): void {
+    const {memory} = this.#contents;
+    memory.real.exec(memory.tables === undefined ? sql : sql.replace(/CREATE TABLE[^;]*;/g, ''));
+    if (basename(this.#path) in pools)
+      memory.tables ??= [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name);
+  }
+
+  #versionStatement(): RealStatement {
+    const get = () => ({data_version: 1 + this.#contents.commits - this.#ownCommits});
+    return {run: () => ({lastInsertRowid: 0}), get, all: () => [get()]};
+  }
+
+  #begin(kind: 'reading' | 'writing'): void {
+    this.#access();
+    this.#contents.real.exec('BEGIN IMMEDIATE');
+    this.#transaction = kind;
+  }
+
+  #commit(): void {
+    if (this.#transaction === 'reading') {
+      this.#rollback();
+      return;
+    }
+    const {world} = this.#databases;
+    world.step(`commit ${shown(this.#path)}`, () => {
+      this.#contents.real.exec('COMMIT');
+      this.#transaction = 'none';
+      this.#contents.commits += 1;
+      this.#ownCommits += 1;
+      for (const tell of this.#written.splice(0)) tell();
+      if (world.current !== undefined) this.#databases.onlooker.committed(this.#path, world.current);
+    });
+  }
+
+  #rollback(): void {
+    this.#written = [];
+    if (this.#transaction === 'none') return;
+    this.#transaction = 'none';
+    this.#contents.real.exec('ROLLBACK');
+  }
+
+  /** Takes what locks it needs; throws as SQLite does where it can't have them. */
+  #access(): void {
+    if (isDamaged(this.#path, this.#inode)) throw sqliteError('SQLITE_NOTADB');
+    const {world} = this.#databases;
+    const contents = this.#contents;
+    if (contents.lockedUntil > world.steadyMs) {
+      world.stall(Math.min(this.#busyTimeoutMs, contents.lockedUntil - world.steadyMs));
+      if (contents.lockedUntil > world.steadyMs) throw sqliteError('SQLITE_BUSY');
+    }
+    if (contents.holder !== undefined && contents.holder !== this) {
+      world.stall(this.#busyTimeoutMs);
+      throw sqliteError('SQLITE_BUSY');
+    }
+    if (this.#isExclusive) contents.holder = this;
+  }
+
+  #release(): void {
+    if (this.#contents.holder === this) this.#contents.holder = undefined;
+  }
+
+  #demandAlive(): void {
+    if (this.#databases.world.current?.alive === false) throw new Killed();
+    if (this.#isClosed) throw new TypeError('The database connection is not open');
+  }
+}

@@ -1,0 +1,240 @@
+import type * as fs from 'node:fs';
+import {basename, dirname, resolve} from 'node:path';
+import {type Disk, Inode, isDatabase} from './disk.ts';
+import type {World} from './world.ts';
+
+/** The functions of `node:fs` that a run uses, on the disk of a simulation: what changes something is a step. */
+
+interface Open {
+  readonly path: string;
+  readonly inode: Inode | undefined;
+  position: number;
+}
+
+/** An error of the system, without a stack: there are many, and most of them only say that nothing is there. */
+export function failure(code: string, path: string): NodeJS.ErrnoException {
+  const {stackTraceLimit} = Error;
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`${code}: ${path}`), {code, path});
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
+/** The path without detours; most have none. */
+export function plain(path: string): string {
+  return path.includes('/.') || path.includes('//') ? resolve(path) : path;
+}
+
+/** Numbers of open files, far from any real one. */
+const FIRST_FD = 1_000_000;
+
+export class Files {
+  readonly #disk: Disk;
+  readonly #world: World;
+  readonly #open = new Map<number, Open>();
+  #next = FIRST_FD;
+
+  constructor(disk: Disk, world: World) {
+    this.#disk = disk;
+    this.#world = world;
+  }
+
+  has(fd: unknown): fd is number {
+    return typeof fd === 'number' && fd >= FIRST_FD;
+  }
+
+  exists(path: string): boolean {
+    return this.#disk.exists(plain(path));
+  }
+
+  inode(path: string): Inode {
+    const inode = this.#disk.files.get(plain(path));
+    if (inode === undefined)
+      throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
+    return inode;
+  }
+
+  stat(path: string, {throwIfNoEntry = true, bigint = false} = {}): unknown {
+    const full = plain(path);
+    const inode = this.#disk.files.get(full);
+    if (inode !== undefined) return statOf(inode, bigint);
+    const directory = this.#disk.directories.get(full);
+    if (directory !== undefined) return statOf(new Inode(directory, 0o40_700, this.#disk.uid), bigint);
+    if (throwIfNoEntry) throw failure('ENOENT', path);
+    return undefined;
+  }
+
+  open(path: string, flags: string | number, mode = 0o666): number {
+    const full = plain(path);
+    const {creates, exclusive, truncates} = meaningOf(flags);
+    const found = this.#disk.files.get(full);
+    if (found !== undefined && exclusive) throw failure('EEXIST', path);
+    if (this.#disk.directories.has(full)) {
+      if (creates) throw failure('EISDIR', path);
+      return this.#opened({path: full, inode: undefined, position: 0});
+    }
+    if (found === undefined) {
+      if (!creates || !this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
+      const inode = this.#world.step(`create ${shown(full)}`, () => this.#disk.create(full, mode & 0o777));
+      return this.#opened({path: full, inode, position: 0});
+    }
+    if (truncates) this.#world.step(`empty ${shown(full)}`, () => this.#set(found, Buffer.alloc(0)));
+    return this.#opened({path: full, inode: found, position: 0});
+  }
+
+  close(fd: number): void {
+    this.#open.delete(fd);
+  }
+
+  write(target: string | number, text: string | Uint8Array, flag = 'w', mode?: number): void {
+    const fd = typeof target === 'number' ? target : this.open(target, flag, mode);
+    const {inode, path} = this.opened(fd);
+    this.writeAt(inode, path, Buffer.from(text as string), inode.data.length);
+    if (typeof target !== 'number') this.close(fd);
+  }
+
+  /** A write of which a part may be all that happens. */
+  writeAt(inode: Inode, path: string, bytes: Buffer, at: number): void {
+    const put = (some: Buffer) => {
+      const end = at + some.length;
+      const data = Buffer.alloc(Math.max(inode.data.length, end));
+      inode.data.copy(data);
+      some.copy(data, at);
+      this.#set(inode, data);
+    };
+    this.#world.step(
+      `write ${shown(path)} ${at}+${bytes.length}`,
+      () => put(bytes),
+      () => put(bytes.subarray(0, Math.floor(this.#world.random() * bytes.length))),
+    );
+  }
+
+  truncate(inode: Inode, path: string, length: number): void {
+    this.#world.step(`cut ${shown(path)} to ${length}`, () =>
+      this.#set(inode, Buffer.from(inode.data.subarray(0, length))),
+    );
+  }
+
+  sync(fd: number): void {
+    const {path, inode} = this.#handle(fd);
+    this.#world.step(`sync ${shown(path)}`, () => {
+      if (inode === undefined) this.#disk.syncDirectory(path);
+      else this.#disk.syncFile(inode);
+    });
+  }
+
+  rename(from: string, to: string): void {
+    const [source, target] = [plain(from), plain(to)];
+    if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
+    if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
+    if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
+    this.#world.step(`rename ${shown(source)} to ${shown(target)}`, () => this.#disk.rename(source, target));
+  }
+
+  remove(path: string, {force = false} = {}): void {
+    const full = plain(path);
+    if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
+    if (this.#disk.files.has(full)) this.#world.step(`remove ${shown(full)}`, () => this.#disk.remove(full));
+    else if (!force) throw failure('ENOENT', path);
+  }
+
+  makeDirectory(path: string): void {
+    const full = plain(path);
+    if (this.#disk.exists(full)) throw failure('EEXIST', path);
+    if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
+    this.#world.step(`mkdir ${shown(full)}`, () => this.#disk.makeDirectory(full));
+  }
+
+  removeDirectory(path: string): void {
+    const full = plain(path);
+    if (!this.#disk.directories.has(full)) throw failure('ENOENT', path);
+    if (this.#disk.names(full).length > 0) throw failure('ENOTEMPTY', path);
+    this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.removeDirectory(full));
+  }
+
+  names(path: string): string[] {
+    if (!this.#disk.directories.has(plain(path))) throw failure('ENOENT', path);
+    return this.#disk.names(plain(path));
+  }
+
+  realPath(path: string): string {
+    if (!this.exists(path)) throw failure('ENOENT', path);
+    return plain(path);
+  }
+
+  read(fd: number, target: Uint8Array, offset: number, length: number, position: number | null): number {
+    const open = this.#handle(fd);
+    const from = position ?? open.position;
+    const bytes = this.opened(fd).inode.data.subarray(from, from + length);
+    target.set(bytes, offset);
+    if (position === null) open.position += bytes.length;
+    return bytes.length;
+  }
+
+  opened(fd: number): Open & {readonly inode: Inode} {
+    const open = this.#handle(fd);
+    if (open.inode === undefined) throw failure('EISDIR', open.path);
+    return open as Open & {readonly inode: Inode};
+  }
+
+  #handle(fd: number): Open {
+    const open = this.#open.get(fd);
+    if (open === undefined) throw failure('EBADF', String(fd));
+    return open;
+  }
+
+  #opened(open: Open): number {
+    this.#open.set(++this.#next, open);
+    return this.#next;
+  }
+
+  #set(inode: Inode, data: Buffer): void {
+    inode.data = data;
+  }
+}
+
+/** What is written into a database from outside damages it. */
+export function isDamaged(path: string, {data}: Inode): boolean {
+  return isDatabase(path) && data.length > 0;
+}
+
+export function shown(path: string): string {
+  return (
+    path
+      .split('/')
+      .slice(2)
+      .join('/')
+      .replace(/[0-9a-f]{16}/, '…') || basename(path)
+  );
+}
+
+function meaningOf(flags: string | number) {
+  if (typeof flags === 'string')
+    return {
+      creates: /[wa]/.test(flags),
+      exclusive: flags.includes('x'),
+      truncates: flags.startsWith('w') && !flags.includes('x'),
+    };
+  return {
+    creates: (flags & 0o100) !== 0,
+    exclusive: (flags & 0o200) !== 0,
+    truncates: (flags & 0o1000) !== 0,
+  };
+}
+
+function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
+  const isDirectory = (inode.mode & 0o40_000) !== 0;
+  const number = (value: number) => (bigint ? BigInt(value) : value) as number;
+  return {
+    dev: number(77),
+    ino: number(inode.number),
+    uid: number(inode.uid),
+    gid: number(0),
+    nlink: number(1),
+    mode: number(isDirectory ? inode.mode : inode.mode | 0o100_000),
+    size: number(inode.data.length),
+    isFile: () => !isDirectory,
+    isDirectory: () => isDirectory,
+    isSymbolicLink: () => false,
+  };
+}

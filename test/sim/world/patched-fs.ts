@@ -1,0 +1,168 @@
+import fs from 'node:fs';
+import promises from 'node:fs/promises';
+import {syncBuiltinESMExports} from 'node:module';
+import {Readable} from 'node:stream';
+import type {Inode} from './disk.ts';
+import {type Files, failure, plain} from './files.ts';
+import type {World} from './world.ts';
+
+/** Where a simulation's disk is. */
+export const ROOT = '/simulated';
+
+function isInside(path: unknown): path is string {
+  return typeof path === 'string' && path.startsWith(ROOT) && plain(path).startsWith(ROOT);
+}
+
+/** How long the system takes for what it is asked for in the background. */
+const MOST_IO_MS = 2;
+
+type Any = (...given: never[]) => unknown;
+
+/**
+ * Puts the simulation's disk in place of `node:fs` for all paths below {@link ROOT}, and for open files of it.
+ * Returns what takes that back.
+ */
+export function patchFs(files: Files, world: World): () => void {
+  const undo: (() => void)[] = [];
+  const replace = (home: object, name: string, own: Any, isOurs: (first: unknown) => boolean = isInside) => {
+    const table = home as Record<string, Any>;
+    const real = table[name] as Any;
+    table[name] = Object.assign(
+      (...given: never[]) => (isOurs(given[0]) ? own(...given) : real.call(home, ...given)),
+      real,
+    );
+    undo.push(() => {
+      table[name] = real;
+    });
+  };
+  const isFd = (first: unknown) => files.has(first);
+  const either = (first: unknown) => isInside(first) || isFd(first);
+
+  replace(fs, 'existsSync', (path: string) => files.exists(path));
+  replace(fs, 'statSync', (path: string, options?: object) => files.stat(path, options));
+  replace(fs, 'lstatSync', (path: string, options?: object) => files.stat(path, options));
+  replace(fs, 'accessSync', (path: string) => void files.stat(path));
+  replace(fs, 'readFileSync', (path: string, how?: string | {encoding?: string}) => {
+    const {data} = files.inode(path);
+    return how === undefined ? Buffer.from(data) : data.toString('utf8');
+  });
+  replace(
+    fs,
+    'writeFileSync',
+    (to: string | number, text: string, options?: {flag?: string; mode?: number}) =>
+      files.write(to, text, options?.flag, options?.mode),
+    either,
+  );
+  replace(fs, 'openSync', (path: string, flags: string | number, mode?: number) =>
+    files.open(path, flags, mode),
+  );
+  replace(fs, 'closeSync', (fd: number) => files.close(fd), isFd);
+  replace(fs, 'fsyncSync', (fd: number) => files.sync(fd), isFd);
+  replace(fs, 'fchownSync', () => {}, isFd);
+  replace(
+    fs,
+    'fchmodSync',
+    (fd: number, mode: number) => {
+      files.opened(fd).inode.mode = mode;
+    },
+    isFd,
+  );
+  replace(fs, 'chmodSync', (path: string, mode: number) => {
+    files.inode(path).mode = mode;
+  });
+  replace(
+    fs,
+    'readSync',
+    (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null),
+    isFd,
+  );
+  replace(fs, 'renameSync', (from: string, to: string) => files.rename(from, to));
+  replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
+  replace(fs, 'copyFileSync', (from: string, to: string) => files.write(to, files.inode(from).data, 'wx'));
+  replace(fs, 'mkdirSync', (path: string) => files.makeDirectory(path));
+  replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
+  replace(fs, 'readdirSync', (path: string) => files.names(path));
+  replace(fs, 'readlinkSync', (path: string) => {
+    throw failure(files.exists(path) ? 'EINVAL' : 'ENOENT', path);
+  });
+  replace(fs, 'statfsSync', () => ({type: 0}));
+  replace(fs.realpathSync, 'native', (path: string) => files.realPath(path));
+  replace(fs, 'createReadStream', (path: string) =>
+    Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)),
+  );
+  const later = <T>(work: () => T): Promise<T> =>
+    new Promise((done, fail) => {
+      world.later(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
+    });
+  replace(promises, 'stat', (path: string) => later(() => files.stat(path)));
+  replace(promises, 'open', (path: string, flags: string | number, mode?: number) =>
+    later(() => new Handle(files, later, files.open(path, flags, mode), path)),
+  );
+  syncBuiltinESMExports();
+  return () => {
+    for (const restore of undo) restore();
+    syncBuiltinESMExports();
+  };
+}
+
+/** What kills the process ends its code right there: nobody hears of it. */
+function attempt<T>(work: () => T, done: (result: T) => void, fail: (error: unknown) => void): void {
+  let result: T;
+  try {
+    result = work();
+  } catch (error) {
+    if ((error as Error).name === 'Killed') throw error;
+    fail(error);
+    return;
+  }
+  done(result);
+}
+
+/** An open file as `node:fs/promises` has it. */
+class Handle {
+  readonly #files: Files;
+  readonly #later: <T>(work: () => T) => Promise<T>;
+  readonly #fd: number;
+  readonly #path: string;
+
+  constructor(files: Files, later: <T>(work: () => T) => Promise<T>, fd: number, path: string) {
+    this.#files = files;
+    this.#later = later;
+    this.#fd = fd;
+    this.#path = path;
+  }
+
+  get #inode(): Inode {
+    return this.#files.opened(this.#fd).inode;
+  }
+
+  stat() {
+    return this.#later(() => this.#files.stat(this.#path));
+  }
+
+  truncate(length: number) {
+    return this.#later(() => this.#files.truncate(this.#inode, this.#path, length));
+  }
+
+  datasync() {
+    return this.#later(() => this.#files.sync(this.#fd));
+  }
+
+  read(buffer: Uint8Array, offset: number, length: number, position: number | null) {
+    return this.#later(() => ({
+      bytesRead: this.#files.read(this.#fd, buffer, offset, length, position),
+      buffer,
+    }));
+  }
+
+  write(buffer: Buffer, offset: number, length: number, position: number) {
+    return this.#later(() => {
+      this.#files.writeAt(this.#inode, this.#path, buffer.subarray(offset, offset + length), position);
+      return {bytesWritten: length, buffer};
+    });
+  }
+
+  close() {
+    return this.#later(() => this.#files.close(this.#fd));
+  }
+}

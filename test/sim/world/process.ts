@@ -1,0 +1,42 @@
+import type {Inode} from './disk.ts';
+
+/** What a process that is dead meets wherever it goes on: nothing that it does has an effect any more. */
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+/** How a process comes to its end before its time, at its n-th step on disk or network. */
+export interface Fate {
+  readonly how: 'kill' | 'power' | 'term';
+  readonly step: number;
+  /** Whether that step is still carried out, half of it (a torn write), or not at all. */
+  readonly moment: 'before' | 'torn' | 'after';
+}
+
+/** One process of the simulation: a command that runs, and dies at the latest when it has ended. */
+export class Process {
+  readonly name: string;
+  readonly fate: Fate | undefined;
+  /** What has to be let go of when it ends. */
+  readonly handles = new Set<() => void>();
+  /** Told when it is asked to end in good order. */
+  onTerm: () => void = () => {};
+  /** The ledger that it has opened last. */
+  ledger: Inode | undefined;
+  alive = true;
+  killed = false;
+  steps = 0;
+
+  constructor(name: string, fate: Fate | undefined) {
+    this.name = name;
+    this.fate = fate;
+  }
+
+  /** Ends it as its own end does, or a kill: everything that it held is let go of. */
+  end(): void {
+    if (!this.alive) return;
+    this.alive = false;
+    for (const release of this.handles) release();
+    this.handles.clear();
+  }
+}
