@@ -13,7 +13,7 @@ const answered = {
   wrongTypes: [],
 } as const;
 const rejected = (code: string) => ({kind: 'rejected', ...heard, status: 404, code}) as const;
-const unreadable = {kind: 'unreadable', ...heard, status: 200, code: 'x', detail: ''} as const;
+const unreadable = {kind: 'unreadable', ...heard, status: 200, code: 'bad_response', detail: ''} as const;
 const reset = {kind: 'ambiguous', latencyMs: 1, code: 'x'} as const;
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
 
@@ -51,7 +51,7 @@ const refusals = times(canaryValues, rejected('forbidden'));
 test.each([
   ['one refusal, ten times', refusals, 'forbidden'],
   ['nine times', refusals.slice(1), undefined],
-  ['nothing that could be read', times(canaryValues, unreadable), 'x'],
+  ['nothing that could be read', times(canaryValues, unreadable), 'bad_response'],
   ['two refusals in turns', [...refusals.slice(1), rejected('other'), ...refusals.slice(1)], undefined],
   ['ten failures', times(canaryValues, reset), undefined],
   ['a failure between refusals', [...refusals.slice(5), reset, ...refusals.slice(5)], 'forbidden'],
