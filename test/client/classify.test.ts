@@ -80,6 +80,11 @@ describe('a response', () => {
       'rejected',
       'service_error',
     ],
+    ['a code of 64', 'ip', respond(422, error('x'.repeat(64))), 'rejected', 'x'.repeat(64)],
+    ['a code that begins with a blank', 'ip', respond(422, error(' x')), 'rejected', 'service_error'],
+    ['a code that ends in a blank', 'ip', respond(422, error('x ')), 'rejected', 'service_error'],
+    ['no text as a code', 'ip', respond(422, error(1)), 'rejected', 'service_error'],
+    ['a success as 400', 'ip', respond(400, {success: true, message: 'x'}), 'rejected', 'http_400'],
     ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected', 'service_error'],
   ] as const)('%s', (_, operation, response, kind, code) => {
     const attempt = classifyResponse(operation, response, {});
@@ -146,6 +151,24 @@ describe('a response', () => {
       wrongTypes: ['verdict.can_pass', 'device'],
       unknownFields: ['verdict.because', 'extra'],
     });
+  });
+
+  test.each([
+    ['a null is', {city: 'X', latitude: null}, {city: 'X'}],
+    ['a value of the wrong type is', {city: 'X', latitude: 'far'}, {city: 'X'}],
+    ['a null in what is not known is not', {city: 'X', more: {a: null}}, {city: 'X', more: {a: null}}],
+  ])('%s left out', (_, data, kept) => {
+    expect(classifyResponse('ip', respond(200, {success: true, data}), {})).toHaveProperty('data', kept);
+  });
+
+  test('a part is judged by its own fields', () => {
+    const read = (verdict: unknown) => {
+      const attempt = classifyResponse('verify', respond(200, {success: true, score: 1, verdict}), {});
+      return attempt.kind === 'answered' ? [attempt.data, attempt.wrongTypes] : [];
+    };
+    expect(read({can_pass: true, redeemed: null})).toEqual([{score: 1, verdict: {can_pass: true}}, []]);
+    expect(read('yes')).toEqual([{score: 1}, ['verdict']]);
+    expect(read([])).toEqual([{score: 1}, ['verdict']]);
   });
 
   test('a verdict on somebody else is no answer', () => {
