@@ -34,6 +34,7 @@ export interface Answered extends Responded {
  * - `ambiguous`: it may have been carried out and charged, but no answer came.
  * - `unreadable`: carried out, but the answer breaks the interface.
  * - `rejected`: refused for this value.
+ * - `rekeyed`: its key was not let in and has been replaced since: to be sent again; free.
  * - `fatal`: no call can succeed until somebody fixes something.
  */
 export type Attempt =
@@ -57,10 +58,13 @@ export type Attempt =
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
   | (Responded & {readonly kind: 'rejected'; readonly code: string})
+  | {readonly kind: 'rekeyed'; readonly code: string; readonly latencyMs: number; readonly status: number}
   | {
       readonly kind: 'fatal';
       readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate';
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
+      /** What came of reading the key again, for a person. */
+      readonly detail?: string;
     };

@@ -2,7 +2,7 @@ import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 
-type Failure = Exclude<Attempt, {kind: 'answered'}>;
+type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
 
 /**
  * A call of a client used on its own that brought no answer; in a run the same failure is a value. `code` is the service's
@@ -55,7 +55,7 @@ export function explain(attempt: Failure): string {
 function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>): string {
   switch (attempt.reason) {
     case 'credentials':
-      return `the service does not accept the API key (${attempt.code}): check BULK_ENRICH_API_KEY`;
+      return `the service does not accept the API key (${attempt.code}${attempt.detail === undefined ? '' : `; ${attempt.detail.replace(/\.$/, '')}`}): check BULK_ENRICH_API_KEY`;
     case 'credits':
       return `the account has no credits left (${attempt.code})`;
     case 'redirect':

@@ -12,14 +12,16 @@ import {
 import type {Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
+import {KeyInUse} from './key-in-use.ts';
 import {proxyFor} from './proxy.ts';
-import {redactorOf} from './redact.ts';
 import {type Transport, type TransportOptions, transport} from './transport.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then on. */
+  readonly readKeyAgain?: (() => Promise<string>) | undefined;
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
   /** Most connections; unlimited by default. */
@@ -84,7 +86,7 @@ export function createClient(
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     onUnasked: options.onUnasked ?? (() => {}),
   });
-  const redact = redactorOf(options.apiKey);
+  const key = new KeyInUse(options.apiKey, options.readKeyAgain);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
@@ -92,13 +94,23 @@ export function createClient(
 
   async function send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt> {
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
-    const body = JSON.stringify({api_key: options.apiKey, ...params});
-    const result = await wires.post(urls[operation], body, onLeaving);
-    return 'kind' in result ? result : classifyResponse(operation, result, params, redact);
+    const api_key = key.current;
+    const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}), onLeaving);
+    if ('kind' in result) return result;
+    const attempt = classifyResponse(operation, result, params, key.redact);
+    if (attempt.kind === 'fatal' && attempt.reason === 'credentials') {
+      const renewal = await key.rejected(api_key);
+      const {code, latencyMs} = attempt;
+      if (renewal.renewed) return {kind: 'rekeyed', code, latencyMs, status: result.status};
+      return renewal.why === undefined ? attempt : {...attempt, detail: renewal.why};
+    }
+    if (attempt.kind === 'answered') key.accepted(api_key);
+    return attempt;
   }
 
   async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
-    const attempt = await send(operation, params);
+    let attempt = await send(operation, params);
+    while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt.data as AnswerData<Name>;
     throw ClientError.of(operation, attempt);
   }

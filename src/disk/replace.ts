@@ -107,7 +107,8 @@ export function moveFile(from: string, to: string, beside: string): void {
 
 /** Gives a file what it has to have in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
-  withFile(path, 'r', file => {
+  // For writing: Windows flushes no file that is open for reading only.
+  withFile(path, 'r+', file => {
     dress(file, target);
     fsyncSync(file);
   });
@@ -126,8 +127,9 @@ function dress(file: number, target: string): void {
   } else fchmodSync(file, 0o666 & ~process.umask());
 }
 
-export function syncPath(path: string): void {
-  withFile(path, 'r', fsyncSync);
+/** Makes what was renamed in a directory durable. Windows has no such call (EPERM): NTFS keeps renames in its journal. */
+export function syncPath(path: string, platform = process.platform): void {
+  if (platform !== 'win32') withFile(path, 'r', fsyncSync);
 }
 
 function withFile(path: string, flags: string, work: (file: number) => void): void {

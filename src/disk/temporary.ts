@@ -1,7 +1,8 @@
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {OutputError, systemReason} from '../errors.ts';
+import {removeDirectory} from './remove.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
@@ -19,7 +20,7 @@ export function temporaryDirectory(): TemporaryDirectory {
   const path = made();
   const remove = () => {
     process.off('exit', remove);
-    rmSync(path, {recursive: true, force: true});
+    removeDirectory(path);
   };
   process.once('exit', remove);
   return {path, remove};

@@ -6,11 +6,14 @@ import {checkWritable} from './directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The user's directories of the XDG Base Directory Specification that this package keeps something in. */
+/**
+ * The user's directories of the XDG Base Directory Specification that this package keeps something in; on Windows what
+ * belongs to one machine is below %LOCALAPPDATA%.
+ */
 const bases = {
-  cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache'},
-  config: {variable: 'XDG_CONFIG_HOME', underHome: '.config'},
-  state: {variable: 'XDG_STATE_HOME', underHome: join('.local', 'state')},
+  cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},
+  config: {variable: 'XDG_CONFIG_HOME', underHome: '.config', onWindows: 'Config'},
+  state: {variable: 'XDG_STATE_HOME', underHome: join('.local', 'state'), onWindows: 'State'},
 } as const;
 
 type UserDirectory = keyof typeof bases;
@@ -21,9 +24,12 @@ type UserDirectory = keyof typeof bases;
  *
  * @throws when the home directory is needed and does not exist.
  */
-export function userDirectory(kind: UserDirectory, env: Env): string {
-  const {variable, underHome} = bases[kind];
+export function userDirectory(kind: UserDirectory, env: Env, platform = process.platform): string {
+  const {variable, underHome, onWindows} = bases[kind];
   const base = env[variable];
+  const local = platform === 'win32' ? env.LOCALAPPDATA : undefined;
+  if (base === undefined && local !== undefined && isAbsolute(local))
+    return join(local, 'bulk-enrich', onWindows);
   return join(base !== undefined && isAbsolute(base) ? base : join(homeOf(env), underHome), 'bulk-enrich');
 }
 

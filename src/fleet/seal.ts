@@ -1,6 +1,7 @@
 import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:crypto';
 import {UsageError} from '../errors.ts';
-import {type Endpoint, type Env, readKey} from '../job/endpoint.ts';
+import type {Endpoint, Env} from '../job/endpoint.ts';
+import {readKey} from '../job/secrets/api-key.ts';
 
 /** Seals what a fleet's members tell each other of rows, so that Redis holds nothing readable. */
 export interface Seal {

@@ -1,5 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {systemReason, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
+import {keyReader, keyVariable, keyVariables, readKey} from './secrets/api-key.ts';
 import type {Settings} from './settings.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -15,12 +15,13 @@ export type Endpoint =
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
+      /** Reads the key once more, where it is in a place that can change while a run goes on. */
+      readonly readKeyAgain?: (() => Promise<string>) | undefined;
       readonly actionId?: string | undefined;
     };
 
 const BASE_URL = 'BULK_ENRICH_BASE_URL';
-const KEY = 'BULK_ENRICH_API_KEY';
-const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
+const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
@@ -37,7 +38,7 @@ export function resolveEndpoint(
   interactive: boolean,
   offline = false,
 ): Endpoint {
-  for (const name of [BASE_URL, KEY, KEY_FILE, ACTION_ID]) {
+  for (const name of [BASE_URL, ...keyVariables, ACTION_ID]) {
     if (env[name]?.trim() === '')
       throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
   }
@@ -54,38 +55,14 @@ export function resolveEndpoint(
       'no_endpoint',
       !apiKey
         ? NOTHING
-        : `${KEY} is set, but no URL: set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
+        : `${keyVariable(env)} is set, but no URL: set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
     );
   if (apiKey === undefined)
     throw new UsageError(
       'no_key',
-      `There is a base URL, but no key: set ${KEY}, or ${KEY_FILE} to a file that holds it.`,
+      `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
     );
-  return {kind: 'live', baseUrl, apiKey, actionId: action};
+  return {kind: 'live', baseUrl, apiKey, readKeyAgain: keyReader(env), actionId: action};
 }
 
 const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or ask the embedded service with --endpoint embedded.`;
-
-/**
- * The API key from the environment, or from the file that it names.
- *
- * @throws {UsageError} when both are set, or the file can't be read or is empty.
- */
-export function readKey(env: Env): string | undefined {
-  const key = env[KEY];
-  const file = env[KEY_FILE];
-  if (key !== undefined && file !== undefined)
-    throw new UsageError('two_keys', `${KEY} and ${KEY_FILE} are both set: unset one.`);
-  if (file === undefined) return key?.trim();
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(
-      'key_file',
-      `The key file ${file} (${KEY_FILE}) can't be read: ${systemReason(error)}.`,
-    );
-  }
-  if (text === '') throw new UsageError('key_file', `The key file ${file} (${KEY_FILE}) is empty.`);
-  return text;
-}

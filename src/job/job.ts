@@ -12,7 +12,7 @@ import {
 } from './name-endings.ts';
 import type {PlaceOf} from './parse.ts';
 import {dated, earlierDays, expandPatterns, matcherOf, mentionsDate, utcDate} from './paths.ts';
-import {resolveRedisUrl} from './redis-url.ts';
+import {resolveRedisUrl} from './secrets/redis-url.ts';
 import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */

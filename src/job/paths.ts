@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs';
+import {isAbsolute, sep} from 'node:path';
 import {escapePath, globSync} from 'tinyglobby';
 import {identityOf} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
@@ -28,7 +29,7 @@ export function expandPatterns(
 ): string[] {
   return paths.flatMap(path => {
     if (path === '-' || !/[*?[{]/.test(path) || existsSync(path)) return [path];
-    const found = globSync(path, {expandDirectories: false, absolute: path.startsWith('/')}).sort();
+    const found = globSync(patternOf(path), {expandDirectories: false, absolute: isAbsolute(path)}).sort();
     if (found.length === 0) return [path];
     const isOwn = ownAmong(found);
     const others = found.filter(one => !isOwn(one));
@@ -38,9 +39,16 @@ export function expandPatterns(
   });
 }
 
+/** In a pattern a backslash takes away a sign's meaning, where it does not part directories: on Windows `/` does that too. */
+function patternOf(path: string, separator: string = sep): string {
+  return separator === '\\' ? path.replaceAll('\\', '/') : path;
+}
+
 /** Tells files by paths that may have a date in them, of whatever day, and what lies below them. */
 export function matcherOf(paths: readonly string[]): (path: string) => boolean {
-  const anyDay = new RegExp(`^(${paths.map(path => anyDayPattern(identityOf(path).path)).join('|')})(/|$)`);
+  const anyDay = new RegExp(
+    `^(${paths.map(path => anyDayPattern(identityOf(path).path)).join('|')})([\\\\/]|$)`,
+  );
   return path => anyDay.test(identityOf(path).path);
 }
 
@@ -51,7 +59,10 @@ function anyDayPattern(path: string): string {
 /** The days before this one of which there is something at a path with a date in it, the first first. */
 export function earlierDays(path: string, date: string): string[] {
   const digits = (count: number) => '[0-9]'.repeat(count);
-  const pattern = escapePath(path).replaceAll(escapePath(DATE), `${digits(4)}-${digits(2)}-${digits(2)}`);
+  const pattern = escapePath(patternOf(path)).replaceAll(
+    escapePath(DATE),
+    `${digits(4)}-${digits(2)}-${digits(2)}`,
+  );
   const found = globSync(pattern, {expandDirectories: false, onlyFiles: false, dot: true});
   const days = found.flatMap(one => /\d{4}-\d{2}-\d{2}/g[Symbol.match](one) ?? []);
   return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();

@@ -74,6 +74,7 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'unreadable':
       return 'spent';
     case 'not_sent':
+    case 'rekeyed':
       return 'free';
     case 'throttled':
       return settings.throttledCharge;
@@ -112,6 +113,7 @@ export function nextStep(
     }
     case 'not_sent':
     case 'throttled':
+    case 'rekeyed':
       return {next: 'retry', counts: false};
     case 'ambiguous':
       return afterAmbiguous(attempt.code, history, settings, counting);

@@ -44,14 +44,15 @@ export type Beginning = 'resume' | 'over';
 /** How a command or a job says that a run which starts over has all of its limit again. */
 export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
 
-/** Whose answers and whose money it is: never another endpoint's or account's. */
+/** Whose answers and whose money it is: never another endpoint's or account's. With other data, the embedded service is another. */
 export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
-  return {endpoint: endpointName(endpoint), account: settings.account};
+  const data = endpoint.kind === 'embedded' ? ` ${dataVersion()}` : '';
+  return {endpoint: endpointName(endpoint) + data, account: settings.account};
 }
 
-/** The endpoint's name in what is kept: with other data, the embedded service is another. Throws UsageError where the base URL is none. */
+/** The endpoint's name, in summaries and for accounts. Throws UsageError where the base URL is none. */
 export function endpointName(endpoint: Endpoint): string {
-  if (endpoint.kind === 'embedded') return `embedded ${dataVersion()}`;
+  if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }

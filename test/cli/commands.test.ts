@@ -148,7 +148,16 @@ describe('help', () => {
   });
 
   const commands = ['run', 'plan', 'lookup', 'verify', 'serve', 'worker', 'fleet status', 'doctor', 'init'];
-  const rest = ['explain', 'rejects', 'cache stats', 'cache prune', 'cache purge', 'completion'];
+  const rest = [
+    'explain',
+    'rejects',
+    'runs',
+    'spend',
+    'cache stats',
+    'cache prune',
+    'cache purge',
+    'completion',
+  ];
   test.each([...commands, ...rest])('%s --help has examples, whose flags are its own', async words => {
     const {stdout} = await here(...words.split(' '), '--help');
     const [flags = '', examples = ''] = stdout.split('\nExamples:\n');

@@ -43,6 +43,67 @@ test('a 401 on the first call: exit 6, one sentence, at most the calls in flight
   expect(sandbox.summary('list.enriched.summary.json').resumed.times).toBe(1);
 });
 
+const NEXT = 'canary-key-of-tomorrow-9b8c7d';
+
+/** A service whose key is replaced at the 20th call, and what gives a run the key. */
+async function openRotation(next: string) {
+  const service = await startService();
+  const sandbox = createSandbox();
+  const path = sandbox.write('../key', KEY);
+  service.setScript(call => {
+    if (call.call === 20) {
+      service.setKey(NEXT);
+      sandbox.write('../key', next);
+    }
+    return undefined;
+  });
+  const {BULK_ENRICH_API_KEY: _, ...env} = service.env;
+  sandbox.write('list.csv', listOf(200));
+  const run = (source: Readonly<Record<string, string>>) =>
+    runHere(sandbox, ['run', 'list.csv', ...FAST], {env: {...env, ...source}});
+  return {
+    service,
+    sandbox,
+    path,
+    run,
+    [Symbol.asyncDispose]: async () => {
+      sandbox[Symbol.dispose]();
+      await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test.each(['FILE', 'COMMAND'])(
+  'a key that is replaced at night is read again from its %s, and the run goes on',
+  async kind => {
+    await using rotation = await openRotation(NEXT);
+    const {service, sandbox, path, run} = rotation;
+    const outcome = await run({[`BULK_ENRICH_API_KEY_${kind}`]: kind === 'FILE' ? path : `cat '${path}'`});
+    expect(outcome, outcome.stderr).toMatchObject({code: 0});
+    const summary = sandbox.summary('list.enriched.summary.json');
+    expectAccounts(summary);
+    expect(service.ledger.wrongKey).toBeGreaterThan(0);
+    expect(summary.calls).toMatchObject({
+      total: service.ledger.calls,
+      by_status: {401: service.ledger.wrongKey},
+    });
+    expect(summary.credits).toMatchObject({spent: 200, maybe_spent: 0});
+    for (const key of [KEY, NEXT]) expectNoKey(sandbox, outcome.stderr, key);
+  },
+);
+
+test.each([
+  ['is still the same', KEY, /invalid_token; read again, the key is still the same\)/],
+  ['is wrong too', 'canary-key-of-nobody-1a2b3c', /neither is the one that was read in its place\)/],
+  ['can’t be read', '', /The command in BULK_ENRICH_API_KEY_COMMAND printed nothing; /],
+])('a key that is not accepted and %s: exit 6, and it is said', async (_, next, sentence) => {
+  await using rotation = await openRotation(next);
+  const outcome = await rotation.run({BULK_ENRICH_API_KEY_COMMAND: `cat '${rotation.path}'`});
+  expect(outcome.code, outcome.stderr).toBe(6);
+  expect(outcome.stderr).toMatch(sentence);
+  expect(rotation.service.ledger.wrongKey).toBeLessThanOrEqual(32);
+});
+
 /** Everything that the service may do wrong, each once; what ends a run comes in a run of its own. */
 const faults: Readonly<Record<string, () => Reply>> = {
   html: () => reply.html(),
@@ -82,13 +143,13 @@ const fatal: Readonly<Record<string, [number, () => Reply]>> = {
 };
 
 /** Wherever anything may have been written. */
-function expectNoKey(sandbox: Sandbox, said: string): void {
-  expect(said).not.toContain(KEY);
+function expectNoKey(sandbox: Sandbox, said: string, key = KEY): void {
+  expect(said).not.toContain(key);
   for (const root of [sandbox.directory, sandbox.home]) {
     for (const entry of readdirSync(root, {recursive: true, withFileTypes: true})) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
-      expect(readFileSync(path).includes(KEY), path).toBe(false);
+      expect(readFileSync(path).includes(key), path).toBe(false);
     }
   }
 }

@@ -1,5 +1,4 @@
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
-import type {CommandOptions} from '../support/command.ts';
 
 /** A key that can't turn up anywhere by chance. */
 export const KEY = 'canary-key-c0ffee-5e6f7a8b';
@@ -14,7 +13,7 @@ export async function startService(options: Partial<ApiServerOptions> = {}): Pro
   return Object.assign(server, {env: envOf(server.url)});
 }
 
-function envOf(url: string): NonNullable<CommandOptions['env']> {
+function envOf(url: string): Readonly<Record<string, string>> {
   return {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: KEY};
 }
 

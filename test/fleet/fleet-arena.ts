@@ -10,10 +10,13 @@ export interface FleetArena extends Arena {
   readonly redis: RedisProcess;
   /** The environment of coordinators and workers. */
   readonly env: Readonly<Record<string, string>>;
-  worker(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<RunningCommand>;
-  run(args?: readonly string[], env?: Readonly<Record<string, string>>): RunningCommand;
+  worker(
+    args?: readonly string[],
+    env?: Readonly<Record<string, string | undefined>>,
+  ): Promise<RunningCommand>;
+  run(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): RunningCommand;
   /** Runs a command in this process, to its end. */
-  here(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandOutcome>;
+  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CommandOutcome>;
 }
 
 export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
@@ -31,7 +34,7 @@ export async function openFleetArena({
   const arena = await openArena(options);
   const env = {...arena.env, BULK_ENRICH_REDIS_URL: redis.url};
   const running = new Set<RunningCommand>();
-  const start = (args: readonly string[], own: Readonly<Record<string, string>>) => {
+  const start = (args: readonly string[], own: Readonly<Record<string, string | undefined>>) => {
     const command = arena.sandbox.start(args, {env: {...env, ...own}});
     running.add(command);
     void command.outcome.finally(() => running.delete(command));

@@ -66,6 +66,7 @@ describe('the environment', () => {
     'BULK_ENRICH_BASE_URL',
     'BULK_ENRICH_API_KEY',
     'BULK_ENRICH_API_KEY_FILE',
+    'BULK_ENRICH_API_KEY_COMMAND',
     'BULK_ENRICH_ACTION_ID',
   ])('%s set but empty is an error, whatever else is set', name => {
     for (const blank of ['', '  ']) {
@@ -79,7 +80,7 @@ describe('the environment', () => {
 describe('the key file', () => {
   const env = (path: string) => ({BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY_FILE: path});
   test('holds the key, blanks around it left out', () => {
-    expect(resolved(env(keyFile('good', 'key-1\n')))).toEqual(asked);
+    expect(resolved(env(keyFile('good', 'key-1\n')))).toMatchObject(asked);
   });
   test.each([
     ['an empty one', () => keyFile('empty', ' \n')],
@@ -91,6 +92,49 @@ describe('the key file', () => {
   test('beside a key in the environment it is an error', () => {
     expect(resolved({...live, BULK_ENRICH_API_KEY_FILE: keyFile('other', 'key-2')})).toBe('two_keys');
   });
+});
+
+describe('the key command', () => {
+  const env = (command: string) => ({
+    PATH: process.env.PATH ?? '',
+    BULK_ENRICH_BASE_URL: URL,
+    BULK_ENRICH_API_KEY_COMMAND: command,
+  });
+  test('prints the key, blanks around it left out', () => {
+    expect(resolved(env('echo " key-1 "'))).toMatchObject(asked);
+  });
+  test.each([
+    ['that fails', 'echo canary-key; exit 3', /\(exit code 3\)/],
+    ['that is not there', 'no-such-command-canary-key 2>/dev/null', /\(exit code 127\)/],
+    ['that prints nothing', 'true canary-key', /printed nothing/],
+    ['that says more than the key', 'echo canary-key; echo more', /more than one line/],
+    ['that never stops', 'yes canary-key', /failed \(.*ENOBUFS\)|failed \(SIGTERM\)/],
+  ])('one %s is an error which repeats neither it nor what it printed', (_, command, message) => {
+    expect(resolved(env(command))).toBe('key_command');
+    const attempt = () => resolveEndpoint(undefined, undefined, env(command), false);
+    expect(attempt).toThrow(message);
+    expect(attempt).toThrow(expect.not.stringContaining('canary-key'));
+  });
+  test.each(['BULK_ENRICH_API_KEY', 'BULK_ENRICH_API_KEY_FILE'])('beside %s it is an error', name => {
+    expect(resolved({...env('echo key-1'), [name]: 'key-2'})).toBe('two_keys');
+  });
+});
+
+test('the key can be read again where it can change while a run goes on', async () => {
+  const path = keyFile('rotated', 'key-1');
+  for (const env of [
+    {BULK_ENRICH_API_KEY_FILE: path},
+    {PATH: process.env.PATH ?? '', BULK_ENRICH_API_KEY_COMMAND: `cat ${path}`},
+  ]) {
+    writeFileSync(path, 'key-1');
+    const endpoint = resolveEndpoint(URL, undefined, env, false);
+    if (endpoint.kind !== 'live') throw new Error('expected a live service');
+    writeFileSync(path, 'key-2\n');
+    expect(await endpoint.readKeyAgain?.()).toBe('key-2');
+    writeFileSync(path, '');
+    await expect(endpoint.readKeyAgain?.()).rejects.toThrow(/is empty|printed nothing/);
+  }
+  expect(resolved(live)).toMatchObject({readKeyAgain: undefined});
 });
 
 test('the action id: flag, job file, environment, in that order', () => {

@@ -2,6 +2,8 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
+import {syncPath} from '../../src/disk/replace.ts';
+import {userDirectory} from '../../src/disk/user-directory.ts';
 import {dated, expandPatterns, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
 
@@ -69,4 +71,15 @@ it('a day that is none is a usage error', async () => {
     code: 2,
     stderr: expect.stringContaining('--date: expected a day such as 2026-01-31'),
   });
+});
+
+it('on Windows the user’s directories are below %LOCALAPPDATA%, and a directory is not synced', () => {
+  expect(userDirectory('cache', {LOCALAPPDATA: '/local'}, 'win32')).toBe(
+    join('/local', 'bulk-enrich', 'Cache'),
+  );
+  const named = {LOCALAPPDATA: '/local', XDG_STATE_HOME: '/state'};
+  expect(userDirectory('state', named, 'win32')).toBe(join('/state', 'bulk-enrich'));
+  expect(userDirectory('state', named, 'linux')).toBe(join('/state', 'bulk-enrich'));
+  expect(() => syncPath('/nowhere/at/all', 'win32')).not.toThrow();
+  expect(() => syncPath('/nowhere/at/all', 'linux')).toThrow('ENOENT');
 });

@@ -76,7 +76,13 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
 }
 const written = {
   'vitest.mutation.config.mjs': `export default ${JSON.stringify({
-    test: {include: tests, pool: 'threads', isolate: false, setupFiles: ['./vitest.mutation.setup.mjs'], testTimeout: 20_000},
+    test: {
+      include: tests,
+      pool: 'threads',
+      isolate: false,
+      setupFiles: ['./vitest.mutation.setup.mjs'],
+      testTimeout: 20_000,
+    },
   })};\n`,
   // One thread runs all, which saves two thirds of the time: no mutant may be left active from one test file to the next.
   'vitest.mutation.setup.mjs': `import {afterAll} from 'vitest';

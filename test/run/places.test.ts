@@ -236,6 +236,17 @@ test('a record that names files is none, whoever wrote it', async () => {
   expect([stage.read('keys'), existsSync(stage.path('taken'))]).toEqual(['mine', false]);
 });
 
+test('a summary that somebody made up stands for no run', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  expect((await stage.run(settings)).code).toBe(0);
+  const {settings_sha256} = JSON.parse(stage.read('out.summary.json')) as {settings_sha256: string};
+  for (const forged of [{}, {output: null}, {input: {}, output: {bytes: 1}, rejects: []}]) {
+    stage.write('out.summary.json', JSON.stringify({settings_sha256, status: 'completed', ...forged}));
+    expect(await stage.run(settings)).toMatchObject({code: 2, message: expect.stringContaining('exists')});
+  }
+});
+
 test('a volume whose group was given write permission between two sessions is closed again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));

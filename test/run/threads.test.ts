@@ -53,4 +53,26 @@ describe.concurrent('calls made by threads', () => {
     expect(credits.spent).toBeLessThanOrEqual(api.ledger.credits);
     expect(credits.spent + credits.maybe_spent).toBeGreaterThanOrEqual(api.ledger.credits);
   });
+
+  test('a key that is replaced meanwhile is read again for them', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY, latencyMs: 5});
+    const file = sandbox.write('../key', KEY);
+    const next = `${KEY}-next`;
+    api.setScript(({call}) => {
+      if (call !== 60) return undefined;
+      api.setKey(next);
+      sandbox.write('../key', next);
+      return undefined;
+    });
+    sandbox.write('list.csv', ips(200));
+    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY_FILE: file};
+    const {code, stderr} = await sandbox.run([...args, '--rate', '400/s'], {env});
+    expect(code, stderr).toBe(0);
+    expect(api.ledger.wrongKey).toBeGreaterThan(0);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({
+      credits: {spent: 200, maybe_spent: 0},
+      calls: {total: 200 + api.ledger.wrongKey},
+    });
+  });
 });

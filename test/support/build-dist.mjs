@@ -1,8 +1,9 @@
 // npm run build: compiles src and packs the embedded service's data elsewhere, then puts that in dist's place at once,
 // so that a command that runs beside it, or another build, never meets half of one.
 import {execFileSync} from 'node:child_process';
-import {cpSync, renameSync, rmSync} from 'node:fs';
+import {cpSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {notices} from './notices.mjs';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const made = `.dist-${process.pid}`;
@@ -14,6 +15,8 @@ try {
   // What the code reads stands beside it there too.
   cpSync('src', made, {recursive: true, filter: path => !path.endsWith('.ts')});
   run(`${made}/service/data/pack.js`, 'dist/service/data');
+  const licences = readFileSync(`${made}/service/data/licences.txt`, 'utf8');
+  writeFileSync(`${made}/third-party-notices.txt`, notices(licences));
   for (let tries = 0; ; tries++) {
     moveAway();
     try {

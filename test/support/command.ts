@@ -11,7 +11,7 @@ export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.ur
 
 export interface CommandOptions {
   /** Added to an environment that is otherwise empty but for PATH, HOME and the XDG directories. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** What stdin holds; empty by default. */
   readonly stdin?: string | Uint8Array | Readable;
   /** What runs the command in node's place. */

@@ -1,6 +1,7 @@
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {keyVariable} from '../../job/secrets/api-key.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
@@ -63,8 +64,7 @@ function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
     return `the embedded service${endpoint.byDefault ? ', as nothing else is configured' : ''}; ${action}`;
-  const source = process.env.BULK_ENRICH_API_KEY_FILE === undefined ? 'BULK_ENRICH_API_KEY' : 'a key file';
-  return `${withoutUserinfo(endpoint.baseUrl)}; a key of ${endpoint.apiKey.length} characters (******) from ${source}; ${action}`;
+  return `${withoutUserinfo(endpoint.baseUrl)}; a key of ${endpoint.apiKey.length} characters (******) from ${keyVariable(process.env)}; ${action}`;
 }
 
 function withoutUserinfo(url: string): string {

@@ -1,11 +1,11 @@
 import {many} from '../../report/format.ts';
 import {rejectedList} from '../../run/end/rejected-list.ts';
-import {print} from '../terminal/printable.ts';
+import {print, printRows} from '../terminal/printable.ts';
 
 /** `bulk-enrich rejects FILE`. */
 export async function rejectsCommand(path: string): Promise<number> {
   const {text, cut} = await rejectedList(path);
-  process.stdout.write(text);
+  printRows(text);
   if (cut > 0) print('stderr', `${many(cut, 'row')} too long to be kept whole: left out.\n`);
   return 0;
 }

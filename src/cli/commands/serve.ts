@@ -1,5 +1,5 @@
 import {systemCode, UsageError} from '../../errors.ts';
-import {readKey} from '../../job/endpoint.ts';
+import {readKey} from '../../job/secrets/api-key.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
 import {readFlag} from '../job-from-flags.ts';

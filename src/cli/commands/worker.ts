@@ -6,7 +6,7 @@ import {sealingSecret} from '../../fleet/seal.ts';
 import {FleetWorker} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {resolveRedisUrl} from '../../job/redis-url.ts';
+import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
 import {type Connection, connectTo} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
@@ -102,9 +102,10 @@ function clientsOf(
   const clients = new Map<number, Client>();
   return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
-    const {baseUrl, apiKey} = endpoint;
+    const {baseUrl, apiKey, readKeyAgain} = endpoint;
     const client =
-      clients.get(timeoutMs) ?? createThreadedClient({baseUrl, apiKey, timeoutMs, maxConnections}, threads);
+      clients.get(timeoutMs) ??
+      createThreadedClient({baseUrl, apiKey, readKeyAgain, timeoutMs, maxConnections}, threads);
     clients.set(timeoutMs, client);
     return client;
   };

@@ -1,6 +1,6 @@
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
-import {resolveRedisUrl} from '../../job/redis-url.ts';
+import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {count} from '../terminal/lines.ts';
 import {type Check, failure, passed, warning} from './check.ts';
 

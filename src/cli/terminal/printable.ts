@@ -48,6 +48,11 @@ export function printCommand(line: string): void {
   process.stderr.write(`::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
+/** Writes rows as they are, for a file or another program; to a terminal, nothing in them that steers it. */
+export function printRows(text: string): void {
+  process.stdout.write(process.stdout.isTTY === true ? printable(text) : text);
+}
+
 /** Writes what was made of this program's own words alone, such as a completion script. */
 export function printOwn(text: string): void {
   process.stdout.write(text);

@@ -1,17 +1,28 @@
 import {parentPort, workerData} from 'node:worker_threads';
 import type {Attempt} from '../attempt.ts';
 import {createClient} from '../client.ts';
-import {clockMs, type ThreadCalls, type ThreadData, type ThreadNews} from './protocol.ts';
+import {clockMs, type ThreadCalls, type ThreadData, type ThreadKey, type ThreadNews} from './protocol.ts';
 
 /** A thread that makes calls: its own got, connections and heap. It decides nothing, and knows of nothing but its calls. */
 
 const port = parentPort;
 if (port === null) throw new Error('this is started as a thread');
 const tell = (news: ThreadNews) => port.postMessage(news);
-const client = createClient({...(workerData as ThreadData), onUnasked: () => tell({kind: 'unasked'})});
+const {keyMayChange, ...options} = workerData as ThreadData;
+const client = createClient({
+  ...options,
+  ...(keyMayChange ? {readKeyAgain} : {}),
+  onUnasked: () => tell({kind: 'unasked'}),
+});
 let answers: [number, Attempt][] = [];
+let hearKey: (news: ThreadKey) => void = () => {};
 
-port.on('message', ({atMs, calls}: ThreadCalls) => {
+port.on('message', (news: ThreadCalls | ThreadKey) => {
+  if (!('calls' in news)) {
+    hearKey(news);
+    return;
+  }
+  const {atMs, calls} = news;
   tell({kind: 'late', ms: clockMs() - atMs});
   for (const {id, operation, params} of calls)
     void client.send(operation, params).then(attempt => {
@@ -23,4 +34,12 @@ tell({kind: 'ready'});
 function flush(): void {
   tell({kind: 'answers', answers});
   answers = [];
+}
+
+/** One at a time is asked for. */
+function readKeyAgain(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    hearKey = news => ('key' in news ? resolve(news.key) : reject(new Error(news.why)));
+    tell({kind: 'key'});
+  });
 }

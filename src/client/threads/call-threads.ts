@@ -6,7 +6,7 @@ import type {Operation} from '../../operations/table.ts';
 import type {Attempt} from '../attempt.ts';
 import {type Client, type ClientOptions, createClient, type Params} from '../client.ts';
 import type {Transport, TransportOptions} from '../transport.ts';
-import {clockMs, type ThreadCall, type ThreadData, type ThreadNews} from './protocol.ts';
+import {clockMs, type ThreadCall, type ThreadData, type ThreadKey, type ThreadNews} from './protocol.ts';
 
 /** Threads that make calls: 1 is the run's own; `auto`: others take over where that one has no time left. */
 export type Threads = number | 'auto';
@@ -110,22 +110,27 @@ class CallThreads {
 
   /** One that ended after it was of use is replaced; one that never was would not be the next time. */
   #start(): void {
-    const {onUnasked, ...data} = this.#options;
-    const thread = new CallThread(data, {
-      unasked: () => onUnasked?.(),
-      late: ms => this.#lag.note(ms, clockMs()),
-      ended: wasReady => {
-        this.#threads.delete(thread);
-        if (this.#chosen === thread) this.#chosen = undefined;
-        if (wasReady && !this.#isClosed) this.#start();
+    const {onUnasked, readKeyAgain, ...data} = this.#options;
+    const thread = new CallThread(
+      {...data, keyMayChange: readKeyAgain !== undefined},
+      {
+        unasked: () => onUnasked?.(),
+        readKey: async () => (await readKeyAgain?.()) ?? data.apiKey,
+        late: ms => this.#lag.note(ms, clockMs()),
+        ended: wasReady => {
+          this.#threads.delete(thread);
+          if (this.#chosen === thread) this.#chosen = undefined;
+          if (wasReady && !this.#isClosed) this.#start();
+        },
       },
-    });
+    );
     this.#threads.add(thread);
   }
 }
 
 interface ThreadEvents {
   readonly unasked: () => void;
+  readonly readKey: () => Promise<string>;
   readonly late: (ms: number) => void;
   readonly ended: (wasReady: boolean) => void;
 }
@@ -182,6 +187,10 @@ class CallThread {
     void this.#worker.terminate();
   }
 
+  #tellKey(news: ThreadKey): void {
+    this.#worker.postMessage(news);
+  }
+
   #hear(news: ThreadNews, events: ThreadEvents): void {
     switch (news.kind) {
       case 'ready':
@@ -189,6 +198,12 @@ class CallThread {
         break;
       case 'unasked':
         events.unasked();
+        break;
+      case 'key':
+        events.readKey().then(
+          key => this.#tellKey({key}),
+          (error: unknown) => this.#tellKey({why: error instanceof Error ? error.message : String(error)}),
+        );
         break;
       case 'late':
         events.late(news.ms);

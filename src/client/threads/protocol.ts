@@ -3,7 +3,13 @@ import type {Attempt} from '../attempt.ts';
 import type {ClientOptions, Params} from '../client.ts';
 
 /** What a thread is started with. */
-export type ThreadData = Omit<ClientOptions, 'onUnasked'>;
+export interface ThreadData extends Omit<ClientOptions, 'onUnasked' | 'readKeyAgain'> {
+  /** Whether the key can be read again, which is done outside. */
+  readonly keyMayChange: boolean;
+}
+
+/** What came of reading the key again: the key, or why there is none. */
+export type ThreadKey = {readonly key: string} | {readonly why: string};
 
 export interface ThreadCall {
   readonly id: number;
@@ -17,9 +23,12 @@ export interface ThreadCalls {
   readonly calls: readonly ThreadCall[];
 }
 
-/** What a thread tells: that it can be used, how late calls began, what became of them, and an answer nobody asked for. */
+/**
+ * What a thread tells: that it can be used, that its key is not accepted, how late calls began, what became of them, and
+ * an answer nobody asked for.
+ */
 export type ThreadNews =
-  | {readonly kind: 'ready' | 'unasked'}
+  | {readonly kind: 'ready' | 'unasked' | 'key'}
   | {readonly kind: 'late'; readonly ms: number}
   | {readonly kind: 'answers'; readonly answers: readonly (readonly [id: number, attempt: Attempt])[]};
 

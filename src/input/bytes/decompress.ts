@@ -10,10 +10,21 @@ type CreateEngine = (options: {chunkSize: number}) => Transform;
 interface Decoder {
   /** What its data begins with, whatever the file is called. */
   readonly magic: Buffer;
-  /** Undefined where this Node has none. */
+  /** Undefined where this Node has none that finds out what is cut off. */
   readonly engine: CreateEngine | undefined;
-  /** The first Node that has it, where that is not every one. */
+  /** The first Node that can be relied on for it, where that is not every one. */
   readonly since?: string;
+}
+
+/** Node 22 takes zstd data that is cut off for whole, and a list would lose its end without a word: it is not used. */
+function zstdEngine(): CreateEngine | undefined {
+  const cutOff = Buffer.from('28b52ffd2008', 'hex');
+  try {
+    (Reflect.get(zlib, 'zstdDecompressSync') as ((data: Buffer) => Buffer) | undefined)?.(cutOff);
+    return undefined;
+  } catch {
+    return Reflect.get(zlib, 'createZstdDecompress') as CreateEngine | undefined;
+  }
 }
 
 /** How each kind is known and read; it is also the name of the command that reads and checks it. */
@@ -21,8 +32,8 @@ export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
     magic: Buffer.from('28b52ffd', 'hex'),
-    engine: Reflect.get(zlib, 'createZstdDecompress') as CreateEngine | undefined,
-    since: '22.15',
+    engine: zstdEngine(),
+    since: '24',
   },
 };
 

@@ -103,6 +103,9 @@ export class FlowControl {
       case 'not_sent':
         this.#notSent(key, attempt, now, forgive);
         break;
+      case 'rekeyed':
+        this.#outages.inconclusive(key);
+        break;
       case 'fatal':
         this.#giveUp({kind: 'fatal', attempt});
         break;

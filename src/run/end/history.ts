@@ -10,7 +10,7 @@ import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
 import {type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
-import {scopeOf} from '../identity.ts';
+import {endpointName} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 
 type Io = Pick<RunIo, 'env' | 'warn'>;
@@ -48,7 +48,7 @@ export function rememberRun(job: Job, summary: Summary, {env, warn}: Io): void {
         list: listKey(job) ?? null,
         // A sample says nothing of what the whole list comes to.
         isComplete: isComplete(summary) && job.onlyRecords === undefined,
-        line: JSON.stringify(recordOf(summary, scopeOf(job).endpoint)),
+        line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
         summary: JSON.stringify(withoutPaths(summary)),
       }),
     );
@@ -100,7 +100,13 @@ function listKey(job: Job): string | undefined {
   const {name, inputs} = job;
   if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), scopeOf(job)]))
+    .update(
+      JSON.stringify([
+        name ?? inputs.map(path => resolve(path)),
+        endpointName(job.endpoint),
+        job.settings.account,
+      ]),
+    )
     .digest('hex')
     .slice(0, 32);
 }

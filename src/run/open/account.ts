@@ -6,7 +6,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
-import {endpointName, scopeOf} from '../identity.ts';
+import {endpointName} from '../identity.ts';
 
 /** The limits of a job's account, which all jobs that use it share. */
 export interface Account extends AccountFile {
@@ -18,10 +18,10 @@ export interface Account extends AccountFile {
 
 /** What a job's account is known by, whether it has a file or not. */
 export function accountKey(job: Job): string {
-  return keyOf(scopeOf(job));
+  return keyOf(endpointName(job.endpoint), job.settings.account);
 }
 
-function keyOf({endpoint, account}: ReturnType<typeof scopeOf>): string {
+function keyOf(endpoint: string, account: string): string {
   return `${endpoint} ${account}`;
 }
 
@@ -37,14 +37,15 @@ export function findAccount(
   warn: (sentence: string) => void,
 ): Account | undefined {
   const files = accountFiles(env).map(readAccount);
-  const {endpoint, account} = scopeOf(job);
-  const [found, other] = files.filter(({key}) => key === keyOf({endpoint, account}));
+  const endpoint = endpointName(job.endpoint);
+  const {account} = job.settings;
+  const [found, other] = files.filter(({key}) => key === keyOf(endpoint, account));
   if (found !== undefined && other !== undefined)
     throw new UsageError(
       'account_twice',
       `${found.path} and ${other.path} are both of the account "${account}" at ${endpoint}. Keep one.`,
     );
-  const siblings = files.filter(file => file.key === keyOf({endpoint, account: file.account}));
+  const siblings = files.filter(file => file.key === keyOf(endpoint, file.account));
   if (found === undefined && siblings.length > 0)
     warn(
       `There is no file for the account "${account}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
@@ -82,5 +83,5 @@ function readAccount(path: string): Account {
       ? {kind: 'embedded', byDefault: false}
       : {kind: 'live', baseUrl: endpoint, apiKey: ''},
   );
-  return {...file, path, key: keyOf({endpoint: name, account: file.account})};
+  return {...file, path, key: keyOf(name, file.account)};
 }

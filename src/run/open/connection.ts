@@ -19,8 +19,8 @@ export async function connectTo(
   {threads = 1, transport}: {readonly threads?: Threads} & Pick<RunIo, 'transport'> = {},
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const {baseUrl, apiKey} = endpoint;
-    const client = createThreadedClient({...options, baseUrl, apiKey}, threads, transport);
+    const {baseUrl, apiKey, readKeyAgain} = endpoint;
+    const client = createThreadedClient({...options, baseUrl, apiKey, readKeyAgain}, threads, transport);
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');

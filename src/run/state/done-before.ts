@@ -1,4 +1,5 @@
 import {statSync} from 'node:fs';
+import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import type {Job} from '../../job/job.ts';
@@ -40,10 +41,22 @@ export function hasEarlierRejects(job: Job): boolean {
   return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
 }
 
+const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullable()});
+
+/** What is read of a summary, which lies where others may have written it. */
+const readable = z.object({
+  settings_sha256: z.string(),
+  status: z.string(),
+  input: digest,
+  output: digest,
+  rejects: digest.extend({path: z.string().nullable()}).nullable(),
+});
+
 function earlierSummary({paths: {summary}}: Job): Summary | undefined {
   try {
     const text = summary === undefined ? undefined : textOf(summary);
-    return text === undefined ? undefined : (JSON.parse(text) as Summary);
+    const found: unknown = text === undefined ? undefined : JSON.parse(text);
+    return readable.safeParse(found).success ? (found as Summary) : undefined;
   } catch {
     return undefined;
   }

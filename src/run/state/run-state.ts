@@ -2,6 +2,7 @@ import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
+import {removeFile} from '../../disk/remove.ts';
 import {syncPath} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
@@ -167,14 +168,15 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 
 function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
   const over = held.filter(isOver);
-  for (const {path, files} of over.toReversed())
-    for (const name of files) rmSync(join(path, name), {force: true});
+  // Windows removes no lock that is held; there, nobody can remove another's either.
+  if (process.platform === 'win32') for (const {lock} of held) lock.release();
+  for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
   for (const {path, lock, own} of over) {
     if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
     // Back after a power cut, what was removed would be taken for the next run's.
     else syncPath(path);
   }
-  for (const {lock} of held) lock.release();
+  if (process.platform !== 'win32') for (const {lock} of held) lock.release();
 }
 
 /** Removes `directory` if it is empty, and those above it up to `top`. */

@@ -19,9 +19,9 @@ export function installedVersion(name: string): string | undefined {
     : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 }
 
-/** The texts of the licences in an installed package. */
-export function licenceTexts(name: string): string[] {
+/** The texts of the licences in an installed package, of files that are called like `pattern`. */
+export function licenceTexts(name: string, pattern = /licen[cs]e/i): string[] {
   const folder = packageFolder(name);
-  const named = folder === undefined ? [] : readdirSync(folder).filter(file => /licen[cs]e/i.test(file));
+  const named = folder === undefined ? [] : readdirSync(folder).filter(file => pattern.test(file));
   return named.sort().map(file => readFileSync(join(folder ?? '', file), 'utf8').trim());
 }

@@ -55,9 +55,15 @@ function pack(current: string): void {
     }),
   };
   const names = [...new Set(packedSets.map(({name}) => name))];
-  const licences = names.flatMap(name => licenceTexts(name).map(text => `${name}\n\n${text}\n`));
+  const licences = names.flatMap(name => textsOf(name).map(text => `${name}\n\n${text}\n`));
   writeWhole(join(out, files.licences), licences.join(`\n${'-'.repeat(80)}\n\n`));
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
+}
+
+/** A package without a text of its own has data of Google's libphonenumber, whose licence is with another. */
+function textsOf(name: string): string[] {
+  const own = licenceTexts(name);
+  return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);
 }
 
 /** Where the build before this one is: what it packed is taken over, if it still is what would be packed now. */

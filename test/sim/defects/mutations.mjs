@@ -3,7 +3,11 @@ export const mutations = [
   {
     name: 'ledger: the last block of a day may be smaller than the call',
     edits: [
-      ['src/ledger/daily-budget.ts', 'if (free < missing) return false;', 'if (free <= 0) return false;'],
+      [
+        'src/ledger/account/period-budget.ts',
+        'if (free < missing) return false;',
+        'if (free <= 0) return false;',
+      ],
     ],
   },
   {
@@ -47,7 +51,7 @@ export const mutations = [
     edits: [
       [
         'src/lookup/answers.ts',
-        '    for (const [key, {ambiguous}] of known) if (ambiguous) doubtful.add(key);\n',
+        '    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);\n',
         '',
       ],
     ],

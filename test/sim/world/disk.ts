@@ -93,7 +93,7 @@ export class Disk {
     inode.synced = Buffer.from(inode.data);
   }
 
-  syncDirectory(path: string): void {
+  syncPath(path: string): void {
     const settled = this.#pending.filter(({directories}) => directories.includes(path));
     for (const {apply} of settled) apply(this.#durable);
     this.#pending = this.#pending.filter(change => !settled.includes(change));

@@ -118,7 +118,7 @@ export class Files {
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
     this.#world.step(`sync ${shown(path)}`, () => {
-      if (inode === undefined) this.#disk.syncDirectory(path);
+      if (inode === undefined) this.#disk.syncPath(path);
       else this.#disk.syncFile(inode);
     });
   }

@@ -1,5 +1,5 @@
-import {UsageError} from '../errors.ts';
-import type {Env} from './endpoint.ts';
+import {UsageError} from '../../errors.ts';
+import type {Env} from '../endpoint.ts';
 
 const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 

@@ -1,0 +1,61 @@
+import {type Redact, redactorOf} from './redact.ts';
+
+/** What came of reading a key again that was not accepted. */
+type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
+
+/**
+ * The key that calls are sent with. One that is not accepted is read again, once, and its successor again only after it
+ * was accepted: a key that is wrong for good ends a run, whatever a command prints.
+ */
+export class KeyInUse {
+  readonly #readAgain: (() => Promise<string>) | undefined;
+  #current: string;
+  #redact: Redact;
+  /** Calls that meet the same refusal wait for one reading. */
+  #renewal: Promise<Renewal> | undefined;
+
+  constructor(key: string, readAgain: (() => Promise<string>) | undefined) {
+    this.#current = key;
+    this.#redact = redactorOf(key);
+    this.#readAgain = readAgain;
+  }
+
+  get current(): string {
+    return this.#current;
+  }
+
+  /** Takes the key, and those that it replaced, out of an answer. */
+  readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
+
+  /** The service let a call in that had this key. */
+  accepted(key: string): void {
+    if (key === this.#current) this.#renewal = undefined;
+  }
+
+  /** A call that had this key was not let in: whether it makes sense to send it again, as there is another key now. */
+  rejected(key: string): Promise<Renewal> | Renewal {
+    if (key !== this.#current) return {renewed: true};
+    if (this.#readAgain === undefined) return {renewed: false};
+    this.#renewal ??= this.#renew(this.#readAgain);
+    return this.#renewal.then(renewal => {
+      // Another reading may have been faster: what counts is whether there is another key now.
+      if (key !== this.#current) return {renewed: true};
+      return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
+    });
+  }
+
+  async #renew(readAgain: () => Promise<string>): Promise<Renewal> {
+    try {
+      const key = await readAgain();
+      if (key === this.#current) return {renewed: false, why: 'read again, the key is still the same'};
+      const [before, now] = [this.#redact, redactorOf(key)];
+      this.#current = key;
+      this.#redact = (parsed, body) => now(before(parsed, body), body);
+      return {renewed: true};
+    } catch (error) {
+      return {renewed: false, why: error instanceof Error ? error.message : String(error)};
+    }
+  }
+}
+
+const REJECTED_TOO = 'neither is the one that was read in its place';

@@ -1,0 +1,112 @@
+import {exec, execSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
+import {systemReason, UsageError} from '../../errors.ts';
+
+type Environment = Readonly<NodeJS.ProcessEnv>;
+
+const KEY = 'BULK_ENRICH_API_KEY';
+const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
+const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
+
+/** Where the API key may come from: one of these variables. */
+export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
+
+/** A command asks a vault over a network at most; what waits for a person at night must not hold a run up for ever. */
+const COMMAND_TIMEOUT_MS = 60_000;
+const LARGEST_OUTPUT_BYTES = 65_536;
+
+/**
+ * The API key from the environment: itself, from the file that it names, or from the command that prints it.
+ *
+ * @throws {UsageError} when more than one is set, or what should give the key does not.
+ */
+export function readKey(env: Environment): string | undefined {
+  const source = keySource(env);
+  if (source === undefined) return undefined;
+  const [variable, given] = source;
+  if (variable === KEY) return given.trim();
+  try {
+    if (variable === KEY_FILE) return keyIn(readFileSync(given, 'utf8'), source);
+    return keyIn(execSync(given, {...commandOptions(env), stdio: ['ignore', 'pipe', 'inherit']}), source);
+  } catch (error) {
+    throw unreadable(source, error);
+  }
+}
+
+/** Reads a key from its file or command once more, as it may have been replaced; undefined where it is in a variable. */
+export function keyReader(env: Environment): (() => Promise<string>) | undefined {
+  const source = keySource(env);
+  if (source === undefined || source[0] === KEY) return undefined;
+  const [variable, given] = source;
+  return async () => {
+    try {
+      return keyIn(
+        variable === KEY_FILE ? await readFile(given, 'utf8') : await printedBy(given, env),
+        source,
+      );
+    } catch (error) {
+      throw unreadable(source, error);
+    }
+  };
+}
+
+/** Which variable says where the key is: `API_KEY_FILE` and the like for messages, never what is in it. */
+export function keyVariable(env: Environment): (typeof keyVariables)[number] | undefined {
+  return keySource(env)?.[0];
+}
+
+type Source = readonly [variable: (typeof keyVariables)[number], given: string];
+
+function keySource(env: Environment): Source | undefined {
+  const set = keyVariables.flatMap((name): Source[] => {
+    const given = env[name];
+    return given === undefined ? [] : [[name, given]];
+  });
+  if (set.length > 1)
+    throw new UsageError('two_keys', `${set.map(([name]) => name).join(' and ')} are both set: unset one.`);
+  return set[0];
+}
+
+function keyIn(text: string, source: Source): string {
+  const key = text.trim();
+  if (key === '') throw sourceError(source, source[0] === KEY_FILE ? 'is empty' : 'printed nothing');
+  if (source[0] === KEY_COMMAND && /[\r\n]/.test(key))
+    throw sourceError(source, 'printed more than one line');
+  return key;
+}
+
+function commandOptions(env: Environment) {
+  return {
+    env: {...env},
+    encoding: 'utf8',
+    timeout: COMMAND_TIMEOUT_MS,
+    maxBuffer: LARGEST_OUTPUT_BYTES,
+    windowsHide: true,
+  } as const;
+}
+
+function printedBy(command: string, env: Environment): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = exec(command, commandOptions(env), (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** A command's error repeats the command, and its output would be the key: neither is in the message. */
+function unreadable(source: Source, error: unknown): UsageError {
+  if (error instanceof UsageError) return error;
+  if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);
+  const {status, code, signal} = error as {status?: number | null; code?: unknown; signal?: string | null};
+  const exit = status ?? (typeof code === 'number' ? code : undefined);
+  if (exit !== undefined) return sourceError(source, `failed (exit code ${exit})`);
+  return sourceError(source, `failed (${signal ?? String(code)}), or took longer than a minute`);
+}
+
+function sourceError([variable, given]: Source, what: string): UsageError {
+  return variable === KEY_FILE
+    ? new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`)
+    : new UsageError('key_command', `The command in ${variable} ${what}; it has to print the API key alone.`);
+}

@@ -1,0 +1,71 @@
+import {readFileSync} from 'node:fs';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, test} from 'vitest';
+import {makeCertificate} from '../support/cert.ts';
+import {booksOf, listOf} from '../support/crash.ts';
+import {redisInstalled} from '../support/redis.ts';
+import {openFleetArena} from './fleet-arena.ts';
+
+const PASSWORD = 'password-of-the-fleet';
+const NEXT_KEY = 'key-of-tomorrow-9b8c7d6e';
+
+/** The line of docs/fleet.md that makes a Redis user who may do what a fleet needs, and nothing else. */
+function documentedUser(): string[] {
+  const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
+  const [, rules = ''] = /^user bulk-enrich (.+)$/m.exec(page) ?? [];
+  return rules.replace('PASSWORD', PASSWORD).split(' ');
+}
+
+test('the Compose file and the manifest make that very user, and let nobody else in', () => {
+  for (const name of ['compose.tls.yaml', 'kubernetes.yaml']) {
+    const text = readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
+    expect(text, name).toContain(
+      `user bulk-enrich ${documentedUser().join(' ').replace(PASSWORD, 'PASSWORD')}\n`,
+    );
+    for (const line of ['user default off', 'tls-auth-clients', 'NODE_EXTRA_CA_CERTS'])
+      expect(text, name).toContain(line);
+  }
+});
+
+test.skipIf(!redisInstalled)(
+  'a fleet works by TLS and as a Redis user that has only its own keys; a key that is replaced meanwhile is read again by its workers',
+  async () => {
+    const tls = makeCertificate();
+    await using arena = await openFleetArena({latency: 20, redis: {tls}});
+    const {sandbox, redis, api} = arena;
+    const {client, port} = redis;
+    await client.call('ACL', 'SETUSER', 'bulk-enrich', ...documentedUser());
+    const key = sandbox.write('../key', arena.env.BULK_ENRICH_API_KEY ?? '');
+    const {BULK_ENRICH_API_KEY: _, ...env} = arena.env;
+    const confined = {
+      ...env,
+      BULK_ENRICH_API_KEY: undefined,
+      BULK_ENRICH_REDIS_URL: `rediss://bulk-enrich:${PASSWORD}@localhost:${port}`,
+      BULK_ENRICH_API_KEY_COMMAND: `cat '${key}'`,
+      NODE_EXTRA_CA_CERTS: sandbox.write('../ca.pem', tls.cert),
+    };
+    sandbox.write('list.csv', listOf(120, 120));
+    await arena.worker(['--concurrency', '4'], confined);
+    const run = arena.run([], confined);
+    while ((await api.ledger()).calls < 50) await sleep(20);
+    sandbox.write('../key', NEXT_KEY);
+    await api.set({key: NEXT_KEY, latency: 20});
+    const {code, stderr} = await run.outcome;
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const {wrong_key: wrongKey, credits} = await api.ledger();
+    expect([wrongKey > 0, wrongKey <= 4]).toEqual([true, true]);
+    expect(booksOf(sandbox, 'out.summary.json')).toEqual({spent: credits, maybe: 0});
+    expect(await client.call('ACL', 'LOG')).toEqual([]);
+
+    const own = client.duplicate({username: 'bulk-enrich', password: PASSWORD});
+    for (const command of [
+      ['SET', 'else', '1'],
+      ['GET', 'else'],
+      ['FLUSHALL'],
+      ['KEYS', '*'],
+      ['CONFIG', 'GET', '*'],
+    ])
+      await expect(own.call(...(command as [string]))).rejects.toThrow(/^NOPERM/);
+    own.disconnect();
+  },
+);

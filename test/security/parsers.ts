@@ -1,0 +1,175 @@
+import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer, type Socket} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {expect} from 'vitest';
+import {classifyResponse} from '../../src/client/classify.ts';
+import {createClient} from '../../src/client/client.ts';
+import {redactorOf} from '../../src/client/redact.ts';
+import {BulkEnrichError} from '../../src/errors.ts';
+import {sealWith} from '../../src/fleet/seal.ts';
+import {jsonMembers} from '../../src/input/records/json-members.ts';
+import {checkSettings, readJobFile} from '../../src/job/parse.ts';
+import {Ledger} from '../../src/ledger/ledger.ts';
+import {operationNames} from '../../src/operations/table.ts';
+import {unfinishedPublishing} from '../../src/run/destination/publish.ts';
+import {readBytes} from '../input/reading.ts';
+import {condition} from '../score/score-helpers.ts';
+
+/** Reads bytes that a stranger may have written; a refusal is a {@link BulkEnrichError}, or what `refuses` knows. */
+export interface Parser {
+  readonly name: string;
+  /** What it starts from: the files of the corpus whose names begin so, or these bytes. */
+  readonly corpus: string | readonly Buffer[];
+  readonly read: (bytes: Buffer) => unknown;
+  readonly refuses?: (error: unknown) => boolean;
+  /** Reading costs much more than the others'. */
+  readonly slow?: true;
+}
+
+export interface Parsers extends AsyncDisposable {
+  readonly all: readonly Parser[];
+}
+
+const corpus = fileURLToPath(new URL('corpus/', import.meta.url));
+const KEY = 'canary-key-of-two-dozen-letters';
+const SMALL_RECORDS = {maxRecordSize: 4_096};
+const facts = {
+  row: {amount: '7', country: 'DE', email: 'somebody@example.com', tags: ['x', 'y', 'z']},
+  ip: {is_vpn: true},
+  risk: {score: 31},
+};
+
+/** What lies in the corpus for a parser. */
+export function seedsOf({corpus: name}: Parser): readonly Buffer[] {
+  if (typeof name !== 'string') return name;
+  const files = readdirSync(corpus).filter(file => file.startsWith(`${name}.`));
+  return files.map(file => readFileSync(join(corpus, file)));
+}
+
+/** Reads one input, and lets refusals pass. */
+export async function survives({read, refuses}: Parser, bytes: Buffer): Promise<void> {
+  try {
+    await read(bytes);
+  } catch (error) {
+    if (error instanceof BulkEnrichError || refuses?.(error) === true) return;
+    throw error;
+  }
+}
+
+export async function openParsers(): Promise<Parsers> {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-fuzz-'));
+  const file = (name: string, bytes: Buffer) => {
+    writeFileSync(join(directory, name), bytes);
+    return join(directory, name);
+  };
+  const wire = await startWire();
+  const seal = sealWith(KEY);
+  const all: Parser[] = [
+    {name: 'CSV', corpus: 'csv', read: bytes => readBytes(bytes, SMALL_RECORDS)},
+    {name: 'NDJSON', corpus: 'ndjson', read: bytes => readBytes(bytes, SMALL_RECORDS, 7)},
+    {name: 'JSON members', corpus: 'members', read: bytes => expectMembers(bytes.toString())},
+    {name: 'answers', corpus: 'answer', read: classified},
+    {name: 'HTTP', corpus: 'wire', read: bytes => wire.answeredWith(bytes), slow: true},
+    {
+      name: 'job files',
+      corpus: 'job',
+      read: bytes => checkSettings(readJobFile(file('job.yaml', bytes)), {}),
+    },
+    {name: 'CEL', corpus: 'cel', read: bytes => condition(bytes.toString()).decide(facts)},
+    {
+      name: 'publish records',
+      corpus: 'publish',
+      read: bytes => {
+        file('publish.json', bytes);
+        return unfinishedPublishing(
+          {directory, places: {rejects: undefined, summary: undefined}, held: []},
+          'out.csv',
+        );
+      },
+    },
+    {
+      name: 'ledgers',
+      corpus: [ledgerBytes(directory)],
+      read: bytes => openLedgerOf(directory, bytes),
+      slow: true,
+    },
+    {
+      name: 'sealed chunks',
+      corpus: 'sealed',
+      read: bytes => seal.open(bytes.toString(), 'chunk'),
+      refuses: error => error instanceof Error && error.message.startsWith('sealed with another'),
+    },
+  ];
+  return {
+    all,
+    async [Symbol.asyncDispose]() {
+      await wire.close();
+      rmSync(directory, {recursive: true, force: true});
+    },
+  };
+}
+
+/** What is valid JSON is taken apart into members that are. */
+function expectMembers(text: string): void {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(text);
+  } catch {
+    return;
+  }
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return;
+  const members = [...jsonMembers(text)].map(([name, inner]) => [name, JSON.parse(inner) as unknown]);
+  expect(Object.fromEntries(members)).toEqual(whole);
+}
+
+function classified(bytes: Buffer): void {
+  const redact = redactorOf(KEY);
+  for (const operation of operationNames)
+    for (const status of [200, 401, 503]) {
+      const response = {status, body: bytes.toString(), latencyMs: 1, pace: {limits: {}}};
+      classifyResponse(operation, response, {}, redact);
+    }
+}
+
+/** A server that answers each connection with the bytes at hand, and a client that has to make something of them. */
+async function startWire() {
+  let answer: Uint8Array = Buffer.alloc(0);
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(answer));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const {port} = server.address() as {port: number};
+  return {
+    async answeredWith(bytes: Buffer) {
+      answer = bytes;
+      const client = createClient({baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY, timeoutMs: 900});
+      try {
+        const {kind} = await client.send('ip', {ip: '192.0.2.1'});
+        expect(kind).toEqual(expect.any(String));
+      } finally {
+        client.close();
+      }
+    },
+    close: () => new Promise<void>(resolve => server.close(() => resolve())),
+  };
+}
+
+function ledgerBytes(directory: string): Buffer {
+  const path = join(directory, 'seed.db');
+  const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+  ledger.reserve([{key: 'a', operation: 'ip', cost: 1, known: false, dispatch: 7}]);
+  ledger.close();
+  return readFileSync(path);
+}
+
+function openLedgerOf(directory: string, bytes: Buffer): void {
+  const path = join(directory, 'ledger.db');
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
+  writeFileSync(path, bytes);
+  const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+  ledger.find(['a', 'b']);
+  ledger.close();
+}

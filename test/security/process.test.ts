@@ -1,0 +1,39 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {FAST, KEY, startService} from '../e2e/service.ts';
+import {createSandbox} from '../support/command.ts';
+import {until} from '../support/until.ts';
+
+test.runIf(existsSync('/proc/self/cmdline'))('the process shows neither key nor arguments', async () => {
+  await using service = await startService({latencyMs: 60_000});
+  using sandbox = createSandbox();
+  const {BULK_ENRICH_API_KEY: _, ...env} = service.env;
+  const list = 'somebody@example.com.csv';
+  sandbox.write(list, 'ip\n192.0.2.1\n');
+  const run = sandbox.start(['run', list, ...FAST], {
+    env: {
+      ...env,
+      BULK_ENRICH_API_KEY_COMMAND: `cat '${sandbox.write('../key', KEY)}'`,
+      NODE_OPTIONS: `--report-on-signal --report-directory=${sandbox.home}`,
+    },
+  });
+  try {
+    await until(() => service.ledger.calls > 0);
+    expect(service.ledger.keySeen).toBe(1);
+    const seen = (name: string) => readFileSync(`/proc/${run.pid}/${name}`, 'utf8');
+    expect(seen('cmdline').replaceAll('\0', ' ').trim()).toBe('bulk-enrich run');
+    expect(seen('environ')).not.toContain(KEY);
+    run.kill('SIGUSR2');
+    const reports = () => readdirSync(sandbox.home).filter(name => /^report.*json$/.test(name));
+    const text = () =>
+      reports()
+        .map(name => readFileSync(`${sandbox.home}/${name}`, 'utf8'))
+        .join('');
+    await until(() => text().trim().endsWith('}'));
+    expect(text()).toContain('environmentVariables');
+    expect(text()).not.toContain(KEY);
+  } finally {
+    run.kill('SIGKILL');
+    await run.outcome;
+  }
+});
