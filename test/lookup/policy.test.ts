@@ -37,6 +37,7 @@ const kinds = {
   credentials: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 401},
   badToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 400},
   brokenToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 500},
+  rekeyed: {kind: 'rekeyed', code: 'invalid_token', latencyMs: 1, status: 401},
   odd: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 200},
   credits: {kind: 'fatal', reason: 'credits', code: 'http_402', latencyMs: 1, status: 402},
   redirect: {kind: 'fatal', reason: 'redirect', code: 'http_307', latencyMs: 1, status: 307},
@@ -67,7 +68,7 @@ test.each([
 test('what throttled and rejected calls cost is a setting', () => {
   const own: PolicySettings = {...settings, throttledCharge: 'spent', rejectedCharge: 'free'};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
-  expect(chargeOf(kinds.notSent, own)).toBe('free');
+  expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
 });
 
 describe('what follows', () => {
@@ -88,6 +89,7 @@ describe('what follows', () => {
     ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
+    ['its key was replaced', kinds.rekeyed, {attempts: 99}, again(false)],
     ['throttled: for ever', kinds.throttled, {attempts: 99}, again(false)],
     ['ambiguous, first', kinds.reset, {attempts: 0}, again(true)],
     ['ambiguous, second', kinds.reset, {attempts: 1}, again(true)],
