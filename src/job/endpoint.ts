@@ -62,7 +62,8 @@ export function resolveEndpoint(
       'no_key',
       `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
     );
-  return {kind: 'live', baseUrl, apiKey, readKeyAgain: keyReader(env), actionId: action};
+  const readKeyAgain = offline ? undefined : keyReader(env);
+  return {kind: 'live', baseUrl, apiKey, readKeyAgain, actionId: action};
 }
 
 const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or ask the embedded service with --endpoint embedded.`;

@@ -67,6 +67,8 @@ export class Ledger {
   #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
   #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
+  /** Outcomes that are not in the file yet: a value is never asked for again while its answer waits to be written. */
+  #unwritten = new Map<string, LastingOutcome>();
   /** What summaries have told of the books. */
   #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
@@ -103,7 +105,7 @@ export class Ledger {
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
-      const outcome = this.#adopted.get(key)?.outcome;
+      const outcome = this.#unwritten.get(key);
       if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
@@ -138,6 +140,7 @@ export class Ledger {
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
     this.#attempts.push(booked);
+    if (booked.outcome !== undefined) this.#unwritten.set(booked.key, booked.outcome);
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
     bookAttempt(this.tally, booked);
@@ -155,6 +158,7 @@ export class Ledger {
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
     this.#adopted.set(key, {operation, outcome});
+    this.#unwritten.set(key, outcome);
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
@@ -284,6 +288,7 @@ export class Ledger {
         more?.();
       }),
     );
+    this.#unwritten.clear();
     this.#state = 'open';
   }
 

@@ -62,6 +62,16 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   next.close();
 });
 
+test('an outcome is known from the moment it is booked, before it is in the file', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  const written = ledger.record(answered('a'));
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  await written;
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  ledger.close();
+});
+
 test('with --resend never, what was in flight is unknown for good', () => {
   const ledger = open({resend: 'never'});
   ledger.reserve([call('a')]);
