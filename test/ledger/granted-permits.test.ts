@@ -31,6 +31,7 @@ describe('a grant', () => {
     ['as many as are wanted', {}, {rate: inTenSeconds(1_000), most: 3}, 3, 0],
     ['one that is due now', {due: NOW}, {}, 1, 0],
     ['none before one is due', {due: NOW + 900}, {}, 0, 900],
+    ['none long before one is due', {due: NOW + 1_500}, {}, 0, 1_500],
     ['after a millisecond at least', {due: NOW + 0.4}, {}, 0, 1],
     ['the window’s last', {sent: [[95_000, 9]]}, {}, 1, 0],
     [
@@ -112,6 +113,7 @@ describe('a grant', () => {
 
 test('by a new clock that is ahead of what was sent, nothing is later than now', () => {
   const schedule = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
+  expect(shifted(schedule, 500, 89_600).due).toBe(400);
   expect(shifted(schedule, 500, 0)).toEqual({
     due: 500,
     sent: [
