@@ -25,7 +25,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'operations',
     'score/risk.ts',
   ],
-  report: ['operations'],
+  report: ['input/row.ts', 'ledger/lookup.ts', 'operations'],
   fleet: ['client', 'job', 'lookup', 'operations'],
   service: ['cel', 'disk', 'job', 'operations'],
   run: [

@@ -29,7 +29,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   );
   addWorker(addWith, run);
   addFleet(program, run);
-  addCache(program, run, said);
+  addStore(program, run, said);
   addDoctor(addWith, run);
   addInit(addWith, run);
   addHistory(add, run);
@@ -168,25 +168,27 @@ function addFleet(program: Command, run: Run): void {
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
 }
 
-function addCache(program: Command, run: Run, said: CommandSettings['said']): void {
-  const cache = program
-    .command('cache')
+function addStore(program: Command, run: Run, said: CommandSettings['said']): void {
+  const store = program
+    .command('store')
+    .alias('cache')
     .description('Look into the answer store, or clear it.')
     .exitOverride();
   const sub = (name: string, description: string) =>
-    cache
+    store
       .command(name)
       .description(description)
       .exitOverride()
-      .option('--cache <DIR>', "The store's directory (default: the user's cache directory)");
+      .option('--store <DIR>', "The store's directory (default: the user's cache directory)")
+      .addOption(new Option('--cache <DIR>').hideHelp());
   sub('stats', 'What is in the store, and how old it is.')
     .option('--json', 'The same as JSON on stdout.')
-    .action(run(async () => (await import('./commands/cache.ts')).cacheStats));
+    .action(run(async () => (await import('./commands/stored-answers.ts')).storeStats));
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
-    .action(run(async () => (await import('./commands/cache.ts')).cachePrune));
+    .action(run(async () => (await import('./commands/stored-answers.ts')).storePrune));
   sub('purge', 'Remove all that is known of one value, so that nothing readable stays in the file.')
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
-    .action(run(async () => (await import('./commands/cache.ts')).cachePurge));
+    .action(run(async () => (await import('./commands/stored-answers.ts')).storePurge));
 }

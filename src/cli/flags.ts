@@ -1,6 +1,6 @@
 import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
-import {describeSettings, spelled} from '../job/settings.ts';
+import {describeSettings, type SettingName, spelled} from '../job/settings.ts';
 import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
 
 /** What helps say of operations. */
@@ -10,28 +10,44 @@ export const said = {
   ages: defaultAges,
 };
 
+/** What most runs are told; `--help-all` has the rest. */
+const common: ReadonlySet<SettingName> = new Set<SettingName>([
+  ...(['endpoint', 'ip', 'phone', 'email', 'token', 'country', 'defaultCountry', 'where', 'sample'] as const),
+  ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
+]);
+
 type Setting = ReturnType<typeof describeSettings>[number];
 
 /** Gives a command the flags of the settings that are declared for it, and of a job to one that runs it. */
-export function addSettings(command: Command, use: Use): Command {
+export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(
       '-o, --output <OUT>',
       'The output; - is stdout (default: INPUT.enriched.csv beside the input)',
     );
     command.option('--job <FILE>', 'A job file with these settings; flags go before it.');
+    command.option('--help-all', 'All settings, where --help has the common ones.');
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;
-    command.addOption(optionOf(setting));
+    const isShown = showsAll || use !== 'run' || common.has(setting.name);
+    command.addOption(optionOf(setting).hideHelp(!isShown));
     // A default of true would stand over a job file's false.
     if (setting.negated === true) command.setOptionValue(setting.name, undefined);
-    if (setting.name === 'cache')
+    if (setting.name === 'store')
       command.addOption(
-        new Option('--no-cache', 'Keep no answers, and use none.').helpGroup(`${setting.group}:`),
+        new Option('--no-store', 'Keep no answers, and use none.')
+          .helpGroup(`${setting.group}:`)
+          .hideHelp(!isShown),
       );
+    if (setting.formerly !== undefined) addFormer(command, setting.formerly);
   }
   return command;
+}
+
+/** What scripts of an earlier version say. */
+function addFormer(command: Command, name: string): void {
+  for (const flags of [`--${name} <VALUE>`, `--no-${name}`]) command.addOption(new Option(flags).hideHelp());
 }
 
 function optionOf(setting: Setting): Option {

@@ -1,8 +1,10 @@
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
+import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
+import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
 /** The flags of a command that takes a job, as commander hands them over. */
@@ -13,6 +15,7 @@ export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
   fallback?: string,
+  env: Env = process.env,
 ): {readonly job: Job; readonly console: Console} {
   const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
   const file = path === undefined ? undefined : readJobFile(path);
@@ -29,10 +32,16 @@ export function jobFrom(
       jobFile: path,
       placeOf: placeIn(file, raw),
     },
-    process.env,
+    env,
     isInteractive(),
   );
   return {job, console: createConsole(rest)};
+}
+
+/** The environment of a command that counts and asks nobody: no key is read, nor a program run for it. */
+export function envOfCounting(env: Env): Env {
+  const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
+  return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
 /** What the job file and the flags say, unchecked, of a job that could not be made out. */

@@ -16,7 +16,8 @@ import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
 /** Runs the command line and returns its exit code. Errors are rendered here, and nowhere else. */
-export async function main(argv: readonly string[]): Promise<number> {
+export async function main(given: readonly string[]): Promise<number> {
+  const argv = given.map(word => (word === HELP_ALL ? '--help' : word));
   let code: number = exitCodes.ok;
   const run =
     (load: () => Promise<Action>) =>
@@ -25,7 +26,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       code = await action(...(given as never[]));
     };
   try {
-    await (await createProgram(run, argv)).parseAsync(argv as string[]);
+    await (await createProgram(run, argv, given.includes(HELP_ALL))).parseAsync(argv as string[]);
     return code;
   } catch (error) {
     if (asksForJson(argv) && !(error instanceof CommanderError))
@@ -34,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function createProgram(run: Run, argv: readonly string[]): Promise<Command> {
+async function createProgram(run: Run, argv: readonly string[], showsAll: boolean): Promise<Command> {
   const program: Command = new Command('bulk-enrich')
     .description('Enriches lists of IPs, phone numbers and e-mail addresses through a paid risk service.')
     .version(packageVersion())
@@ -43,7 +44,7 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     .configureOutput({
       writeOut: text => print('stdout', text),
       writeErr: text => print('stderr', text),
-      outputError: (text, write) => write(text.replace(/^error:/, inRed('Error:'))),
+      outputError: (text, write) => write(explainedFlag(text).replace(/^error:/, inRed('Error:'))),
     })
     .showSuggestionAfterError()
     .helpCommand(true)
@@ -58,9 +59,26 @@ async function createProgram(run: Run, argv: readonly string[]): Promise<Command
     )
     .allowExcessArguments()
     .allowUnknownOption();
-  addCommands(program, run, await settingsOf(argv));
+  addCommands(program, run, await settingsOf(argv, showsAll));
   addExamples(program, '');
   return program;
+}
+
+/** Flags that other programs have, and what does the same here. */
+const others: Readonly<Record<string, string>> = {
+  '--dry-run': 'bulk-enrich plan says what run would do; nothing is sent.',
+  '--input': 'The list is named without a flag: bulk-enrich run list.csv',
+  '--file': 'The list is named without a flag: bulk-enrich run list.csv',
+  '--api-key': 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
+  '--resume': 'The same command goes on by itself.',
+};
+
+/** Commander's sentence on an unknown flag, with what was meant where commander does not know it. */
+function explainedFlag(text: string): string {
+  const [, flag] = /^error: unknown option '([^'=]+)/.exec(text) ?? [];
+  const near = flag === undefined ? undefined : closest(flag, Object.keys(others));
+  if (near === undefined || (text.includes('Did you mean') && near !== flag)) return text;
+  return `${text.split('\n')[0]}\n(${others[near]})\n`;
 }
 
 function addExamples(parent: Command, before: string): void {
@@ -70,6 +88,9 @@ function addExamples(parent: Command, before: string): void {
     addExamples(command, `${words} `);
   }
 }
+
+/** Shows the settings that `--help` leaves out. */
+const HELP_ALL = '--help-all';
 
 /** Where no terminal sets a width, each flag gets one line: for `grep`. */
 const ONE_LINE_EACH = 250;
@@ -93,14 +114,14 @@ function unknownCommand(name: string, program: Command): UsageError {
 }
 
 /** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
-async function settingsOf(argv: readonly string[]): Promise<CommandSettings> {
+async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
-  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'cache'];
+  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store', 'cache'];
   if (!all && !named.some(name => argv.includes(name)))
     return {withSettings: command => command, said: NOTHING_SAID};
   const {addSettings, said} = await import('./flags.ts');
   const withSettings: WithSettings = (command, use) =>
-    all || argv.includes(command.name()) ? addSettings(command, use) : command;
+    all || argv.includes(command.name()) ? addSettings(command, use, all || showsAll) : command;
   return {withSettings, said};
 }
 

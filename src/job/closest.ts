@@ -6,6 +6,9 @@ export function closest(word: string, candidates: readonly string[]): string | u
   const names = candidates.map(name => name.toLowerCase());
   // Two letters that changed places are a distance of two.
   const maxDistance = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3));
+  const letters = (name: string) => [...name].sort().join('');
+  const swapped = names.findIndex(name => letters(name) === letters(typed));
+  if (swapped >= 0) return candidates[swapped];
   const near = closestMatch(typed, names, {maxDistance});
   return candidates[
     near === undefined ? names.findIndex(name => name.startsWith(typed)) : names.indexOf(near)

@@ -90,15 +90,15 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
     throw new UsageError('stdin_twice', 'stdin (-) can be read only once.');
-  if (settings.requireStore && settings.cache === false)
+  if (settings.requireStore && settings.store === false)
     throw new UsageError(
       'no_store',
-      'require_store (--require-store) asks for the answer store, which cache: false (--no-cache) leaves out. Choose one.',
+      'require_store (--require-store) asks for the answer store, which store: false (--no-store) leaves out. Choose one.',
     );
-  if (settings.offline && settings.cache === false)
+  if (settings.offline && settings.store === false)
     throw new UsageError(
       'no_store',
-      'offline (--offline) uses the answer store alone, which cache: false (--no-cache) leaves out. Choose one.',
+      'offline (--offline) uses the answer store alone, which store: false (--no-store) leaves out. Choose one.',
     );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(

@@ -3,7 +3,7 @@ import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
 import {systemReason, UsageError} from '../errors.ts';
 import {closest} from './closest.ts';
-import {type JobSettings, jobSchema, spelled} from './settings.ts';
+import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -70,9 +70,9 @@ export function readJobFile(path: string): RawJob {
       `${path}: expected settings such as "input: signups.csv", one a line.`,
     );
   }
-  const written = new Map(Object.keys(value).map(key => [camelCase(key), key]));
+  const written = new Map(Object.keys(value).map(key => [nameOf(camelCase(key)), key]));
   const settings = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [camelCase(key), inner as unknown]),
+    Object.entries(value).map(([key, inner]) => [nameOf(camelCase(key)), inner as unknown]),
   );
   const line: YamlFile['line'] = ([name = '', ...inner]) =>
     written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
@@ -98,17 +98,18 @@ export function checkSettings(
   flags: RawSettings,
   manner: Manner = {placeOf: placeIn(file, flags), spell: name => spelled(name, '_')},
 ): JobSettings {
-  const merged = {...file?.settings, ...flags};
+  const given = Object.entries(flags).map(([name, value]) => [nameOf(name), value] as const);
+  const merged = {...file?.settings, ...Object.fromEntries(given)};
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(
     'settings',
-    issue === undefined ? 'The settings are not valid.' : describeIssue(issue, manner),
+    issue === undefined ? 'The settings are not valid.' : describeIssue(issue, manner, merged),
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): string {
+function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
     const near = closest(unknown, Object.keys(jobSchema.shape));
@@ -116,7 +117,17 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner): strin
     return `${placeOf([unknown])}: there is no such setting.${hint}`;
   }
   const {path, message} = complaint(issue);
-  return `${placeOf([...issue.path, ...path])}: ${message}.`;
+  return `${placeOf([...issue.path, ...path])}: ${message}.${meantValue(issue.path, merged)}`;
+}
+
+/** What was meant, of a setting that takes one of few words. */
+function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
+  const given = merged[String(name)];
+  const setting = describeSettings().find(setting => setting.name === name);
+  if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return '';
+  const near = closest(given, setting.choices);
+  // Among a few short words many are near; a person rarely mistypes the first letter.
+  return near === undefined || near[0] !== given[0] ? '' : ` Did you mean "${near}"?`;
 }
 
 /** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
@@ -190,6 +201,15 @@ function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string
   if (typeof index === 'number' && more.length === 0)
     return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';
   return index === undefined ? '' : ` (${[index, ...more].map(String).join('.')})`;
+}
+
+const former = new Map(
+  describeSettings().flatMap(({name, formerly}) => (formerly ? [[formerly, name]] : [])),
+);
+
+/** What a setting is called now. */
+function nameOf(given: string): string {
+  return former.get(given) ?? given;
 }
 
 function camelCase(key: string): string {

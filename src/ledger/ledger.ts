@@ -1,5 +1,5 @@
 import {isStored, type Operation} from '../operations/table.ts';
-import {Budget, type Limits} from './budget.ts';
+import {Budget} from './budget.ts';
 import {
   type Answer,
   answerOf,
@@ -22,6 +22,7 @@ import {
   stateOf,
   WAITING,
 } from './ledger-file.ts';
+import type {LedgerOptions} from './ledger-options.ts';
 import {isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
 import {
@@ -34,16 +35,7 @@ import {
   spentSince,
   type Tally,
 } from './tally.ts';
-
-export interface LedgerOptions extends Limits {
-  /** What becomes of values that were sent without an outcome when the last session ended. */
-  readonly resend: 'always' | 'never';
-  /** Whether there was state before this that could not be read. */
-  readonly lostState?: boolean | undefined;
-  /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
-  readonly temporary?: boolean | undefined;
-  readonly now: () => number;
-}
+import {Unwritten} from './unwritten.ts';
 
 const ADOPT_AT_ONCE = 20_000;
 
@@ -64,11 +56,8 @@ export class Ledger {
   readonly #db: Sqlite;
   readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
-  #attempts: BookedAttempt[] = [];
   readonly #givenUp: GivenUp;
-  #adopted = new Map<string, {operation: Operation; outcome: LastingOutcome}>();
-  /** Outcomes that are not in the file yet: a value is never asked for again while its answer waits to be written. */
-  #unwritten = new Map<string, LastingOutcome>();
+  #unwritten = new Unwritten();
   /** What summaries have told of the books. */
   #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
@@ -105,7 +94,7 @@ export class Ledger {
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
-      const outcome = this.#unwritten.get(key);
+      const outcome = this.#unwritten.outcomes.get(key);
       if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
@@ -139,8 +128,7 @@ export class Ledger {
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#attempts.push(booked);
-    if (booked.outcome !== undefined) this.#unwritten.set(booked.key, booked.outcome);
+    this.#unwritten.book(booked);
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
     bookAttempt(this.tally, booked);
@@ -157,13 +145,12 @@ export class Ledger {
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
-    this.#adopted.set(key, {operation, outcome});
-    this.#unwritten.set(key, outcome);
+    this.#unwritten.adopt(operation, key, outcome);
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
-    if (this.#adopted.size >= ADOPT_AT_ONCE) this.#drain();
+    if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
   /** Notes that a value has to be asked for as the answer store could not be read. */
@@ -266,15 +253,13 @@ export class Ledger {
   }
 
   #drain(): void {
-    if (this.#attempts.length > 0 || this.#adopted.size > 0) this.#write([]);
+    if (this.#unwritten.size > 0) this.#write([]);
   }
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const attempts = this.#attempts;
-    const adopted = this.#adopted;
-    this.#attempts = [];
-    this.#adopted = new Map();
+    const {attempts, adopted, size} = this.#unwritten;
+    this.#unwritten = new Unwritten();
     const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
@@ -284,11 +269,10 @@ export class Ledger {
         for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);
-        if (attempts.length + adopted.size + reservations.length > 0) this.#writeTally();
+        if (size + reservations.length > 0) this.#writeTally();
         more?.();
       }),
     );
-    this.#unwritten.clear();
     this.#state = 'open';
   }
 

@@ -120,7 +120,7 @@ export interface JobInput {
   /** Exit 4, with the output published, if this holds of the summary, such as risk.high > 500. */
   readonly failIf?: Setting<'failIf'>;
   /** Directory of the answer store. Default: the user's cache directory. */
-  readonly cache?: Setting<'cache'>;
+  readonly store?: Setting<'store'>;
   /** How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,rejected=7d. */
   readonly maxAge?: Setting<'maxAge'>;
   /** Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this. */

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import type {PaceReport} from './executor.ts';
 import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './outlet.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
@@ -82,4 +83,26 @@ export class Lane {
     this.#pacer.stop();
     for (const task of this.#waiting.splice(0)) task.permit(false);
   }
+}
+
+/** The rates of all lanes together, in calls a second, as asked for and as they are; undefined where one has no limit. */
+export function ratesOf(lanes: readonly Lane[], now: number): Pick<PaceReport, 'limit' | 'current'> {
+  const sum = (of: (lane: Lane) => number) => {
+    const total = lanes.reduce((soFar, lane) => soFar + of(lane), 0);
+    return Number.isFinite(total) ? total : undefined;
+  };
+  return {
+    limit: sum(lane => perSecond(lane.settings.rate)),
+    current: sum(lane => lane.controller.perSecond(now)),
+  };
+}
+
+/** Resolves once no lane has a call in flight, or there is no more time to wait for that. */
+export async function idleWithin(graceMs: number, lanes: readonly Lane[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const grace = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([Promise.all(lanes.map(lane => lane.idle())), grace]);
+  clearTimeout(timer);
 }

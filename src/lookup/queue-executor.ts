@@ -3,12 +3,11 @@ import type {Attempt} from '../client/attempt.ts';
 import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
-import {Lane} from './lane.ts';
+import {idleWithin, Lane, ratesOf} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
-import {perSecond} from './pace/rate-controller.ts';
 import {retryMs} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
-import {concluded, reservationOf, type TaskState, taskState} from './task-state.ts';
+import {concluded, Renewals, reservationOf, type TaskState, taskState} from './task-state.ts';
 
 /** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
 const MOST_FIRST_DISPATCH = 2 ** 47;
@@ -42,14 +41,14 @@ export class QueueExecutor implements Executor {
   #unsettled = 0;
   /** Callers that wait until more tasks may be taken. */
   #blocked = 0;
-  /** What those that have a fallback cost so far, in thousandths of a credit. */
-  #renewals = 0;
+  readonly #renewals: Renewals;
   #stopped = false;
   /** Why nothing more is sent, though the run goes on. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
     this.#options = options;
+    this.#renewals = new Renewals(options.renewals);
     this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#flow = new FlowControl({
       slots: () => this.#slots,
@@ -105,29 +104,19 @@ export class QueueExecutor implements Executor {
     }
   }
 
-  async drained(graceMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>(resolve => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([Promise.all(this.#turns.map(lane => lane.idle())), grace]);
-    clearTimeout(timer);
+  drained(graceMs: number): Promise<void> {
+    return idleWithin(graceMs, this.#turns);
   }
 
   pace(): PaceReport {
-    const sum = (of: (lane: Lane) => number) => {
-      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
-      return Number.isFinite(total) ? total : undefined;
-    };
-    const {count: pauses, ms: pausedMs} = this.#flow.paused;
+    const {inFlight, inFlightMs, pause, paused} = this.#flow;
     return {
-      limit: sum(lane => perSecond(lane.settings.rate)),
-      current: sum(lane => lane.controller.perSecond(this.#options.now())),
-      inFlight: this.#flow.inFlight,
-      inFlightMs: this.#flow.inFlightMs,
-      pause: this.#options.outlet.pause ?? this.#flow.pause,
-      pauses,
-      pausedMs,
+      ...ratesOf(this.#turns, this.#options.now()),
+      inFlight,
+      inFlightMs,
+      pause: this.#options.outlet.pause ?? pause,
+      pauses: paused.count,
+      pausedMs: paused.ms,
     };
   }
 
@@ -147,7 +136,7 @@ export class QueueExecutor implements Executor {
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    const isOverBudget = this.#isOverBudget(task) || !this.#mayRenew(task);
+    const isOverBudget = this.#isOverBudget(task) || !this.#renewals.admit(task);
     const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
     if (!this.#isWanted(task)) this.#drop(task);
     else if (reason !== undefined) this.#leave(task, reason);
@@ -158,15 +147,6 @@ export class QueueExecutor implements Executor {
   #isOverBudget(task: Task): boolean {
     const {onBudget, ledger} = this.#options;
     return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
-  }
-
-  /** Whether this task has no fallback, or is among those that may be asked for all the same. */
-  #mayRenew(task: TaskState): boolean {
-    const {renewals = Number.POSITIVE_INFINITY} = this.#options;
-    if (task.fallback === undefined || task.calls > 0) return true;
-    if (this.#renewals + task.cost > renewals) return false;
-    this.#renewals += task.cost;
-    return true;
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */

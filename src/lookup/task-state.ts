@@ -54,3 +54,21 @@ function orKnown(step: Step, {fallback}: Task): Step {
     return step;
   return {next: 'settle', outcome: fallback.outcome};
 }
+
+/** Values that have a fallback are asked for again as long as they cost no more than `limit`, in thousandths of a credit. */
+export class Renewals {
+  readonly #limit: number;
+  #spent = 0;
+
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
+  }
+
+  /** Whether this task has no fallback, or is among those that may be asked for all the same. */
+  admit(task: TaskState): boolean {
+    if (task.fallback === undefined || task.calls > 0) return true;
+    if (this.#spent + task.cost > this.#limit) return false;
+    this.#spent += task.cost;
+    return true;
+  }
+}

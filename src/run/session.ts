@@ -35,7 +35,7 @@ export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, Open
 
 /** A second answer on a connection may have been taken for the next value's: nobody can tell afterwards. */
 export const UNASKED =
-  'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-cache).';
+  'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-store).';
 
 /** What gathers behind one slow value, before reading stops. */
 export const WINDOW_BYTES = 64 * 1_048_576;

@@ -49,7 +49,7 @@ const run =
         'unlimited',
         '--concurrency',
         String(inFlight),
-        '--no-cache',
+        '--no-store',
         '--force',
         '--quiet',
         ...more,

@@ -83,7 +83,7 @@ function startRun() {
     ...columns,
     '--rate',
     'unlimited',
-    '--no-cache',
+    '--no-store',
     '--force',
   );
   run.stderr.resume();

@@ -103,7 +103,7 @@ async function measure(count) {
       'ip',
       '--rate',
       'unlimited',
-      '--no-cache',
+      '--no-store',
       '--force',
       '--quiet',
     ],

@@ -42,7 +42,7 @@ async function measure(name, first, ask) {
 
 const client = createClient({baseUrl, apiKey});
 const enricher = await createEnricher(
-  {endpoint: baseUrl, ip: 'ip', rate: 'unlimited', concurrency: AT_ONCE, cache: false},
+  {endpoint: baseUrl, ip: 'ip', rate: 'unlimited', concurrency: AT_ONCE, store: false},
   {env: {...process.env, BULK_ENRICH_API_KEY: apiKey}},
 );
 const budgetMs = BUDGET_MS;

@@ -47,7 +47,7 @@ async function repeats() {
     'email',
     '--quiet',
   ];
-  const more = ['--rate', 'unlimited', '--cache', path('repeats')];
+  const more = ['--rate', 'unlimited', '--store', path('repeats')];
   const env = {...process.env, BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: 'bench'};
   const child = spawn(process.execPath, [bin, ...args, ...more], {
     env,

@@ -65,7 +65,7 @@ function runWarm() {
     path('output.csv'),
     '--ip',
     'ip',
-    '--cache',
+    '--store',
     path('store'),
     '--quiet',
   ];

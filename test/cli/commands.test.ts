@@ -78,36 +78,50 @@ describe('verify', () => {
   });
 });
 
-describe('cache', () => {
+describe('store', () => {
   beforeEach(async () => {
     sandbox.write('list.csv', 'ip,email\n192.0.2.1,Jo@example.com\n192.0.2.2,\n');
     expect((await here('run', 'list.csv', ...FAST)).code).toBe(0);
   });
 
   test('stats: how many answers of which age', async () => {
-    const {code, stdout} = await here('cache', 'stats');
+    const {code, stdout} = await here('store', 'stats');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ip +2 +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d$/m);
     expect(stdout).toMatch(/^email +1 /m);
   });
 
   test('purge: nothing of the value is left, and it is asked about anew', async () => {
-    expect((await here('cache', 'purge', 'Jo@EXAMPLE.com')).stdout).toBe(
+    expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toBe(
       '1 answer removed; the file was rewritten.\n',
     );
-    expect((await here('cache', 'purge', 'Jo@example.com')).stdout).toBe('Nothing is known of that value.\n');
+    expect((await here('store', 'purge', 'Jo@example.com')).stdout).toBe('Nothing is known of that value.\n');
     expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
     expect(service.ledger.repeated()).toEqual([['email', 'Jo@example.com', 2]]);
   });
 
   test('prune: answers beyond their age go', async () => {
-    expect((await here('cache', 'prune')).stdout).toBe('0 answers removed.\n');
-    expect((await here('cache', 'prune', '--max-age', 'ip=0s')).stdout).toMatch(/^[02] answers removed\.\n$/);
-    expect(await here('cache', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
+    expect((await here('store', 'prune')).stdout).toBe('0 answers removed.\n');
+    expect((await here('store', 'prune', '--max-age', 'ip=0s')).stdout).toMatch(/^[02] answers removed\.\n$/);
+    expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
+  });
+
+  test('the former names are taken', async () => {
+    expect((await here('cache', 'stats', '--cache', 'none')).stdout).toBe(
+      'none: no answers are kept there.\n',
+    );
+    sandbox.write(
+      'job.yaml',
+      'input: list.csv\nendpoint: live\nip: ip\nforce: true\nmax_age: 0s\ncache: kept\n',
+    );
+    expect((await here('run', '--job', 'job.yaml', '--no-cache', ...FAST)).code).toBe(0);
+    expect(sandbox.files().some(file => file.startsWith('kept/'))).toBe(false);
+    expect((await here('run', '--job', 'job.yaml', ...FAST)).code).toBe(0);
+    expect(sandbox.files()).toContain('kept/answers.db');
   });
 
   test('where there is no store, that is what is said', async () => {
-    const {code, stdout} = await here('cache', 'stats', '--cache', 'none');
+    const {code, stdout} = await here('store', 'stats', '--store', 'none');
     expect({code, stdout}).toEqual({code: 0, stdout: 'none: no answers are kept there.\n'});
     expect(sandbox.files()).not.toContain('none');
   });
@@ -138,7 +152,7 @@ describe('help', () => {
   });
 
   test('each flag has one line, with its value and its default', async () => {
-    const {stdout} = await here('run', '--help');
+    const {stdout} = await here('run', '--help-all');
     const flags = stdout.split('\n').filter(line => line.startsWith('  -'));
     expect(flags.length).toBeGreaterThan(50);
     for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>)? {2,}\S.*$/);
@@ -149,17 +163,17 @@ describe('help', () => {
 
   const commands = ['run', 'plan', 'lookup', 'verify', 'serve', 'worker', 'fleet status', 'doctor', 'init'];
   const rest = [
-    'explain',
-    'rejects',
     'runs',
     'spend',
-    'cache stats',
-    'cache prune',
-    'cache purge',
+    'explain',
+    'rejects',
+    'store stats',
+    'store prune',
+    'store purge',
     'completion',
   ];
   test.each([...commands, ...rest])('%s --help has examples, whose flags are its own', async words => {
-    const {stdout} = await here(...words.split(' '), '--help');
+    const {stdout} = await here(...words.split(' '), '--help-all');
     const [flags = '', examples = ''] = stdout.split('\nExamples:\n');
     const lines = examples.trimEnd().split('\n');
     for (const line of lines) {
@@ -178,15 +192,34 @@ describe('help', () => {
     expect(names.length).toBeGreaterThan(10);
   });
 
+  test('run --help has the common settings in their groups, and says where the others are', async () => {
+    const [few, all] = [await here('run', '--help'), await here('run', '--help-all')];
+    const flagsIn = (text: string) => [...text.matchAll(/^ {2}(-[\w-]+)/gm)].map(([, flag]) => flag);
+    expect(flagsIn(few.stdout).length).toBeLessThan(30);
+    expect(few.stdout).toMatch(/^ {2}--help-all /m);
+    expect(few.stdout).toMatch(/\nColumns:\n {2}--ip /);
+    expect(all.stdout).not.toContain('--no-cache');
+    expect(flagsIn(all.stdout)).toEqual(expect.arrayContaining(flagsIn(few.stdout)));
+  });
+
   test('--version is the package’s', async () => {
     expect((await here('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+test('plan asks nobody, so that it needs neither a service nor a key', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  const without = await runHere(sandbox, ['plan', 'list.csv']);
+  expect(without).toMatchObject({code: 0, stderr: expect.stringContaining('No service is configured')});
+  expect(without.stdout).toMatch(/Credits: 1 at least/);
+  const keyless = await runHere(sandbox, ['plan', 'list.csv'], {env: {BULK_ENRICH_BASE_URL: service.url}});
+  expect(keyless).toMatchObject({code: 0, stderr: ''});
 });
 
 test('quiet leaves only errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stderr: ''});
-  const {stderr} = await here('run', 'list.csv', '--quiet', '--no-cache', ...FAST);
+  const {stderr} = await here('run', 'list.csv', '--quiet', '--no-store', ...FAST);
   expect(stderr).toMatch(/^Error: list\.enriched\.csv exists/);
 });

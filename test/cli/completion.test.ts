@@ -1,4 +1,4 @@
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawnSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
@@ -38,8 +38,8 @@ describe('in bash', () => {
     [['run', '--max-c'], '--max-credits'],
     [['run', '--endpoint', ''], 'embedded live'],
     [['run', '--output-format', 'nd'], 'ndjson'],
-    [['cache', 'p'], 'prune purge'],
-    [['cache', 'purge', '--def'], '--default-country'],
+    [['store', 'p'], 'prune purge'],
+    [['store', 'purge', '--def'], '--default-country'],
     [['fleet', ''], 'status'],
     [['lookup', ''], intelligenceNames.join(' ')],
     [['completion', ''], 'bash zsh fish'],
@@ -60,6 +60,57 @@ describe('in bash', () => {
     await ended;
     expect(screen.lines.join('\n')).toContain("<run><--job><my list's $1.csv><other.csv>");
   });
+});
+
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+const scriptFor = (shell: string) =>
+  execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
+
+test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', () => {
+  using sandbox = createSandbox();
+  sandbox.write('completion.fish', scriptFor('fish'));
+  const lines = ['run --max-c', 'run --endpoint ', 'store p', 'store purge --def', 'run --no-cach'];
+  const ask = `source completion.fish; ${lines.map(line => `complete -C "bulk-enrich ${line}"; echo ==`).join('; ')}`;
+  const printed = execFileSync('fish', ['--no-config', '-c', ask], {
+    cwd: sandbox.directory,
+    encoding: 'utf8',
+  });
+  const found = printed
+    .split('==\n')
+    .map(part => part.split('\n').flatMap(line => line.split('\t')[0] || []));
+  expect(found.slice(0, lines.length)).toEqual([
+    ['--max-credits'],
+    ['embedded', 'live'],
+    ['prune', 'purge'],
+    ['--default-country'],
+    [],
+  ]);
+  expect(printed).toContain('Most credits for this run');
+  expect(printed).not.toContain('\\:');
+});
+
+test.skipIf(!has('zsh'))('in zsh itself (skipped where it is not installed)', () => {
+  using sandbox = createSandbox();
+  sandbox.write('my.csv', '');
+  const stub = 'bulk-enrich() { print -r -- "$*" END; exit }';
+  sandbox.write(
+    '.zshrc',
+    `unsetopt prompt_sp; PS1=READY; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`,
+  );
+  const keys = 'bulk-enrich store pur\\t--def\\tDE --stor\\tmy\\t\\n';
+  // Each reading waits for what it names.
+  sandbox.write(
+    'drive.zsh',
+    `zmodload zsh/zpty; zpty z zsh -i; zpty -r z seen '*READY*'; zpty -w -n z $'${keys}'; zpty -r z said '* END*'; print -r -- "$said"`,
+  );
+  const env = {PATH: process.env.PATH ?? '', HOME: sandbox.home, ZDOTDIR: sandbox.directory, TERM: 'dumb'};
+  const printed = execFileSync('zsh', ['-f', 'drive.zsh'], {
+    cwd: sandbox.directory,
+    env,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect(printed).toContain('store purge --default-country DE --store my.csv END');
 });
 
 test.each([

@@ -97,7 +97,7 @@ test('places that can’t be written', async () => {
   const below = sandbox.write('file', '');
   // Whoever may write everywhere meets the second: a file is no folder.
   const output = process.getuid?.() === 0 ? `${below}/out.csv` : sandbox.path('closed/out.csv');
-  const found = await doctor(sandbox, ['--endpoint', 'embedded', '-o', output, '--cache', output]);
+  const found = await doctor(sandbox, ['--endpoint', 'embedded', '-o', output, '--store', output]);
   expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);
 });
 

@@ -146,14 +146,14 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect(kept).not.toMatch(/person|203\.0|secret-place|canary-key/);
   });
 
-  test('doctor, cache stats and lookup write what their schemas say', async () => {
+  test('doctor, store stats and lookup write what their schemas say', async () => {
     await checked('doctor', 'doctor', '--json');
-    const stats = await checked<{answers: unknown}>('cache-stats', 'cache', 'stats', '--json');
+    const stats = await checked<{answers: unknown}>('store-stats', 'store', 'stats', '--json');
     expect(stats.answers).toMatchObject([
       {operation: 'email', answers: 63},
       {operation: 'ip', answers: 63},
     ]);
-    expect(await checked('cache-stats', 'cache', 'stats', '--json', '--cache', 'nowhere')).toMatchObject({
+    expect(await checked('store-stats', 'store', 'stats', '--json', '--store', 'nowhere')).toMatchObject({
       bytes: 0,
     });
     await checked('lookup', 'lookup', 'ip', '203.0.113.7', '--json');

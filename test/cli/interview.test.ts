@@ -11,6 +11,7 @@ const FACTS = {
   input: 'list.csv',
   output: 'out.csv',
   directory: '/srv/a b',
+  program: '/usr/bin/node /opt/bin.js',
   reading: {maxRecordSize: '4096'},
 };
 
@@ -57,7 +58,11 @@ describe('a person is asked only what the list does not tell', () => {
   });
 
   test('the country of national numbers', async () => {
-    const {asked, answers} = await interviewed({Telefonnummer: '030 23125 001'}, ['Germany', 'zz', 'de']);
+    const {asked, answers} = await interviewed({Telefonnummer: '030 23125 001'}, [
+      'Germanny',
+      'zz',
+      'Germany',
+    ]);
     expect(asked.filter(question => question.includes('national form'))).toHaveLength(3);
     expect(answers).toMatchObject({columns: {phone: ['Telefonnummer']}, defaultCountry: 'DE'});
   });
@@ -103,7 +108,7 @@ describe('the job file', () => {
   test('replaces last night’s output, and says how to run it', async () => {
     const {answers} = await interviewed({'ip=': '192.0.2.1', email: 'jo@example.com'}, ['live', '7']);
     const text = jobFile(FACTS, answers);
-    expect(text).toContain("cd '/srv/a b' && bulk-enrich run --job list.yaml");
+    expect(text).toContain("cd '/srv/a b' && /usr/bin/node /opt/bin.js run --job list.yaml");
     expect(parse(text)).toEqual({
       name: 'list',
       input: 'list.csv',
@@ -114,6 +119,19 @@ describe('the job file', () => {
       ip: {column: 'ip='},
       email: 'email',
       max_credits: 7,
+      report: 'list.html',
     });
   });
+});
+
+test('a cap is suggested from what the list costs, with room, in two digits', async () => {
+  const asked: string[] = [];
+  const ask: Ask = async (question, otherwise) => {
+    asked.push(question);
+    return otherwise;
+  };
+  const seen = {columns: ['ip'], rows: csvRows(['192.0.2.1'], ['192.0.2.2']), live: true, interactive: true};
+  const found = await interview({...seen, costOf: async () => 1_234}, ask, () => {});
+  expect([found.maxCredits, asked.at(-1)]).toEqual([1_900, expect.stringContaining('this list costs 1,234')]);
+  expect((await interview({...seen, costOf: async () => undefined}, ask, () => {})).maxCredits).toBe(0);
 });

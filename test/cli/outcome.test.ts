@@ -85,5 +85,18 @@ test('what is safe is what the last checkpoint holds', () => {
 test('a stream has no rows to go on from, and without a store nothing at all', () => {
   const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
   expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
-  expect(said({...stream, settings: {cache: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+  expect(said({...stream, settings: {store: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+});
+
+test('columns of nothing but zeros are left out, however wide the terminal is', () => {
+  const zero = Object.fromEntries(
+    Object.entries(summary.lookups).map(([name, counts]) => [
+      name,
+      {...counts, unknown: 0, skipped: 0, stale: 0},
+    ]),
+  ) as Summary['lookups'];
+  const text = said(fileJob, {summary: {...summary, lookups: zero}});
+  const [head = ''] = text.split('\n').filter(line => line.includes('distinct'));
+  expect(head).not.toMatch(/unknown|skipped|stale/);
+  expect(head).toMatch(/values +distinct .*calls/);
 });

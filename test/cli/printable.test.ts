@@ -77,7 +77,7 @@ test('names of columns and files, answers and flags reach neither a terminal nor
     ['explain', file, '--row', '1'],
     ['explain', file, '--row', STRANGE],
     ['doctor', '--json', '-o', `${STRANGE}/out.csv`],
-    ['cache', 'stats', '--cache', STRANGE],
+    ['store', 'stats', '--store', STRANGE],
     ['serve', '--rules', STRANGE],
     [STRANGE],
     ['run', `--${STRANGE}`],

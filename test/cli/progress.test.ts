@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {Speedometer, type Status, statusLine} from '../../src/cli/terminal/progress.ts';
+import {Speedometer, type Status, statusLine, timeLeft} from '../../src/cli/terminal/progress.ts';
 
 const status: Status = {
   now: 0,
@@ -105,4 +105,15 @@ test('the speed is that of the last ten seconds', () => {
   for (let second = 2; second <= 20; second++) speed.read(100, second * 1_000);
   expect(speed.read(100, 21_000)).toBe(0);
   expect(speed.read(200, 22_000)).toBe(10);
+});
+
+test('what is left goes by the calls that are still to make, at the speed of now', () => {
+  const some = {rowsLeft: 1_000, callsPerRow: 0.5, callsPerSecond: 20, rowsPerSecond: 400};
+  expect(timeLeft(some)).toBe(25_000);
+  // Throttled since: what was quick before does not count.
+  expect(timeLeft({...some, callsPerSecond: 2})).toBe(250_000);
+  // All known so far.
+  expect(timeLeft({...some, callsPerRow: 0, callsPerSecond: 0})).toBe(2_500);
+  expect(timeLeft({...some, rowsLeft: undefined})).toBeUndefined();
+  expect(timeLeft({...some, callsPerRow: 0, callsPerSecond: 0, rowsPerSecond: 0})).toBeUndefined();
 });

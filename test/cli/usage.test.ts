@@ -39,6 +39,20 @@ const EMBEDDED = ['--endpoint', 'embedded'];
 type Mistake = readonly [string, readonly string[], number, RegExp, Record<string, string>?];
 const mistakes: readonly Mistake[] = [
   ['unknown flag', ['run', 'list.csv', '--bogus'], 2, /^Error: unknown option '--bogus'/],
+  [
+    'a flag of other programs',
+    ['run', 'list.csv', '--dry-run'],
+    2,
+    /^Error: unknown option '--dry-run'\n\(bulk-enrich plan /,
+  ],
+  ['the same misspelt', ['run', '--inptu', 'list.csv'], 2, /\(The list is named without a flag: /],
+  ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
+  [
+    'misspelt value',
+    ['run', 'list.csv', '--ip', 'ip', '--on-budget', 'stpo'],
+    2,
+    /^Error: --on-budget: .* Did you mean "stop"\?/,
+  ],
   ['misspelt flag', ['run', 'list.csv', '--max-credit', '5'], 2, /Did you mean --max-credits\?/],
   ['unknown command', ['runn', 'list.csv'], 2, /^Error: There is no command "runn"\. Did you mean "run"\?/],
   [
@@ -196,7 +210,7 @@ const mistakes: readonly Mistake[] = [
   ],
   ['verify without token', ['verify', '--action-id', 'a'], 2, /^Error: required option '--token <T>'/],
   ['verify without action', ['verify', '--token', 't'], 2, /^Error: A verdict needs an action identifier/],
-  ['purge of no value', ['cache', 'purge', 'x'], 2, /^Error: That is no IP address/],
+  ['purge of no value', ['store', 'purge', 'x'], 2, /^Error: That is no IP address/],
 ];
 
 const cases = mistakes.map(([what, args, code, sentence, env]) => ({what, args, code, sentence, env}));
@@ -210,6 +224,7 @@ test.each(cases)('$what', async ({args, code, sentence, env = service.env}) => {
   expect(outcome.stderr).not.toMatch(/\n {4}at /);
   expect(outcome.stderr).not.toContain(KEY);
   const left = sandbox.files().filter(name => !before.includes(name));
-  // A run that can't start leaves a summary, unless it was the user's mistake.
-  expect(left.filter(name => code === 2 || !name.endsWith('.summary.json'))).toEqual([]);
+  // A run that can't start leaves a summary, unless it was the user's mistake, such as a mistyped name.
+  const isTypo = code === 2 || outcome.stderr.includes('There is no file');
+  expect(left.filter(name => isTypo || !name.endsWith('.summary.json'))).toEqual([]);
 });

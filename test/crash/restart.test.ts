@@ -43,7 +43,7 @@ async function killed(
   });
 }
 
-const IPS = ['--ip', 'ip', '--max-credits', String(SENT), '--no-cache'];
+const IPS = ['--ip', 'ip', '--max-credits', String(SENT), '--no-store'];
 
 test('what a killed run spent, and may have spent, counts against the limit of the one that starts over', () =>
   killed(ips(30), IPS, async ({sandbox, api, again}) => {
@@ -72,7 +72,7 @@ test('what a killed run spent, and may have spent, counts against the limit of t
   }));
 
 test('starting over is no way around `--resend never`', () =>
-  killed(ips(30), ['--ip', 'ip', '--resend', 'never', '--no-cache'], async ({sandbox, api, again}) => {
+  killed(ips(30), ['--ip', 'ip', '--resend', 'never', '--no-store'], async ({sandbox, api, again}) => {
     expect((await again('--restart')).code).toBe(3);
     expect(api.ledger.repeated()).toEqual([]);
     const {lookups, credits, calls} = sandbox.summary('out.summary.json');

@@ -79,7 +79,7 @@ describe('docs/library.md', () => {
       'src/main.ts',
       `import {createEnricher} from 'bulk-enrich';
 void (async () => {
-  const enricher = await createEnricher({endpoint: 'embedded', ip: 'ip', cache: false});
+  const enricher = await createEnricher({endpoint: 'embedded', ip: 'ip', store: false});
   const {enrichment: {ip}} = await enricher.one({ip: '192.0.2.1'});
   console.log(ip.status === 'ok' && ip.data.is_bogon);
   await enricher.close();

@@ -36,7 +36,7 @@ test.each(all)('every link of %s leads somewhere', page => {
   }
 });
 
-test.each(['README.md', 'docs/cost-privacy-security.md', 'docs/fleet.md'])(
+test.each(['README.md', 'docs/guide.md', 'docs/cost-privacy-security.md', 'docs/fleet.md'])(
   '%s says which statuses throttle',
   page => {
     expect(textOf(page)).toContain(`(${throttledBy})`);
@@ -52,8 +52,16 @@ test('the nouns of a value’s way are types of the files that the table names',
 
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
-  // The last one is npm's.
-  const flags = new Set(['--help', '--job', '--no-cache', '--output', '--version', '--ignore-scripts']);
+  // The last ones are npm's and qsv's.
+  const flags = new Set([
+    '--help',
+    '--help-all',
+    '--job',
+    '--output',
+    '--version',
+    '--ignore-scripts',
+    '--disk-cache',
+  ]);
   for (const {name} of describeSettings())
     flags.add(`--${spelled(name, '-')}`).add(`--no-${spelled(name, '-')}`);
   for (const command of [
@@ -63,9 +71,13 @@ test('every flag that the pages name is one', async () => {
     'init',
     'worker',
     'plan',
+    'run',
+    'runs',
+    'spend',
+    'rejects',
     'verify',
     'fleet status',
-    'cache purge',
+    'store purge',
   ])
     for (const [flag] of (await runHere(sandbox, [...command.split(' '), '--help'])).stdout.matchAll(
       /--[a-z-]+/g,
@@ -73,10 +85,9 @@ test('every flag that the pages name is one', async () => {
       flags.add(flag);
   for (const page of [
     'README.md',
-    'docs/cost-privacy-security.md',
-    'docs/fleet.md',
-    'docs/reports.md',
-    'docs/scoring.md',
+    ...['cost-privacy-security', 'errors', 'fleet', 'guide', 'output', 'recipes', 'reports', 'scoring'].map(
+      name => `docs/${name}.md`,
+    ),
   ])
     for (const [flag] of textOf(page).matchAll(/(?<=[`\s])--[a-z][a-z-]+/g))
       expect(flags, page).toContain(flag);

@@ -96,7 +96,7 @@ export class World implements AsyncDisposable {
       ...settingsOf(flags),
       input: this.sandbox.path('in.csv'),
       output: this.sandbox.path('out.csv'),
-      cache: join(this.sandbox.home, 'cache'),
+      store: join(this.sandbox.home, 'cache'),
     };
     const onWarning = (sentence: string) => void this.#said.push(sentence);
     const {exitCode, message} = await runJob(settings, {env, log, onWarning});

@@ -24,7 +24,7 @@ export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
 }
 
 /** The run that the list is for. */
-export const RUN = ['run', 'list.csv', '-o', 'out.csv', '--no-cache', '--rate', 'unlimited'];
+export const RUN = ['run', 'list.csv', '-o', 'out.csv', '--no-store', '--rate', 'unlimited'];
 
 export async function openFleetArena({
   redis: redisOptions,
@@ -68,7 +68,7 @@ export async function openFleetArena({
 /** The list's output from a local run, without the fleet. */
 export async function localOutput({sandbox, env}: Arena): Promise<string> {
   const {BULK_ENRICH_REDIS_URL: _, ...local} = env;
-  const args = ['run', 'list.csv', '-o', 'local.csv', '--no-cache', '--rate', 'unlimited'];
+  const args = ['run', 'list.csv', '-o', 'local.csv', '--no-store', '--rate', 'unlimited'];
   const {code, stderr} = await runHere(sandbox, [...args, '--concurrency', '32', '--force'], {env: local});
   if (code !== 0) throw new Error(stderr);
   return sandbox.read('local.csv');

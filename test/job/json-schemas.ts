@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {accountFileSchema} from '../../src/job/settings/account-file.ts';
-import {jobSchema, spelled} from '../../src/job/settings.ts';
+import {describeSettings, jobSchema, spelled} from '../../src/job/settings.ts';
 import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -20,12 +20,25 @@ function jobJsonSchema(): Json {
     ...rest,
     required: [...REQUIRED],
     properties: Object.fromEntries(
-      Object.entries(properties ?? {}).map(([name, schema]) => [
-        spelled(name, '_'),
-        forEditors(schema as Json, REQUIRED.has(name)),
-      ]),
+      Object.entries(properties ?? {})
+        .map(([name, schema]) => [spelled(name, '_'), forEditors(schema as Json, REQUIRED.has(name))])
+        .concat(formerNames(properties ?? {})),
     ),
   };
+}
+
+/** Names that settings had before: taken as well, and shown as such. */
+function formerNames(properties: object): [string, Json][] {
+  return describeSettings().flatMap(({name, formerly}) =>
+    formerly === undefined
+      ? []
+      : [
+          [
+            formerly,
+            {...(properties as Record<string, Json>)[name], description: `Now ${name}.`, deprecated: true},
+          ],
+        ],
+  );
 }
 
 /** What a job file can't leave open. */

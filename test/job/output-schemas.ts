@@ -62,7 +62,7 @@ const doctorSchema = z.object({
   ),
 });
 
-const cacheStatsSchema = z.object({
+const storeStatsSchema = z.object({
   directory: z.string(),
   bytes: whole.describe('Of the file; 0 where there is none.'),
   answers: z.array(z.object({operation: z.string(), answers: whole, oldest: time, newest: time})),
@@ -133,7 +133,7 @@ export const outputSchemas = {
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],
-  'cache-stats': ['What bulk-enrich cache stats --json writes', cacheStatsSchema],
+  'store-stats': ['What bulk-enrich store stats --json writes', storeStatsSchema],
   'fleet-status': ['What bulk-enrich fleet status --json writes', fleetStatusSchema],
   lookup: ['What bulk-enrich lookup writes', lookupSchema],
 } as const;

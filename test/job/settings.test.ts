@@ -45,7 +45,7 @@ describe('defaults, as the contract has them', () => {
       throttledCharge: 'free',
       rejectedCharge: 'maybe',
       cost: {all: 1},
-      cache: true,
+      store: true,
       maxAge: {
         ip: 86_400_000,
         phone: 90 * 86_400_000,
@@ -109,7 +109,7 @@ describe('values', () => {
     ['defaultCountry', 'us', 'US'],
     ['delimiter', '\\t', '\t'],
     ['delimiter', 'tab', '\t'],
-    ['cache', false, false],
+    ['store', false, false],
     ['endpoint', 'embedded', 'embedded'],
     ['endpoint', 'https://api.example.com/v1', 'https://api.example.com/v1'],
   ])('%s: %j', (name, given, expected) => {
@@ -200,7 +200,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
   ['max_rejects', 'few', SHARE],
-  ['cache', 5, 'expected a directory, or false.'],
+  ['store', 5, 'expected a directory, or false.'],
   ['max_age', '5', AGE],
   ['stale', 'old', TIME],
   ['offline', 'maybe', 'expected true or false.'],

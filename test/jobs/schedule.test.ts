@@ -23,7 +23,7 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   const save = steps.find((step: {uses?: string}) => step.uses?.startsWith('actions/cache/save'));
   expect(save).toMatchObject({if: 'always()', with: {path: '.bulk-enrich'}});
   const job = parse(readFileSync(new URL('../../jobs/ci.yaml', import.meta.url), 'utf8'));
-  expect([job.cache, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
+  expect([job.store, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });
 
 /** Whether a program that checks a schedule is installed: its cases are skipped where it is not, and say so. */

@@ -10,7 +10,7 @@ import {createSite, type Site} from './site.ts';
 const ESCAPE = '\u001B';
 const GREEN = [`${ESCAPE}[32m`, `${ESCAPE}[39m`];
 const ASKED = 24;
-const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-cache --yes';
+const COMMAND = 'bulk-enrich run list.csv --ip ip --concurrency 4 --rate 200/s --force --no-store --yes';
 
 interface Scene {
   readonly site: Site;

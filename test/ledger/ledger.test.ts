@@ -3,7 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
-import {Ledger, type LedgerOptions} from '../../src/ledger/ledger.ts';
+import {Ledger} from '../../src/ledger/ledger.ts';
+import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
 
 let directory: string;
 

@@ -31,7 +31,7 @@ const rows = {written: 5};
 describe.each(versions.map(({name}) => name))('what %s left behind', version => {
   test('a run in progress goes on, or is refused with what to do, which then works', async () => {
     using sandbox = leftBy(version, /^out\.csv\.run/);
-    const args = ['--no-cache', '--max-credits', '10', '--on-stale-state', 'stop'];
+    const args = ['--no-store', '--max-credits', '10', '--on-stale-state', 'stop'];
     const {code, stderr} = await run(sandbox, ...args);
     expect([0, 10], stderr).toContain(code);
     if (code === 10) {

@@ -64,7 +64,7 @@ it('a row that takes no more properties comes as a copy; one with an enrichment 
   // What an earlier run put there is replaced.
   const again = {ip: '192.0.2.1'};
   for (const _ of [1, 2])
-    expect((await all(enrich([again], {...settings, cache: program.temporary}, program.options)))[0]).toBe(
+    expect((await all(enrich([again], {...settings, store: program.temporary}, program.options)))[0]).toBe(
       again,
     );
   const taken = [{ip: '192.0.2.2'}, {ip: '192.0.2.3', enrichment: 'mine'}];
@@ -232,10 +232,10 @@ it.each([
   [{ip: 'ip', output: 'out.csv'}, 'output: rows that a program gives have no such setting.'],
   [{ip: 'ip', rejects: 'x'}, 'rejects: rows that a program gives have no such setting.'],
   [{ip: 'ip', fields: 'ip.contry'}, /^fields: no looked-up operation .* Did you mean "ip.country"\?$/],
-  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) asks .*cache: false/],
+  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) asks .*store: false/],
 ])('a mistake in the settings %j is spoken of as they are written', async (given, message) => {
   await using program = await startProgram();
-  const wrong = {cache: false, ...given} as EnrichSettings<{ip: string}>;
+  const wrong = {store: false, ...given} as EnrichSettings<{ip: string}>;
   await expect(all(enrich(rows(1), wrong, program.options))).rejects.toThrow(message);
 });
 

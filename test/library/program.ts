@@ -34,7 +34,7 @@ export async function startProgram(server: Partial<ApiServerOptions> = {}): Prom
   };
 }
 
-export const bySpeed = {rate: 'unlimited', cache: false} as const;
+export const bySpeed = {rate: 'unlimited', store: false} as const;
 
 export function address(n: number): string {
   return `203.0.${113 + (n >> 8)}.${n & 255}`;

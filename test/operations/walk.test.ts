@@ -88,10 +88,10 @@ describe.each(operationNames)('%s', name => {
     expect(sandbox.read('out.html')).toContain(title);
     expect(sandbox.read('out.prom')).toContain(`operation="${name}"`);
 
-    expect((await command(sandbox, 'cache', 'stats')).includes(`${name} `)).toBe(stored);
+    expect((await command(sandbox, 'store', 'stats')).includes(`${name} `)).toBe(stored);
     if (!stored) return;
-    expect(await command(sandbox, 'cache', 'purge', good)).toContain('1 answer removed');
-    expect(await command(sandbox, 'cache', 'purge', good)).toContain('Nothing is known');
+    expect(await command(sandbox, 'store', 'purge', good)).toContain('1 answer removed');
+    expect(await command(sandbox, 'store', 'purge', good)).toContain('Nothing is known');
   });
 
   test('rates, costs and ages can be its own', async () => {
@@ -127,7 +127,7 @@ describe.each(operationNames)('%s', name => {
       endpoint: 'embedded',
       [setting]: 'value',
       actionId: ACTION,
-      cache: false,
+      store: false,
     };
     for await (const {enrichment} of enrich([{value: good}], settings))
       expect(enrichment[name]).toMatchObject({status: 'ok', error: null});

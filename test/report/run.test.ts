@@ -216,11 +216,11 @@ describe('--ping-url', () => {
       '--force',
       '--max-credits',
       '3',
-      '--no-cache',
+      '--no-store',
       '-o',
       'b.csv',
     ]);
-    await run(sandbox, ['--ping-url', health.url, '--no-cache']);
+    await run(sandbox, ['--ping-url', health.url, '--no-store']);
     expect(health.pings).toEqual([
       `GET ${path}/start?create=1`,
       `GET ${path}?create=1`,
@@ -258,7 +258,7 @@ describe('drift', () => {
 
   test('a job is compared with its last runs: what jumped is in the summary, the report and on the terminal', async () => {
     using sandbox = createSandbox();
-    sandbox.write('job.yaml', JOB('nightly', 'cache: false\nreport: out.html'));
+    sandbox.write('job.yaml', JOB('nightly', 'store: false\nreport: out.html'));
     sandbox.write('in.csv', list(100));
     for (let night = 0; night < 2; night += 1) {
       const {code, stderr} = await runJob(sandbox);
@@ -284,7 +284,7 @@ describe('drift', () => {
 
   test('drift: fail ends with 4, with the output in place', async () => {
     using sandbox = createSandbox();
-    sandbox.write('job.yaml', JOB('nightly', 'cache: false\ndrift: fail'));
+    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail'));
     sandbox.write('in.csv', list(100));
     expect((await runJob(sandbox)).code).toBe(0);
     turn();

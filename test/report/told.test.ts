@@ -11,7 +11,7 @@ import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
 const LIST = 'email\njo@example.com\n';
-const ARGS = ['run', 'in.csv', '--email', 'email', '--endpoint', 'embedded', '--no-cache'];
+const ARGS = ['run', 'in.csv', '--email', 'email', '--endpoint', 'embedded', '--no-store'];
 
 function site(): Sandbox {
   const sandbox = createSandbox();

@@ -135,7 +135,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   maxErrors: [['ip', '50%']],
   maxRejects: [['ip', '50%']],
   failIf: [['ip', 'rows.read < 0']],
-  cache: [
+  store: [
     ['ip', false],
     ['ip', (stage: Stage) => stage.path('cache')],
   ],

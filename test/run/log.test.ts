@@ -40,7 +40,7 @@ test('--log-format json: all of stderr is events, from the first to the last', a
   ]);
   expect(log.at(-1)).toMatchObject({event: 'run_ended', exit_code: 3, reason: 'rows_rejected', credits: 5});
 
-  const stopped = await runHere(sandbox, args(...json, '-o', 'b.csv', '--no-cache', '--max-credits', '2'), {
+  const stopped = await runHere(sandbox, args(...json, '-o', 'b.csv', '--no-store', '--max-credits', '2'), {
     env: service.env,
   });
   expect(eventsOf(stopped.stderr).at(-1)).toMatchObject({

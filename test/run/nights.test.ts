@@ -34,7 +34,7 @@ describe('a value that the service rejects', () => {
       code: 3,
       summary: {reason: 'lookups_failed', calls: {total: 3}},
     });
-    expect(await stage.run({...nightly, cache: false})).toMatchObject({code: 3});
+    expect(await stage.run({...nightly, store: false})).toMatchObject({code: 3});
   });
 
   test('is not one where the service was never heard to answer: nothing of that is kept', async () => {
@@ -56,7 +56,7 @@ describe('a value that the service rejects', () => {
     expect((await stage.run({...alone, cache})).code).toBe(7);
     stage.api.setScript(undefined);
     // Another store, so that all there is comes from the ledger; it gives the store what that lacks.
-    const again = {...alone, cache: stage.path('other'), restart: true};
+    const again = {...alone, store: stage.path('other'), restart: true};
     expect(await stage.run(again)).toMatchObject({
       code: 0,
       summary: {lookups: {ip: {rejected: 5, from_cache: 14}}},
@@ -195,7 +195,7 @@ describe('where the service can not be asked any more', () => {
     expect(stage.api.ledger.requests).toBe(requests);
     stage.write('list.csv', ips(10));
     expect(await stage.run({...nightly, offline: true}, keyless)).toMatchObject({code: 0});
-    expect((await stage.run({...nightly, offline: true, cache: false})).code).toBe(2);
+    expect((await stage.run({...nightly, offline: true, store: false})).code).toBe(2);
   });
 });
 

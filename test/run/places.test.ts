@@ -314,7 +314,7 @@ test('a day that was cut off goes first on the next', async () => {
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   const today = new Date().toISOString().slice(0, 10);
   stage.write('list.csv', ips(20));
-  const daily = {...settings, output: 'out-{date}.csv', cache: false};
+  const daily = {...settings, output: 'out-{date}.csv', store: false};
   for (const state of [{}, {state: stage.path('st-{date}')}]) {
     await cutOff(stage, {...daily, ...state, date: yesterday});
     // Which is said of today's run: the earlier one goes on where it was.

@@ -9,7 +9,7 @@ import {interrupt, ips, openStage, type Stage, type StageOptions} from '../suppo
 const ROWS = 60;
 const PART = ROWS / 2;
 /** Without the answer store, what a restart carries over is all that there is. */
-const settings = {ip: 'ip', concurrency: 1, cache: false};
+const settings = {ip: 'ip', concurrency: 1, store: false};
 
 /** A run that is interrupted once {@link PART} calls are answered. */
 async function halfWay(

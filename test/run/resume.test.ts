@@ -136,7 +136,7 @@ test.each([
     expect(refused.message).toContain('--restart');
     const {calls} = stage.api.ledger;
     expect(refused.summary?.credits.spent).toBe(calls);
-    expect((await stage.run({...settings, restart: true, cache: false})).code).toBe(0);
+    expect((await stage.run({...settings, restart: true, store: false})).code).toBe(0);
     expect(stage.api.ledger.calls).toBe(ROWS);
     expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
   },
@@ -218,7 +218,7 @@ test.each([
 test("a job file's run starts over by itself from state that does not fit, and keeps every paid answer", async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
-  const raw = {...settings, cache: false};
+  const raw = {...settings, store: false};
   await halfWay(stage, {raw, fromFile: true});
   stage.write('list.csv', ips(ROWS).replace('203.0.113.0\n', '203.0.113.9\n203.0.113.0\n'));
   const ended = await stage.run({...raw, fields: 'ip.country'}, {fromFile: true});
@@ -266,15 +266,15 @@ test('stdin goes on when the same bytes are piped again, and is reset when they 
   expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
 
   rmSync(stage.path('out.csv'));
-  await halfWay(stage, {raw: {...raw, force: true, cache: false}, stdin: ips(ROWS, 10_000)});
+  await halfWay(stage, {raw: {...raw, force: true, store: false}, stdin: ips(ROWS, 10_000)});
   const reset = await stage.run(
-    {...raw, force: true, cache: false},
+    {...raw, force: true, store: false},
     {stdin: ips(ROWS, 9_000), fromFile: true},
   );
   expect(reset).toMatchObject({code: 10, summary: {reason: 'stale_stdin'}});
   expect(reset.message).toContain('pipe the same bytes again');
   const again = await stage.run(
-    {...raw, force: true, cache: false},
+    {...raw, force: true, store: false},
     {stdin: ips(ROWS, 9_000), fromFile: true},
   );
   expect(again).toMatchObject({code: 0, summary: {rows: {written: ROWS}}});

@@ -98,7 +98,7 @@ describe('a list whose good values are known', () => {
       if (call.call === 20) interrupt(stopper);
       return reject(call);
     });
-    const alone = {...settings, cache: false, concurrency: 1};
+    const alone = {...settings, store: false, concurrency: 1};
     expect((await stage.run(alone, {stopper})).code).toBe(130);
     stage.api.setScript(reject);
     expect(await stage.run(alone)).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 20}}}});
@@ -202,7 +202,7 @@ test('the store is for nobody else to read', async () => {
   expect(statSync(join(storeOf(stage), 'answers.db')).mode & 0o777).toBe(0o600);
 });
 
-test('cache purge leaves nothing readable in the file or its log', async () => {
+test('store purge leaves nothing readable in the file or its log', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
   const emails = Array.from({length: 200}, (_, i) => `person${i}@purge${i}.example`);
@@ -215,7 +215,7 @@ test('cache purge leaves nothing readable in the file or its log', async () => {
       .map(name => readFileSync(join(store, name), 'latin1'))
       .join();
   expect(content().includes('purge77.example')).toBe(true);
-  const again = await runHere(sandbox, ['cache', 'purge', 'person77@PURGE77.example']);
+  const again = await runHere(sandbox, ['store', 'purge', 'person77@PURGE77.example']);
   expect(again).toMatchObject({code: 0});
   expect(again.stdout).toContain('1 answer removed');
   expect(content().includes('purge77.example')).toBe(false);
@@ -378,7 +378,7 @@ test('with --quiet a damaged store is still told of; --require-store ends with 9
     'ip',
     '--endpoint',
     'embedded',
-    '--cache',
+    '--store',
     'store',
   ];
   expect(await runHere(sandbox, [...args, '--require-store'])).toMatchObject({code: 9});
@@ -398,7 +398,7 @@ test('require_store: a store that stays locked, or is nowhere, is an error befor
   expect(await stage.run(required, {storePatienceMs: 100})).toMatchObject({code: 9});
   letGo();
   expect(await stage.run(required, {env: {XDG_CACHE_HOME: '', HOME: '/nowhere'}})).toMatchObject({code: 9});
-  expect(await stage.run({...required, cache: false})).toMatchObject({code: 2});
+  expect(await stage.run({...required, store: false})).toMatchObject({code: 2});
   expect(stage.api.ledger.calls).toBe(6);
 });
 

@@ -61,7 +61,7 @@ const csv = `id,country,ip,email,phone\n${rows.map(row => row.join()).join('\n')
 /** Runs in this process: as the command does, but for its flags. What went wrong is in `text`. */
 async function run(given: JobInput): Promise<{code: number; text: string}> {
   const warnings: string[] = [];
-  const settings = {rate: 'unlimited', cache: box.path('answers'), force: true, ...given} as JobInput;
+  const settings = {rate: 'unlimited', store: box.path('answers'), force: true, ...given} as JobInput;
   const paths = {input: box.path(String(given.input)), ...(given.output && {output: box.path(given.output)})};
   const score = typeof given.score === 'string' &&
     given.score.endsWith('.yaml') && {score: box.path(given.score)};
@@ -276,13 +276,13 @@ describe('a lookup with a condition', () => {
     );
     box.write('in.csv', `id,country,ip,email,phone\n${many.join('\n')}\n`);
     const settings = phone('risk.score >= 40');
-    expect((await run({...settings, cache: false})).code).toBe(0);
+    expect((await run({...settings, store: false})).code).toBe(0);
     const whole = box.read('out.ndjson');
     const first = calls();
     expect(first.phone).toBe(35);
     look();
     for (let budget = 60; budget < 400; budget += 60) {
-      const {code} = await run({...settings, cache: false, maxCredits: budget});
+      const {code} = await run({...settings, store: false, maxCredits: budget});
       if (code === 0) break;
       expect(code).toBe(7);
     }
@@ -352,13 +352,13 @@ describe('lookups that wait for one another', () => {
         `${n},US,${n % 3 === 0 ? TOR : CLEAN},x${n % 20}@example.com,+1202555${String(n % 35).padStart(4, '0')}`,
     );
     box.write('in.csv', `id,country,ip,email,phone\n${many.join('\n')}\n`);
-    expect((await run({...waterfall, cache: false})).code).toBe(0);
+    expect((await run({...waterfall, store: false})).code).toBe(0);
     const whole = box.read('out.ndjson');
     const first = calls();
     look();
     for (
       let maxCredits = 10;
-      (await run({...waterfall, cache: false, maxCredits})).code !== 0;
+      (await run({...waterfall, store: false, maxCredits})).code !== 0;
       maxCredits += 10
     );
     expect(box.read('out.ndjson')).toBe(whole);

@@ -16,7 +16,7 @@ interface Flag {
 
 /** A command, or a subcommand, as a shell completes it. */
 interface Completed {
-  /** `cache` of `cache stats`; undefined for `run`. */
+  /** `store` of `store stats`; undefined for `run`. */
   readonly parent: string | undefined;
   readonly name: string;
   readonly description: string;
@@ -60,8 +60,8 @@ function completed(above: Command, parent?: string): Completed[] {
         parent,
         name: command.name(),
         description: quoted(command.description()),
-        flags: command.options.flatMap(({long, description, argChoices}) =>
-          typeof long === 'string'
+        flags: command.options.flatMap(({long, description, argChoices, hidden}) =>
+          typeof long === 'string' && !hidden
             ? [
                 {
                   name: long,
@@ -81,7 +81,7 @@ function completed(above: Command, parent?: string): Completed[] {
 
 /** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
 function quoted(text: string): string {
-  return text.replaceAll("'", '’').replaceAll(':', '\\:');
+  return text.replaceAll("'", '’');
 }
 
 function bash(commands: readonly Completed[]): string {
@@ -102,24 +102,38 @@ _bulk_enrich() {
   [ "$COMP_CWORD" -eq 2 ] && case "$command" in
 ${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; return ;;`)}
   esac
-  case "$command" in ${top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|')}) command="$command \${COMP_WORDS[2]}" ;; esac
+  case "$command" in ${holders(top)}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
 ${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
   esac
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
   case "$word" in -*) ;; *) return ;; esac
   case "$command" in
-${lines(commands, ({parent, name, flags}) => `    '${parent === undefined ? '' : `${parent} `}${name}') ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
+${lines(commands, ({parent, name, flags}) => `    ${fullName({parent, name})}) ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
   esac
 }
 complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 
+/** The commands that hold others, as a pattern. */
+function holders(top: readonly Completed[]): string {
+  return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
+}
+
+function fullName({parent, name}: Pick<Completed, 'parent' | 'name'>): string {
+  return parent === undefined ? name : `'${parent} ${name}'`;
+}
+
+/** In zsh a colon ends a description. */
+function ofZsh(text: string): string {
+  return text.replaceAll(':', '\\:');
+}
+
 function zsh(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
   const option = ({name, description, values}: Flag) =>
-    `'${name}[${description.replace(/[[\]]/g, '')}]${values === '' ? '' : `:value:(${values})`}'`;
+    `'${name}[${ofZsh(description.replace(/[[\]]/g, ''))}]${values === '' ? '' : `:value:(${values})`}'`;
   const specs = ({flags, first}: Completed) => [
     ...flags.map(option),
     ...(first === '' ? [] : [`'1:first:(${first})'`]),
@@ -129,7 +143,7 @@ function zsh(commands: readonly Completed[]): string {
 # bulk-enrich completion for zsh: eval "$(bulk-enrich completion zsh)"
 _bulk_enrich() {
   local -a commands=(
-${lines(top, ({name, description}) => `    '${name}:${description}'`)}
+${lines(top, ({name, description}) => `    '${name}:${ofZsh(description)}'`)}
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -137,7 +151,10 @@ ${lines(top, ({name, description}) => `    '${name}:${description}'`)}
     local command="$words[2]"
     shift words; (( CURRENT-- ))
     case "$command" in
-${lines(top, each => `      ${each.name}) _arguments ${specs(each).join(' ')} ;;`)}
+      ${holders(top)}) (( CURRENT > 2 )) && { command="$command $words[2]"; shift words; (( CURRENT-- )) } ;;
+    esac
+    case "$command" in
+${lines(commands, each => `      ${fullName(each)}) _arguments ${specs(each).join(' ')} ;;`)}
     esac
   fi
 }

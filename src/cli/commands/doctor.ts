@@ -96,16 +96,16 @@ async function dataCheck(): Promise<Check> {
     : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
 }
 
-function checkPlaces({state, cache}: JobSettings, output: string): Check[] {
+function checkPlaces({state, store}: JobSettings, output: string): Check[] {
   return [
     ...(output === '-' ? [] : [checkPlace('output', output, true)]),
     checkPlace('state', state ?? `${output}.run`, true),
-    ...(cache === false ? [] : [checkStore(cache)]),
+    ...(store === false ? [] : [checkStore(store)]),
   ];
 }
 
-function checkStore(cache: JobSettings['cache']): Check {
-  if (typeof cache === 'string') return checkPlace('store', cache, false);
+function checkStore(store: JobSettings['store']): Check {
+  if (typeof store === 'string') return checkPlace('store', store, false);
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
     ? checkPlace('store', defaultStoreDirectory(process.env), false)

@@ -1,6 +1,8 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {basename} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {makePlan} from '../../estimate/estimate.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
@@ -8,10 +10,10 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
-import {interview} from '../init/interview.ts';
-import {jobFile} from '../init/job-file.ts';
+import {type Interviewed, interview} from '../init/interview.ts';
+import {columnSettings, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
-import {cleaned} from '../job-from-flags.ts';
+import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
 import {shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
@@ -32,11 +34,20 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     );
   }
   const {columns, rows} = await lookAt(dated(input, utcDate(Date.now())), checkSettings(undefined, reading));
+  const costOf = (answers: Omit<Interviewed, 'maxCredits'>) => costOfList(input, reading, answers);
   const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
   const answers = await withPrompt((ask, interactive) =>
-    interview({columns, rows, live, interactive}, ask, say),
+    interview({columns, rows, live, interactive, costOf}, ask, say),
   );
-  const facts = {name, path, input, reading, output: defaultOutput([input], {}), directory: process.cwd()};
+  const facts = {
+    name,
+    path,
+    input,
+    reading,
+    output: defaultOutput([input], {}),
+    directory: process.cwd(),
+    program: programPath(),
+  };
   try {
     writeFileSync(path, jobFile(facts, answers));
   } catch (error) {
@@ -48,6 +59,32 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   print('stdout', `${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
+
+/** Node and this program by their full paths. */
+function programPath(): string {
+  const program = fileURLToPath(new URL('../bin.js', import.meta.url));
+  return [process.execPath, program].map(shellWord).join(' ');
+}
+
+/** What a run over the list would cost; undefined where that can't be counted. */
+async function costOfList(
+  input: string,
+  reading: RawSettings,
+  answers: Omit<Interviewed, 'maxCredits'>,
+): Promise<number | undefined> {
+  const env = envOfCounting(process.env);
+  try {
+    const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: answers.endpoint};
+    const {job} = jobFrom([input], flags, '-', env);
+    const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: () => {}});
+    return credits.at_least;
+  } catch {
+    return undefined;
+  }
+}
+
+const camelCased = ({default_country: defaultCountry, ...rest}: ReturnType<typeof columnSettings>) =>
+  cleaned({...rest, defaultCountry});
 
 /** `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {

@@ -1,8 +1,9 @@
+import {UsageError} from '../../errors.ts';
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {durationFrom} from '../../job/values.ts';
 import {percent} from '../../report/format.ts';
-import {type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
+import {envOfCounting, type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
 import {count, duration, many, moment, table} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {troubleLines} from '../terminal/trouble.ts';
@@ -14,12 +15,25 @@ export async function planCommand(
 ): Promise<number> {
   const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
   // Where the output would go does not matter here, so nobody has to say it.
-  const {job, console} = jobFrom(inputs, flags, '-');
+  const {job, console} = plannedJob(inputs, flags);
   const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: console.warn};
   const report = await makePlan(job, io, Math.floor(aheadMs / 86_400_000));
   if (json === true) printJson(report);
   else print('stdout', render(report, job));
   return 0;
+}
+
+/** Nobody is asked, so that no key is needed; nor is a service, but then nothing of it is known from before. */
+function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
+  const env = envOfCounting(process.env);
+  try {
+    return jobFrom(inputs, flags, '-', env);
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.code !== 'no_endpoint') throw error;
+    const planned = jobFrom(inputs, {...flags, endpoint: 'embedded'}, '-', env);
+    planned.console.say('No service is configured: this is what the embedded service would be asked.');
+    return planned;
+  }
 }
 
 const REPAIRED = {heading: '\nWhat a run would repair before it asks:', allIn: 'plan --json'};

@@ -1,11 +1,12 @@
-import {isSupportedCountry} from 'libphonenumber-js/min';
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {closest} from '../../job/closest.ts';
 import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
+import {phoneCountry} from '../../operations/country.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
 import {anyOf, intelligenceNames, operations, perIntelligence} from '../../operations/table.ts';
+import {count} from '../terminal/lines.ts';
 import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
@@ -25,6 +26,8 @@ export interface Seen {
   /** Whether a live service is configured: then it is the one that is meant. */
   readonly live: boolean;
   readonly interactive: boolean;
+  /** Credits of a run over the list, as `plan` counts them; undefined where it can't. */
+  readonly costOf?: (answers: Omit<Interviewed, 'maxCredits'>) => Promise<number | undefined>;
 }
 
 const NONE = 'none';
@@ -52,18 +55,34 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   const columns = await namedColumns(chosen, seen, ask);
   const country = hasNationalNumbers(columns, seen)
     ? await ask(
-        `Phone numbers in "${columns.phone.join('", "')}" are in national form${columns.country.length === 0 ? '' : `, some without a country in "${columns.country[0]}"`}. Two-letter code of their country, or none:`,
+        `Phone numbers in "${columns.phone.join('", "')}" are in national form${columns.country.length === 0 ? '' : `, some without a country in "${columns.country[0]}"`}. Their country, by name or code, or none:`,
         NONE,
         isCountry,
       )
     : NONE;
-  return {
+  const found = phoneCountry(country);
+  const answers = {
     columns,
     leftOut,
-    defaultCountry: country.toLowerCase() === NONE ? undefined : country.toUpperCase(),
+    defaultCountry: found === undefined || 'defaultCountry' in found ? found?.defaultCountry : country,
     endpoint: seen.live ? 'live' : await serviceToAsk(ask),
-    maxCredits: Number(await ask('Most credits for one run, or 0 for no limit:', '0', wholeNumber)),
-  };
+  } as const;
+  const cost = await seen.costOf?.(answers);
+  const cap = cost === undefined ? '0' : String(roundedUp(ROOM * cost));
+  const why = cost === undefined ? '' : ` (this list costs ${count(cost)})`;
+  const maxCredits = Number(
+    await ask(`Most credits for one run${why}, or 0 for no limit:`, cap, wholeNumber),
+  );
+  return {...answers, maxCredits};
+}
+
+/** How much more than this list a night may cost. */
+const ROOM = 1.5;
+
+/** To two digits, as a person would. */
+function roundedUp(credits: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
+  return Math.ceil(credits / unit) * unit;
 }
 
 function describe(guess: Guess): string {
@@ -122,9 +141,9 @@ function hasNationalNumbers(
 }
 
 const isCountry = (answer: string) =>
-  answer.toLowerCase() === NONE || isSupportedCountry(answer.toUpperCase())
+  answer.toLowerCase() === NONE || phoneCountry(answer) !== undefined
     ? undefined
-    : 'Please give a two-letter code such as US, or none.';
+    : 'Please give a country, by name or code such as US, or none.';
 
 async function serviceToAsk(ask: Ask): Promise<Interviewed['endpoint']> {
   const answer = await ask(

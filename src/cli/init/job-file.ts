@@ -12,6 +12,8 @@ export interface JobFacts {
   readonly input: string;
   readonly output: string;
   readonly directory: string;
+  /** How cron, which has a bare PATH, calls this program. */
+  readonly program: string;
   /** The flags that say how the list is read. */
   readonly reading: RawSettings;
 }
@@ -21,31 +23,36 @@ function settingsOf(raw: RawSettings): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [spelled(name, '_'), value]));
 }
 
-/** The job file: what was found, with what else a nightly job may want beside it as comments. */
-export function jobFile(
-  {name, path, input, output, directory, reading}: JobFacts,
-  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Interviewed,
-): string {
-  const file = shellWord(path);
+/** The columns as a job file has them. */
+export function columnSettings({columns, defaultCountry}: Pick<Interviewed, 'columns' | 'defaultCountry'>) {
   // A bare name is `COLUMN=PREFIX` to the settings.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
+  return {
+    ...perIntelligence(name => one(columns[name])),
+    country: columns.country[0],
+    default_country: defaultCountry,
+  };
+}
+
+/** The job file: what was found, with what else a nightly job may want beside it as comments. */
+export function jobFile(
+  {name, path, input, output, directory, program, reading}: JobFacts,
+  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Interviewed,
+): string {
+  const file = shellWord(path);
   return `# What it would do, and cost:  bulk-enrich plan --job ${file}
 # Go:                          bulk-enrich run --job ${file}
-# Every night, from cron:      15 2 * * *  cd ${shellWord(directory)} && bulk-enrich run --job ${file} --quiet
-# Paths start from the directory that the command runs in. All settings: bulk-enrich run --help, here with _ for -.
+# Every night, from cron:      15 2 * * *  cd ${shellWord(directory)} && ${program} run --job ${file} --quiet
+# Paths start from the directory that the command runs in. All settings: bulk-enrich run --help-all, here with _ for -.
 ${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
 force: true
 
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
-${stringify({
-  ...perIntelligence(name => one(columns[name])),
-  country: columns.country[0],
-  default_country: defaultCountry,
-})}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
+${stringify(columnSettings({columns, defaultCountry}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
 ${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fresh_budget: true           # a list that changed has all of max_credits, whatever an unfinished run spent
 # fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
-# report: ${name}.html
-`;
+# A page to look at, of each night.
+${stringify({report: `${name}.html`})}`;
 }

@@ -19,6 +19,18 @@ export function table(given: readonly (readonly string[])[], toTheLeft = 1): str
   return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
 }
 
+/** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && stringWidth(`${last} ${word}`) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** A word as a shell takes it, quoted where it has to be. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

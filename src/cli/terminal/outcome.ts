@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
@@ -8,6 +7,7 @@ import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
+import {goOn} from './go-on.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
 import {troubleLines} from './trouble.ts';
@@ -20,11 +20,11 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     return;
   }
   if (summary !== undefined) {
-    console.say(`\n${lookupTable(summary, console.width)}\n`);
+    console.say(`\n${lookupTable(summary)}\n`);
     console.say(creditLine(summary));
     if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
-    for (const line of troubleLines(REPAIRED, summary.repairs)) console.say(line);
-    for (const line of troubleLines(WRONG, summary.errors)) console.say(line);
+    for (const line of troubleLines(REPAIRED, summary.repairs, console.width)) console.say(line);
+    for (const line of troubleLines(WRONG, summary.errors, console.width)) console.say(line);
   }
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
@@ -39,7 +39,8 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
   print('stderr', `${stopped} ${outcome.message}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
-  if (outcome.exitCode !== 2 && job.output.lasts) console.say(`To go on: ${commandLine(job.date)}`);
+  const next = goOn(job, outcome, stop);
+  if (next !== undefined) console.say(`To go on${next.first}: ${next.command}`);
 }
 
 /** How the rows that could not be read are run again, and no others. */
@@ -52,11 +53,12 @@ function repairLine({inputs, paths: {rejects}}: Job): string {
 
 const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
 /** Its end is an event of its own already. */
-function logStopped({output, date}: Job, {exitCode}: RunOutcome, stop: Stop, {log}: Console): void {
+function logStopped(job: Job, outcome: RunOutcome, stop: Stop, {log}: Console): void {
   const {reason, comeBackMs} = stop;
   const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
-  const goOn = exitCode !== exitCodes.usage && output.lasts ? {to_go_on: commandLine(date)} : {};
-  logEvent(log, 'run_stopped', {reason, exit_code: exitCode, ...comeBack, ...goOn}, stop.message);
+  const next = goOn(job, outcome, stop);
+  const command = next === undefined ? {} : {to_go_on: next.command};
+  logEvent(log, 'run_stopped', {reason, exit_code: outcome.exitCode, ...comeBack, ...command}, stop.message);
 }
 
 const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
@@ -71,17 +73,15 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** Where the terminal is too narrow for all of it, columns of nothing but zeros are left out. */
-function lookupTable(summary: Summary, width: number): string {
+/** Columns of nothing but zeros are left out. */
+function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
-  const shown = COLUMNS.filter(name => name !== 'stale' || found.some(([, {stale}]) => stale > 0));
+  const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
   const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
-  const rows = found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]);
-  const all = [head, ...rows];
-  const whole = table(all);
-  if (whole.split('\n').every(line => stringWidth(line) <= width)) return whole;
-  const telling = head.map((_, column) => rows.some(row => row[column] !== '0'));
-  return table(all.map(row => row.filter((_, column) => telling[column])));
+  return table([
+    head,
+    ...found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]),
+  ]);
 }
 
 function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary): string {
@@ -105,7 +105,7 @@ function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary)
 /** What need not be done again; a stream has no place to go on from. */
 function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
-  const answers = !output.lasts && settings.cache === false ? [] : ['every answer paid for'];
+  const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
   const where = output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : '';
   const maybe =
@@ -113,11 +113,4 @@ function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credi
       ? ''
       : ` Not known: ${many(credits.maybe_spent, 'credit')} that may have been charged without an answer.`;
   return `Safe: ${safe}${where}.${maybe}`;
-}
-
-/** The very command that was given, quoted for a shell; a day that is not today's tomorrow is named. */
-function commandLine(date: string | undefined): string {
-  const given = process.argv.slice(2).filter(argument => !['--restart', '--fresh-budget'].includes(argument));
-  if (date !== undefined && !given.includes('--date')) given.push('--date', date);
-  return ['bulk-enrich', ...given.map(shellWord)].join(' ');
 }

@@ -26,8 +26,9 @@ export function startProgress(session: Session, console: Console): () => void {
   if (style === 'none') return stopHinting;
   const bar = style === 'bar';
   const speed = new Speedometer();
+  const callsBefore = totalOf(session.ledger.tally, 'calls');
   const draw = () => {
-    const status = statusOf(session, speed, session.clock());
+    const status = statusOf(session, speed, session.clock(), callsBefore);
     if (console.forMachine) logProgress(status, console);
     else if (bar) console.draw(statusLine(status, console.width));
     else console.say(statusLine(status));
@@ -136,7 +137,27 @@ export interface Status {
   readonly windowFull: boolean;
 }
 
-function statusOf(session: Session, speed: Speedometer, now: number): Status {
+/**
+ * How long the rest takes, in milliseconds: the calls that it needs, if its rows need as many as those before, at the
+ * speed of the last seconds. Where rows need none, as the store knows them, it goes by rows.
+ */
+export function timeLeft({
+  rowsLeft,
+  callsPerRow,
+  callsPerSecond,
+  rowsPerSecond,
+}: {
+  readonly rowsLeft: number | undefined;
+  readonly callsPerRow: number;
+  readonly callsPerSecond: number;
+  readonly rowsPerSecond: number;
+}): number | undefined {
+  if (rowsLeft === undefined) return undefined;
+  if (callsPerRow > 0 && callsPerSecond > 0) return ((rowsLeft * callsPerRow) / callsPerSecond) * 1_000;
+  return rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
+}
+
+function statusOf(session: Session, speed: Speedometer, now: number, callsBefore: number): Status {
   const {writer, ledger, source, startedAt, job, executor, window, checkpoint} = session;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
@@ -150,7 +171,12 @@ function statusOf(session: Session, speed: Speedometer, now: number): Status {
     rows,
     total,
     callsPerSecond,
-    leftMs: total === undefined || done === 0 ? undefined : ((now - startedAt) / done) * (total - rows),
+    leftMs: timeLeft({
+      rowsLeft: total === undefined ? undefined : total - rows,
+      callsPerRow: done === 0 ? 0 : (calls - callsBefore) / done,
+      callsPerSecond,
+      rowsPerSecond: now === startedAt ? 0 : (done * 1_000) / (now - startedAt),
+    }),
     credits: inCredits(ledger.budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,

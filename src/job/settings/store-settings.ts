@@ -8,10 +8,11 @@ const stateSetting = settingsIn('State');
 
 /** What is kept from one run, or one session, to the next. */
 export const storeSettings = {
-  cache: storeSetting(
+  store: storeSetting(
     z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
     {
       value: 'DIR',
+      formerly: 'cache',
       description: 'Directory of the answer store.',
       defaultText: "the user's cache directory",
       uses: ['run', 'library', 'doctor'],

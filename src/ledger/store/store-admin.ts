@@ -16,7 +16,7 @@ export interface StoreStats {
   readonly newest: number;
 }
 
-/** Looks after the answer store: `cache stats`, `prune` and `purge`. */
+/** Looks after the answer store: `store stats`, `prune` and `purge`. */
 export class StoreAdmin {
   readonly #db: Sqlite;
 

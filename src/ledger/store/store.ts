@@ -70,7 +70,7 @@ export interface AnswerStore {
   close(): void;
 }
 
-/** The store that `--no-cache` asks for. */
+/** The store that `--no-store` asks for. */
 export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),

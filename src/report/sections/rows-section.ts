@@ -1,4 +1,5 @@
-import {meaningOf, operationName} from '../display-names.ts';
+import {meaningOf} from '../codes.ts';
+import {operationName} from '../display-names.ts';
 import {count, many} from '../format.ts';
 import type {Section, TableBlock, Tone} from '../model.ts';
 import type {LookupCounts, Summary} from '../summary.ts';

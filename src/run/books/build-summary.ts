@@ -9,7 +9,6 @@ import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} 
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
-import {ranked} from '../../report/format.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
@@ -18,7 +17,7 @@ import {priceOf} from '../layout/prices.ts';
 import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, cellsWith, listErrors} from './counters.ts';
-import {ruleSummary, ruleWarnings} from './rule-counts.ts';
+import {riskSummary} from './risk-summary.ts';
 import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
@@ -98,7 +97,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
         names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
       ),
     },
-    store: job.settings.cache === false ? null : storeSummary(facts),
+    store: job.settings.store === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
     timeline: timelineSummary(books.timeline),
@@ -200,24 +199,6 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,
-  };
-}
-
-function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
-  const {low, medium, high, unknown} = risk.levels;
-  const scored = low + medium + high;
-  return {
-    scored,
-    unknown,
-    low,
-    medium,
-    high,
-    mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
-    histogram: risk.histogram,
-    reasons: Object.fromEntries(ranked(risk.reasons)),
-    missing: Object.fromEntries(ranked(risk.missing)),
-    rules: ruleSummary(risk.rules, rules),
-    warnings: ruleWarnings(risk.rules, rules, rows.written),
   };
 }
 

@@ -169,6 +169,9 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  if (stop.exitCode === exitCodes.usage) await deliverEnd(job.settings.metrics, job.name, stop.exitCode, io);
+  // A name that was mistyped leaves nothing behind; a job whose list did not come says so.
+  const isTypo = stop.reason === 'input_missing' && !job.fromFile;
+  if (stop.exitCode === exitCodes.usage || isTypo)
+    await deliverEnd(job.settings.metrics, job.name, stop.exitCode, io);
   else await deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }

@@ -25,7 +25,7 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Terms {
 
 /** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
 export function keepsRejections(job: Job): boolean {
-  return job.settings.cache !== false && termsOf(job).rejections > 0;
+  return job.settings.store !== false && termsOf(job).rejections > 0;
 }
 
 /** What came before this is too old for a run that was first started then. */
@@ -47,10 +47,10 @@ function agesInUse(job: Job): Record<Operation, number> {
  * what is left now goes after the next one.
  */
 export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'warn'>): Promise<void> {
-  const {cache, maxStoreSize} = job.settings;
-  if (cache === false) return;
+  const {store: place, maxStoreSize} = job.settings;
+  if (place === false) return;
   try {
-    const directory = typeof cache === 'string' ? cache : defaultStoreDirectory(io.env);
+    const directory = typeof place === 'string' ? place : defaultStoreDirectory(io.env);
     const removed = await keepUp(directory, {ages: agesInUse(job), maxBytes: maxStoreSize, now: io.now()});
     if (removed > 0)
       io.warn(
@@ -63,14 +63,14 @@ export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'war
 
 /** `missed` is what a run tells of answers that could not be written when they came. */
 export function openAnswerStore(
-  {settings: {cache}}: Job,
+  {settings: {store: place}}: Job,
   scope: StoreScope,
   fresh: Pick<StoreOptions, 'terms' | 'since'>,
   io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
   missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
 ): AnswerStore {
-  if (cache === false) return noStore;
-  const locate = () => (typeof cache === 'string' ? cache : defaultStoreDirectory(io.env));
+  if (place === false) return noStore;
+  const locate = () => (typeof place === 'string' ? place : defaultStoreDirectory(io.env));
   return openStore(locate, {
     scope,
     ...fresh,

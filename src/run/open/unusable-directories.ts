@@ -8,8 +8,8 @@ import type {RunIo} from '../io.ts';
 const kept = {
   cache: {
     what: 'the answer store',
-    isUsed: ({settings}: Job) => settings.cache === true,
-    without: {cache: false},
+    isUsed: ({settings}: Job) => settings.store === true,
+    without: {store: false},
   },
   state: {what: "the job's earlier runs", isUsed: isCompared, without: {drift: 'off'}},
 } as const;
@@ -28,11 +28,11 @@ export function withoutUnusable(job: Job, {env, warn}: Pick<RunIo, 'env' | 'warn
       return trouble === undefined ? [] : [{...kept[kind], ...trouble}];
     });
   if (unusable.length === 0) return job;
-  const required = unusable.find(({without}) => job.settings.requireStore && 'cache' in without);
+  const required = unusable.find(({without}) => job.settings.requireStore && 'store' in without);
   if (required !== undefined)
     throw new OutputError(
       'store_unusable',
-      `The answer store can't be used, and this job requires it (require_store): ${required.why}. Nothing was sent. Set ${required.variable} to a directory that lasts, or name one with --cache.`,
+      `The answer store can't be used, and this job requires it (require_store): ${required.why}. Nothing was sent. Set ${required.variable} to a directory that lasts, or name one with --store.`,
     );
   const all = (read: (one: (typeof unusable)[number]) => string) =>
     [...new Set(unusable.map(read))].join(' and ');

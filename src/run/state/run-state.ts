@@ -9,7 +9,8 @@ import {BulkEnrichError, OutputError, StateError, systemReason} from '../../erro
 import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
+import {Ledger} from '../../ledger/ledger.ts';
+import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';

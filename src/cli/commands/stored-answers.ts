@@ -11,12 +11,14 @@ import {readFlag} from '../job-from-flags.ts';
 import {count, many, table} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 
-interface CacheFlags {
+interface StoreFlags {
+  readonly store?: string;
+  /** The former name of `store`. */
   readonly cache?: string;
 }
 
-/** What `cache stats --json` writes. */
-interface CacheStats {
+/** What `store stats --json` writes. */
+interface StoreStats {
   readonly directory: string;
   /** Of the file; 0 where there is none. */
   readonly bytes: number;
@@ -24,9 +26,9 @@ interface CacheStats {
   readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];
 }
 
-/** `bulk-enrich cache stats`. */
-export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}): Promise<number> {
-  const show = (stats: CacheStats) =>
+/** `bulk-enrich store stats`. */
+export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
+  const show = (stats: StoreStats) =>
     flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
   const none = (directory: string) =>
     flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
@@ -44,7 +46,7 @@ export async function cacheStats(flags: CacheFlags & {readonly json?: boolean}):
   );
 }
 
-function renderStats({directory, bytes, answers}: CacheStats): string {
+function renderStats({directory, bytes, answers}: StoreStats): string {
   const rows = answers.map(({operation, answers, oldest, newest}) => [
     operation,
     count(answers),
@@ -54,8 +56,8 @@ function renderStats({directory, bytes, answers}: CacheStats): string {
   return `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
-/** `bulk-enrich cache prune`. */
-export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}): Promise<number> {
+/** `bulk-enrich store prune`. */
+export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, store => {
     const now = Date.now();
@@ -70,10 +72,10 @@ export async function cachePrune(flags: CacheFlags & {readonly maxAge: string}):
   });
 }
 
-/** `bulk-enrich cache purge VALUE`: for erasure requests. */
-export async function cachePurge(
+/** `bulk-enrich store purge VALUE`: for erasure requests. */
+export async function storePurge(
   value: string,
-  flags: CacheFlags & {readonly defaultCountry?: string},
+  flags: StoreFlags & {readonly defaultCountry?: string},
 ): Promise<number> {
   const country = flags.defaultCountry;
   if (country !== undefined && phoneCountry(country) === undefined)
@@ -112,11 +114,11 @@ function sayNone(directory: string): void {
 }
 
 function withStore(
-  flags: CacheFlags,
+  flags: StoreFlags,
   work: (store: StoreAdmin, directory: string) => void,
   none = sayNone,
 ): number {
-  let directory = flags.cache;
+  let directory = flags.store ?? flags.cache;
   let store: StoreAdmin | undefined;
   try {
     directory ??= defaultStoreDirectory(process.env);

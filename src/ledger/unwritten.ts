@@ -1,0 +1,25 @@
+import type {Operation} from '../operations/table.ts';
+import type {BookedAttempt} from './entry.ts';
+import type {LastingOutcome} from './lookup.ts';
+
+/** What is booked and not in the ledger's file yet. */
+export class Unwritten {
+  readonly attempts: BookedAttempt[] = [];
+  readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
+  /** By key: a value is never asked for again while its answer waits to be written. */
+  readonly outcomes = new Map<string, LastingOutcome>();
+
+  get size(): number {
+    return this.attempts.length + this.adopted.size;
+  }
+
+  book(booked: BookedAttempt): void {
+    this.attempts.push(booked);
+    if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);
+  }
+
+  adopt(operation: Operation, key: string, outcome: LastingOutcome): void {
+    this.adopted.set(key, {operation, outcome});
+    this.outcomes.set(key, outcome);
+  }
+}

@@ -1,0 +1,100 @@
+import type {RejectReason} from '../input/row.ts';
+import type {SkipCode} from '../ledger/lookup.ts';
+import {repairCodes} from '../operations/cell.ts';
+import {operationNames, operations} from '../operations/table.ts';
+
+/** What a code means, and what to do about it where that is more than putting the list right. */
+export interface Told {
+  readonly meaning: string;
+  readonly advice?: string;
+}
+
+/** Rows that can't be read. */
+export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
+  column_count: {
+    meaning: 'It has more or fewer fields than the header.',
+    advice: 'where they only lack fields at their end: --pad-short-rows',
+  },
+  invalid_quote: {meaning: 'A quote stands inside a field that is not quoted, or text behind a closing one.'},
+  unclosed_quote: {meaning: 'A quote is opened and never closed.'},
+  too_large: {meaning: 'It is larger than --max-record-size.', advice: 'raise --max-record-size'},
+  invalid_encoding: {
+    meaning: 'It is not text in the encoding of the list.',
+    advice: 'name its encoding, such as --encoding windows-1252',
+  },
+  invalid_json: {meaning: 'The line is no JSON.'},
+  not_an_object: {meaning: 'The line is JSON, but no object.'},
+};
+
+/** Values that were not asked about on purpose, or not any more. */
+export const skipCodes: Readonly<Record<SkipCode, Told>> = {
+  condition: {meaning: "The lookup's `when` did not hold for the row."},
+  filter: {meaning: '--where left the row out.'},
+  budget: {
+    meaning: 'The credit limit was reached.',
+    advice: 'raise the limit, or let the next run pay for them',
+  },
+  deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
+  outage: {meaning: 'The service was down for longer than --max-outage.', advice: 'run again later'},
+  offline: {meaning: '--offline asks nobody, and the answer store does not know it.'},
+};
+
+/** Calls without a usable answer: those that the program names itself. Others are the service's own words. */
+export const callCodes = {
+  bad_response: {
+    meaning: 'The answer breaks the interface; it is counted as spent.',
+    advice: 'check BULK_ENRICH_BASE_URL; if it is right, tell the service',
+  },
+  timeout: {meaning: 'No answer within --timeout.', advice: 'raise --timeout, or ask again with --force'},
+  econnreset: {
+    meaning: 'The connection broke off after the call was sent.',
+    advice: 'ask again with --force',
+  },
+  econnrefused: {meaning: 'Nothing listens there; nothing was sent.', advice: 'see bulk-enrich doctor'},
+  enotfound: {
+    meaning: 'The name of the service is not known; nothing was sent.',
+    advice: 'see bulk-enrich doctor',
+  },
+  network_error: {meaning: 'The network failed in a way that has no name.', advice: 'ask again with --force'},
+  thread_lost: {meaning: 'A thread of this program died with the call.', advice: 'ask again with --force'},
+  worker_lost: {
+    meaning: 'A worker of the fleet died with the call.',
+    advice: 'ask again with --force',
+  },
+  verdict_replay_uncertain: {
+    meaning:
+      'The token may have been redeemed by a call whose answer was lost: nobody can tell whether it is a replay.',
+  },
+  invalid_token: {meaning: 'The service does not know the session token.'},
+} as const satisfies Readonly<Record<string, Told>>;
+
+/** What to do about values that can't be looked up, where their operation's sentence does not say it. */
+export const valueAdvice: Readonly<Record<string, string>> = {
+  country_unknown: 'say where they belong: --country COLUMN or --default-country US',
+  scientific_notation: 'make the column text in the spreadsheet, and export it again',
+  decimal_number: 'make the column text in the program that wrote it, and export it again',
+  ipv6_unsupported: 'the service takes IPv4 only',
+  ip_list: 'say which one is meant: --ip-from-list first',
+  unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
+};
+
+const named: Readonly<Record<string, Told>> = {...rejectCodes, ...skipCodes, ...callCodes};
+
+/** A code's own word, of `ip.ip_range` or `signup_ip.ip_range`. */
+const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
+
+/** What a code says, with its column or operation before it or not; empty for a word of the service's own. */
+export function meaningOf(code: string): string {
+  const word = wordOf(code);
+  const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));
+  if (judging !== undefined) return (operations[judging].codes as Record<string, string>)[word] ?? '';
+  if (Object.hasOwn(repairCodes, word)) return repairCodes[word as keyof typeof repairCodes];
+  return Object.hasOwn(named, word) ? (named[word]?.meaning ?? '') : '';
+}
+
+/** What to do about it; undefined where there is nothing but to put the list right. */
+export function adviceOf(code: string): string | undefined {
+  const word = wordOf(code);
+  if (Object.hasOwn(valueAdvice, word)) return valueAdvice[word];
+  return Object.hasOwn(named, word) ? named[word]?.advice : undefined;
+}

@@ -1,0 +1,69 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {unaskedCodes} from '../../src/ledger/lookup.ts';
+import {repairCodes} from '../../src/operations/cell.ts';
+import {operationNames, operations} from '../../src/operations/table.ts';
+import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} from '../../src/report/codes.ts';
+
+const path = new URL('../../docs/errors.md', import.meta.url).pathname;
+const MARK = '<!-- codes: what follows is made from src/report/codes.ts and src/operations -->\n';
+const read = () => readFileSync(path, 'utf8');
+
+function section(title: string, about: string, codes: readonly string[]): string {
+  const rows = codes.map(
+    code =>
+      `| \`${code}\` | ${meaningOf(code)} | ${(adviceOf(code) ?? '').replace(/(--[a-z-]+)/g, '`$1`')} |`,
+  );
+  return `\n## ${title}\n\n${about}\n\n| code | meaning | what to do |\n|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+const values = [...new Set(operationNames.flatMap(name => Object.keys(operations[name].codes)))];
+
+const sections = [
+  section(
+    'Values that can’t be looked up',
+    'Status `invalid`; nothing was sent, and it costs nothing. Where nothing else stands there: put the value right, and run again.',
+    values,
+  ),
+  section(
+    'Values that were repaired',
+    'They were asked about all the same; [formats.md](formats.md#cells) says how each is read.',
+    Object.keys(repairCodes),
+  ),
+  section(
+    'Rows that can’t be read',
+    'In `OUT.rejects.ndjson`; `bulk-enrich rejects` makes a list of them to put right and run again.',
+    Object.keys(rejectCodes),
+  ),
+  section('Values that were not asked about', 'Status `skipped`.', Object.keys(skipCodes)),
+  section(
+    'Calls without a usable answer',
+    'Status `failed`, or `unknown` where the call may have been carried out. `http_404` and the like are the status of an answer that says no more; other network codes are the system’s, in small letters; any other word is the service’s own.',
+    Object.keys(callCodes),
+  ),
+].join('');
+
+test('docs/errors.md has what values, rows and lookups can say (UPDATE=1 writes it)', () => {
+  const [head = ''] = read().split(MARK);
+  if (process.env.UPDATE === '1') writeFileSync(path, head + MARK + sections);
+  expect(read()).toBe(head + MARK + sections);
+});
+
+test('docs/errors.md has every code of an error, and no other', () => {
+  const source = readFileSync(new URL('../../src/errors.ts', import.meta.url), 'utf8');
+  const unions = [...source.matchAll(/^export type (\w+)Code =\n([^;]*);/gm)].filter(
+    ([, name]) => name !== 'Error',
+  );
+  const codes = unions.flatMap(([, , union = '']) => [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code));
+  const [, table = ''] = /## Errors of the command\n([\s\S]*?)\n## /.exec(read()) ?? [];
+  const rows = [...table.matchAll(/^\| `(\w+)` \| ([\d, ]+) \| .+ \| .+ \|$/gm)].map(([, code]) => code);
+  expect(codes.length).toBeGreaterThan(100);
+  expect(rows).toEqual([...new Set(codes)].sort());
+});
+
+test('every code means something, and advice is of codes that there are', () => {
+  for (const code of [...values, ...unaskedCodes])
+    expect(meaningOf(`x.${code}`), code).toMatch(/^[A-Z-].*\.$/);
+  expect(Object.keys(valueAdvice).filter(code => !values.includes(code))).toEqual([]);
+  expect([meaningOf('email.its_own_word'), adviceOf('constructor')]).toEqual(['', undefined]);
+});

@@ -1,0 +1,56 @@
+import {execFile} from 'node:child_process';
+import {once} from 'node:events';
+import {gzipSync} from 'node:zlib';
+import {expect, test} from 'vitest';
+import {type Service, startService} from '../e2e/service.ts';
+import {createSite, type Site} from '../jobs/site.ts';
+import {environmentOf} from '../support/command.ts';
+import {blocksOf, textOf} from './blocks.ts';
+
+const [, ...recipes] = textOf('docs/recipes.md').split(/^## /m);
+
+/** The lists that the recipes speak of. */
+function writeLists(site: Site): void {
+  const ips = 'id,ip\n1,192.0.2.1\n2,192.0.2.2\n3,192.0.2.1\n';
+  site.write('signups.csv', ips);
+  site.write('signups.csv.gz', gzipSync(ips));
+  site.write('today.csv', `${ips}4,192.0.2.3\n`);
+  site.write('broken.csv', `${ips}4,192.0.2.4,,\n`);
+  site.write('people.csv', 'ip,phone\n192.0.2.1,(202) 555-0100\n192.0.2.2,(202) 555-0101\n');
+  site.write('events.ndjson', '{"user":{"ip":"192.0.2.1"},"at":1}\n');
+  const contact =
+    'Record ID,Email,Phone Number,Country/Region\n1,somebody@example.com,(202) 555-0100,United States\n';
+  site.write('hubspot.csv', contact);
+}
+
+async function shell(site: Site, {env}: Service, script: string): Promise<{code: unknown; printed: string}> {
+  const PATH = `${site.programs}:${process.env.PATH ?? ''}`;
+  const options = {cwd: site.directory, env: {...environmentOf(site.home), ...env, PATH}};
+  let printed = '';
+  const child = execFile('bash', ['-euo', 'pipefail', '-c', script], options, (_, out, err) => {
+    printed = out + err;
+  });
+  const [code] = await once(child, 'close');
+  return {code, printed};
+}
+
+// The database has a test of its own, in test/jobs.
+const runnable = recipes.filter(recipe => !recipe.startsWith('A database'));
+
+test('there are ten recipes at least, each with its commands', () => {
+  expect(runnable.length).toBeGreaterThanOrEqual(10);
+  for (const recipe of recipes) expect(blocksOf(recipe, 'sh'), recipe).toHaveLength(1);
+});
+
+test('each recipe works as it stands', {timeout: 120_000}, async () => {
+  await using service = await startService();
+  for (const recipe of runnable) {
+    using site = createSite();
+    writeLists(site);
+    const [job = ''] = blocksOf(recipe, 'yaml');
+    site.write('people.yaml', job);
+    const [script = ''] = blocksOf(recipe, 'sh');
+    const {code, printed} = await shell(site, service, script);
+    expect([code, code === 0 ? '' : printed], recipe).toEqual([0, '']);
+  }
+});

@@ -1,0 +1,42 @@
+import {writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {root, textOf} from './blocks.ts';
+
+const page = 'docs/settings.md';
+const BEGIN = '<!-- settings: begin -->';
+const END = '<!-- settings: end -->';
+
+/** One row a setting, in groups: what `--help-all` says, for reading. */
+function settingsTable(): string {
+  const rows: string[] = [];
+  let group = '';
+  for (const setting of describeSettings()) {
+    if (setting.group !== group) {
+      group = setting.group;
+      rows.push('', `**${group}**`, '', '| flag | meaning | default |', '|---|---|---|');
+    }
+    const name = spelled(setting.name, '-');
+    const key = spelled(setting.name, '_');
+    const value = setting.value === undefined ? '' : ` ${setting.value}`;
+    const flag = setting.uses.includes('run')
+      ? `--${setting.negated === true ? 'no-' : ''}${name}${value}`
+      : `${key} (job files)`;
+    rows.push(`| \`${flag.replaceAll('|', '\\|')}\` | ${setting.description} | ${defaultOf(setting)} |`);
+  }
+  return rows.join('\n').trim();
+}
+
+function defaultOf({defaultText, default: value}: ReturnType<typeof describeSettings>[number]): string {
+  if (defaultText !== undefined) return defaultText;
+  return value === undefined || typeof value === 'boolean' ? '' : `\`${String(value)}\``;
+}
+
+test('docs/settings.md has the table of all settings (UPDATE=1 writes it)', () => {
+  const text = textOf(page);
+  const [before = '', rest = ''] = text.split(BEGIN);
+  const [, after = ''] = rest.split(END);
+  const expected = `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`;
+  if (process.env.UPDATE === '1') writeFileSync(`${root}${page}`, expected);
+  expect(textOf(page)).toBe(expected);
+});
