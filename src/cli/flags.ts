@@ -12,7 +12,8 @@ export const said = {
 
 /** What most runs are told; `--help-all` has the rest. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
-  ...(['endpoint', 'ip', 'phone', 'email', 'token', 'country', 'defaultCountry', 'where', 'sample'] as const),
+  ...Object.values(operations).map(({setting}) => setting),
+  ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
   ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
 ]);
 

@@ -175,11 +175,11 @@ describe.each(intelligenceNames)('%s, which looks one value up', name => {
   });
 });
 
-test('the job schema and the README have a setting for each', () => {
+test('the job schema and the page of settings have a setting for each', () => {
   const schema = readFileSync(new URL('../../jobs/job.schema.json', import.meta.url), 'utf8');
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   for (const {setting, about} of Object.values(operations)) {
     expect(Object.keys(JSON.parse(schema).properties)).toContain(spelled(setting, '_'));
-    expect(readme).toContain(about);
+    expect(page).toContain(about);
   }
 });
