@@ -43,7 +43,7 @@ export function classifyResponse(
     return {...responded, kind: 'ambiguous', code: `http_${status}`};
   }
   if (status >= 400) return {...responded, kind: 'rejected', code: message ?? `http_${status}`};
-  if (status < 200 || status > 299)
+  if (status < 200)
     return {...responded, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
   if (message !== undefined) return {...responded, kind: 'rejected', code: message};
   return readAnswer(operation, json, isMarked, response, sent);
@@ -71,7 +71,7 @@ function readAnswer(
   if (nestsTooDeep(data)) return unreadable('nested too deep');
   const answer = checkedAnswer(operation, data, isMarked);
   const echoed = answer.data.user_id;
-  if (operation === 'verify' && typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
+  if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
   }
   return {...responded, kind: 'answered', ...answer};

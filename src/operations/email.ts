@@ -86,7 +86,7 @@ function judgeWrapped(
 function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<Code> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
-  if (at <= 0 || !LOCAL_PART.test(local) || /^mailto:/i.test(local))
+  if (at === -1 || !LOCAL_PART.test(local))
     return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1).replace(/\.$/, '');
   const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
@@ -98,5 +98,5 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<C
 }
 
 function listsAddresses(text: string): boolean {
-  return text.split(/[\s,;]+/).filter(part => /^[^@]+@[^@]+$/.test(part)).length > 1;
+  return text.split(/[\s,;]/).filter(part => /^[^@]+@[^@]+$/.test(part)).length > 1;
 }

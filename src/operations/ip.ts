@@ -102,8 +102,8 @@ function judgeList(
   repairs: readonly RepairCode[],
   which: CellRules['ipFromList'],
 ): Canonical<Code> | undefined {
-  const parts = text.split(/[\s,;|]+/).filter(part => part !== '');
-  if (parts.join('') === text) return undefined;
+  const parts = text.split(/[\s,;|]/).filter(part => part !== '');
+  if (parts[0] === text) return undefined;
   const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [], undefined)));
   const isList = judged.every(
     one => one.state !== 'invalid' || one.code === 'ipv6_unsupported' || one.code === 'ip_with_port',

@@ -136,6 +136,6 @@ function phoneFault(text: string, options: ParseOptions): Code {
 const SHORTEST_LISTED = 7;
 
 function listsPhones(text: string): boolean {
-  const parts = text.split(/[,;/|\r\n]+/);
+  const parts = text.split(/[,;/|\r\n]/);
   return parts.filter(part => part.replace(/\D/g, '').length >= SHORTEST_LISTED).length > 1;
 }

@@ -18,6 +18,8 @@ describe('a response', () => {
   test.each([
     ['200', 'ip', respond(200, ok), 'answered', undefined],
     ['201', 'ip', respond(201, ok), 'answered', undefined],
+    ['300', 'ip', respond(300, ok), 'fatal', 'http_300'],
+    ['399', 'ip', respond(399, ok), 'fatal', 'http_399'],
     ['301', 'ip', respond(301, ''), 'fatal', 'http_301'],
     ['302 with a good body', 'ip', respond(302, ok), 'fatal', 'http_302'],
     ['304', 'ip', respond(304, ''), 'fatal', 'http_304'],
@@ -78,10 +80,52 @@ describe('a response', () => {
       'rejected',
       'service_error',
     ],
+    ['a code of 64', 'ip', respond(422, error('x'.repeat(64))), 'rejected', 'x'.repeat(64)],
+    ['a code that begins with a blank', 'ip', respond(422, error(' x')), 'rejected', 'service_error'],
+    ['a code that ends in a blank', 'ip', respond(422, error('x ')), 'rejected', 'service_error'],
+    ['no text as a code', 'ip', respond(422, error(1)), 'rejected', 'service_error'],
+    ['a success as 400', 'ip', respond(400, {success: true, message: 'x'}), 'rejected', 'http_400'],
     ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected', 'service_error'],
   ] as const)('%s', (_, operation, response, kind, code) => {
     const attempt = classifyResponse(operation, response, {});
     expect([attempt.kind, 'code' in attempt ? attempt.code : undefined]).toEqual([kind, code]);
+  });
+
+  test.each([
+    ['its status', respond(199, ok), 'status 199'],
+    ['no JSON', respond(200, '<html>'), 'not JSON'],
+    ['no body within the limit', respond(200, '', {body: undefined, problem: 'too large'}), 'too large'],
+    ['no success', respond(200, {success: true}), 'not a success response of /intelligence/ip'],
+  ])('why it is unreadable: %s', (_, response, detail) => {
+    const {status, latencyMs, pace} = response;
+    expect(classifyResponse('ip', response, {})).toEqual({
+      kind: 'unreadable',
+      code: 'bad_response',
+      detail,
+      status,
+      latencyMs,
+      pace,
+    });
+  });
+
+  test('an answer keeps what was heard with it', () => {
+    const {status, latencyMs, pace} = respond(200, ok, retryAfter);
+    expect(classifyResponse('ip', respond(200, ok, retryAfter), {})).toEqual({
+      kind: 'answered',
+      data: {city: 'X'},
+      unknownFields: [],
+      wrongTypes: [],
+      status,
+      latencyMs,
+      pace,
+    });
+    expect(classifyResponse('ip', respond(404, ''), {})).toEqual({
+      kind: 'rejected',
+      code: 'http_404',
+      status: 404,
+      latencyMs,
+      pace: {limits: {}},
+    });
   });
 
   test('reasons of what is fatal', () => {
@@ -109,10 +153,31 @@ describe('a response', () => {
     });
   });
 
+  test.each([
+    ['a null is', {city: 'X', latitude: null}, {city: 'X'}],
+    ['a value of the wrong type is', {city: 'X', latitude: 'far'}, {city: 'X'}],
+    ['a null in what is not known is not', {city: 'X', more: {a: null}}, {city: 'X', more: {a: null}}],
+  ])('%s left out', (_, data, kept) => {
+    expect(classifyResponse('ip', respond(200, {success: true, data}), {})).toHaveProperty('data', kept);
+  });
+
+  test('a part is judged by its own fields', () => {
+    const read = (verdict: unknown) => {
+      const attempt = classifyResponse('verify', respond(200, {success: true, score: 1, verdict}), {});
+      return attempt.kind === 'answered' ? [attempt.data, attempt.wrongTypes] : [];
+    };
+    expect(read({can_pass: true, redeemed: null})).toEqual([{score: 1, verdict: {can_pass: true}}, []]);
+    expect(read('yes')).toEqual([{score: 1}, ['verdict']]);
+    expect(read([])).toEqual([{score: 1}, ['verdict']]);
+  });
+
   test('a verdict on somebody else is no answer', () => {
     const verdict = (user_id: unknown, sent: Record<string, string>) =>
       classifyResponse('verify', respond(200, {success: true, user_id}), sent).kind;
     expect(verdict('b', {id: 'a'})).toBe('unreadable');
+    expect(classifyResponse('verify', respond(200, {success: true, user_id: 'b'}), {id: 'a'})).toMatchObject({
+      detail: 'user_id is not the id that was sent',
+    });
     expect(['a', null].map(id => verdict(id, {id: 'a'}))).toEqual(['answered', 'answered']);
     expect(verdict('b', {})).toBe('answered');
   });

@@ -59,6 +59,24 @@ describe('an answer', () => {
     expect(answer('{"success":true,"data":{"latitude":37.1}}')).not.toHaveProperty('exact');
   });
 
+  test('has the rest as it is', () => {
+    expect(answer('{"success":true,"data":{"latitude":37.10,"city":"X"}}')).toMatchObject({
+      data: {latitude: 37.1, city: 'X'},
+      wrongTypes: [],
+    });
+    // What was left out is no reason to keep another text.
+    expect(answer('{"success":true,"data":{"city":1.10}}')).not.toHaveProperty('exact');
+  });
+
+  test('has its numbers in lists as numbers too', () => {
+    const body = '{"success":true,"multi_accounting":{"accounts":[{"confidence":0.90}]}}';
+    const response = {status: 200, body, latencyMs: 1, pace: {limits: {}}};
+    expect(classifyResponse('verify', response, {})).toMatchObject({
+      data: {multi_accounting: {accounts: [{confidence: 0.9}]}},
+      wrongTypes: [],
+    });
+  });
+
   test.each(['{"success":true,"data":{1.0:2}}', '{"success":true,"data":{"a":01.0}}'])(
     'that is no JSON stays none: %s',
     body => expect(answer(body)).toMatchObject({kind: 'unreadable', detail: 'not JSON'}),

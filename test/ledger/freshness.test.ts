@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
-import {dueAge, freshnessOf} from '../../src/ledger/store/freshness.ts';
+import {dueAge, freshnessOf, oldestUse, termOf} from '../../src/ledger/store/freshness.ts';
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 
@@ -30,4 +30,12 @@ describe('what an answer is good for', () => {
   test('a term of 0 is none', () => {
     expect([freshnessOf(key, 0, 0, 0), freshnessOf(key, 1, 0, 0)]).toEqual(['fresh', undefined]);
   });
+});
+
+test('answers have the term of their operation, rejections one of their own; what is older than both is of no use', () => {
+  const terms = {answers: {ip: 1, phone: 20, email: 3, verify: 0}, rejections: 7, stale: 100};
+  expect([termOf({status: 'ok'}, 'phone', terms), termOf({status: 'failed'}, 'phone', terms)]).toEqual([
+    20, 7,
+  ]);
+  expect([oldestUse('phone', terms), oldestUse('ip', terms)]).toEqual([120, 107]);
 });

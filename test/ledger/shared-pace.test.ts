@@ -5,8 +5,6 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {seeded} from '../../src/job/seeded.ts';
-import {type Ask, emptySchedule, grant, type Schedule, shifted} from '../../src/ledger/account/schedule.ts';
 import {SharedPace} from '../../src/ledger/account/shared-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 
@@ -33,91 +31,6 @@ for (; left.length === 0 || left.at(-1) - left[0] < 1800; ) {
 pace.close();
 console.log(JSON.stringify(left));
 `;
-
-const ask = (more: Partial<Ask>): Ask => ({
-  holder: 'a',
-  used: [],
-  undecided: 0,
-  most: 1,
-  rate: perSecond(2),
-  now: 10_000,
-  isAlive: () => true,
-  ...more,
-});
-
-/** Some processes that always want permits, each held up at random between permit, call and saying so. */
-function simulated(processes: number, rate: {count: number; perMs: number}, untilMs: number): number[] {
-  const random = seeded(7);
-  const sent: number[] = [];
-  const all = Array.from({length: processes}, (_, n) => ({holder: `p${n}`, out: [] as number[], next: 0}));
-  let schedule: Schedule = emptySchedule;
-  for (;;) {
-    const asking = all.reduce((first, one) => (one.next < first.next ? one : first));
-    const now = asking.next;
-    if (now > untilMs) return sent.sort((a, b) => a - b);
-    const used = asking.out.filter(at => at <= now);
-    asking.out = asking.out.filter(at => at > now);
-    const {holder, out} = asking;
-    const result = grant(schedule, {...ask({holder, used, now, rate}), undecided: out.length, most: 3});
-    schedule = result.schedule;
-    for (let n = 0; n < result.permits; n++) asking.out.push(now + random() ** 8 * 400);
-    sent.push(...asking.out.slice(-result.permits || out.length));
-    asking.next = now + (result.permits > 0 ? random() * 8 : result.waitMs + random() ** 4 * 20);
-  }
-}
-
-describe('what is granted', () => {
-  test.each([1, 2, 5])(
-    'to %i processes: never more than the rate in any window, and nearly all of it',
-    processes => {
-      for (const rate of [perSecond(20), perSecond(300), {count: 100, perMs: 60_000}]) {
-        const untilMs = 6 * Math.max(rate.perMs, 1_000);
-        const sent = simulated(processes, rate, untilMs);
-        expect(busiestWindow(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
-        expect(sent.length / ((rate.count * untilMs) / rate.perMs)).toBeGreaterThan(0.93);
-      }
-    },
-  );
-
-  test('a permit that is out fills the window, until its holder says when it was used, or is gone', () => {
-    let {schedule} = grant(emptySchedule, ask({most: 1, rate: perSecond(1)}));
-    const other = (now: number, isAlive: boolean) =>
-      grant(schedule, ask({holder: 'b', rate: perSecond(1), now, isAlive: () => isAlive}));
-    expect(other(14_000, true).permits).toBe(0);
-    ({schedule} = other(14_000, false));
-    expect(other(14_500, true).permits).toBe(0);
-    expect(other(15_020, true).permits).toBe(1);
-  });
-
-  test('a permit that was not used goes to another', () => {
-    const {schedule} = grant(emptySchedule, ask({most: 2, rate: perSecond(1), now: 10_000}));
-    const back = grant(schedule, ask({most: 0, rate: perSecond(1), now: 10_001}));
-    expect(back.schedule.held).toEqual({});
-    expect(grant(back.schedule, ask({holder: 'b', rate: perSecond(1), now: 11_020})).permits).toBe(1);
-  });
-
-  test('the log stays small, whatever the rate', () => {
-    const rate = {count: 1_000_000, perMs: 60_000};
-    let schedule = emptySchedule;
-    for (let now = 1_000; now < 121_000; now += 60) {
-      const used = Array.from({length: 30}, (_, n) => now - n / 2);
-      ({schedule} = grant(schedule, ask({used, now, rate, most: 30})));
-    }
-    expect(schedule.sent.length).toBeLessThan(520);
-  });
-
-  test('a machine that was started again goes on by its new clock', () => {
-    const schedule = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
-    expect(shifted(schedule, 500, 89_500)).toEqual({
-      due: 500,
-      sent: [
-        [400, 3],
-        [450, 2],
-      ],
-      held: {},
-    });
-  });
-});
 
 describe('its file', () => {
   let directory: string;

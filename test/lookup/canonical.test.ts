@@ -2,10 +2,18 @@ import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {describe, expect, test} from 'vitest';
 import type {Canonical} from '../../src/operations/canonical.ts';
+import {readCell} from '../../src/operations/cell.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
 import {canonicalPhone} from '../../src/operations/phone.ts';
-import {canonicalToken} from '../../src/operations/verify.ts';
+import {operations} from '../../src/operations/table.ts';
+import {
+  besideToken,
+  canonicalToken,
+  perBeside,
+  TEST_ACTION_ALWAYS_PASS,
+  TEST_ACTION_NEVER_PASS,
+} from '../../src/operations/verify.ts';
 
 /** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
 function shown(canonical: Canonical): string {
@@ -96,6 +104,30 @@ test.each([
   ['3221225985', '!ip_malformed'],
   ['localhost', '!ip_malformed'],
   ["'192.0.2.1", '192.0.2.1 leading_apostrophe'],
+  ['192.0.2.1:65535', '192.0.2.1 port'],
+  ['192.0.2.1:123456', '!ip_malformed'],
+  ['x192.0.2.1:80', '!ip_malformed'],
+  ['192.0.2.1:80x', '!ip_malformed'],
+  ['[192.0.2.1]:123456', '!ip_malformed'],
+  ['x[192.0.2.1]', '!ip_malformed'],
+  ['[192.0.2.1]x', '!ip_malformed'],
+  ['[[192.0.2.1]]', '!ip_malformed'],
+  ['[192.0.2]', '!ip_malformed'],
+  ['192.0.2.0/8', '!ip_range'],
+  ['192.0.2.0/244', '!ip_malformed'],
+  ['x192.0.2.0/24', '!ip_malformed'],
+  ['192.0.2.0/24x', '!ip_malformed'],
+  ['192.0.2.1; 198.51.100.7', '!ip_list'],
+  ['192.0.2.1|198.51.100.7', '!ip_list'],
+  ['192.0.2.1 192.0.2.1:65536', '!ip_list'],
+  ['192.0.2.1 192.0.2.0/24', '!ip_malformed'],
+  ['4E+11', '!scientific_notation'],
+  ['+4,47e11', '!scientific_notation'],
+  ['19.25E-11', '!scientific_notation'],
+  ['19E+110', '!scientific_notation'],
+  ['4E+11x', '!ip_malformed'],
+  ['x4E+11', '!ip_malformed'],
+  ['4.E+11', '!ip_malformed'],
   ['1.92E+11', '!scientific_notation'],
 ])('IP %j → %s', (text, expected) => {
   expect(shown(canonicalIp(text))).toBe(expected);
@@ -111,6 +143,13 @@ test.each([
   ['2001:db8::1, 198.51.100.7', 'first', '!ipv6_unsupported'],
   ['unknown, 198.51.100.7', 'first', '!ip_list'],
   ['192.0.2.1, nothing', 'first', '!ip_malformed'],
+  ['192.0.2.1, unknown', 'last', '!ip_list'],
+  ['192.0.2.1,', 'last', '192.0.2.1 list_entry'],
+  ['192.0.2.1, 2001:db8::1', 'only', '!ip_list'],
+  ['2001:db8::1, 2001:db8::2', 'only', '!ipv6_unsupported'],
+  ['[192.0.2.1], 198.51.100.7', 'first', '192.0.2.1 list_entry brackets'],
+  ['[192.0.2.1]:80', 'first', '192.0.2.1 brackets port'],
+  ['"192.0.2.1 198.51.100.7"', 'first', '192.0.2.1 quoted list_entry'],
 ] as const)('IP list %j, %s → %s', (text, ipFromList, expected) => {
   expect(shown(canonicalIp(text, undefined, {ipFromList}))).toBe(expected);
 });
@@ -176,6 +215,22 @@ test.each([
   ['+1 202 555 0143 / +1 202 555 0144', undefined, '!phone_list'],
   ['2025550143;2025550144', 'US', '!phone_list'],
   ["'+12025550143", undefined, '+12025550143 leading_apostrophe'],
+  ['callto://+12025550143', undefined, '+12025550143 uri'],
+  ['TEL:+12025550143', undefined, '+12025550143 uri'],
+  ['tel: 30901820.0', 'DE', '+4930901820 uri decimal_zero'],
+  ['a tel:+12025550143', undefined, '!phone_malformed'],
+  ['no +12025550143', undefined, '!country_unknown'],
+  ['30901820.000', 'DE', '+4930901820 decimal_zero'],
+  ['(30901820.0', 'DE', '!decimal_number'],
+  ['1234567890123456.0', 'DE', '!decimal_number'],
+  ['12345.0', 'US', '!phone_too_short'],
+  ['2025550143.255', 'US', '!phone_too_long'],
+  ['12 x5', 'US', '!phone_malformed'],
+  ['+1 202 555 01433 extension 5', undefined, '!phone_too_long'],
+  ['+1 202 555 01433 x5', undefined, '!phone_too_long'],
+  ['12', '+1', '!phone_too_short'],
+  ['+1 202 555 0143 / 123456', undefined, '!phone_too_long'],
+  ['1234567|1234567', 'US', '!phone_list'],
   ['4.47E+11', undefined, '!scientific_notation'],
   ['4,47E+11', 'DE', '!scientific_notation'],
 ])('phone %j (%s) → %s', (text, country, expected) => {
@@ -196,6 +251,9 @@ describe('a mobile number of each country', () => {
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);
   });
 });
+
+/** Three labels. */
+const longDomain = (length: number) => ['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(length - 128)].join('.');
 
 test.each([
   ['jo@example.com', 'jo@example.com'],
@@ -241,6 +299,29 @@ test.each([
   ['<jo@example.com>', 'jo@example.com brackets'],
   ['jo@example.com; al@example.com', '!email_list'],
   ['jo@example.com,al@example.com', '!email_list'],
+  ['jo.example.com', '!email_malformed'],
+  ['jo.@example.com', '!email_malformed'],
+  ['".jo..doe."@example.com', '".jo..doe."@example.com'],
+  ['jo@example.com..', '!email_malformed'],
+  [`${'ö'.repeat(32)}@example.com`, `${'ö'.repeat(32)}@example.com`],
+  [`${'ö'.repeat(33)}@example.com`, '!email_malformed'],
+  [`${'x'.repeat(64)}@${longDomain(189)}`, `${'x'.repeat(64)}@${longDomain(189)}`],
+  [`${'x'.repeat(64)}@${longDomain(190)}`, '!email_malformed'],
+  ['MAILTO:jo@example.com', 'jo@example.com uri'],
+  ['mailto:jo@example.com?body=a\nb', 'jo@example.com uri'],
+  ['mailto:jo@example.com%20', '!email_malformed'],
+  ['xmailto:jo@example.com', '!email_malformed'],
+  ['Jo < jo@example.com >', 'jo@example.com display_name'],
+  ['Jo <MAILTO:jo@example.com>', 'jo@example.com display_name'],
+  ['"" <jo@example.com>', 'jo@example.com brackets'],
+  ['"JO@EXAMPLE.com" <jo@example.com>', 'jo@example.com display_name'],
+  ["'al@example.com' <jo@example.com>", '!email_display_name'],
+  ['<jo@example.com> Jo', '!email_malformed'],
+  ['Jo <Jo <jo@example.com>', '!email_malformed'],
+  ['Jo <jo@localhost>', '!email_malformed'],
+  ['jo@example.com, al', '!email_malformed'],
+  ['@jo@example.com al@example.com', '!email_malformed'],
+  ['jo@example.com@ al@example.com', '!email_malformed'],
   ["'jo@example.com", 'jo@example.com leading_apostrophe'],
   ["'jo@example.com'", 'jo@example.com quoted'],
   ["o'neill@example.com", "o'neill@example.com"],
@@ -253,4 +334,68 @@ test.each([
   ['two words', '!token_malformed'],
 ])('token %j → %s', (text, expected) => {
   expect(shown(canonicalToken(text))).toBe(expected);
+});
+
+test.each([
+  [' u 1 ', 'u 1'],
+  ['"n/a"', '"n/a"'],
+  ['  ', 'empty'],
+  ['a\u0000', '!unreadable_characters'],
+])('identifier %j → %s', (text, expected) => {
+  expect(shown(besideToken.id.canonical(text))).toBe(expected);
+});
+
+test('what is sent beside a token is part of its identity; tests of the service are free', () => {
+  expect(perBeside(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
+  const sent = {
+    action_id: 'login',
+    token: 't',
+    id: 'u',
+    email: 'jo@example.com',
+    phone_number: '+12025550143',
+  };
+  const {identity, isFree} = operations.verify;
+  const identities = Object.keys(sent).map(name => identity({...sent, [name]: 'other'}));
+  expect(new Set([identity(sent), ...identities]).size).toBe(6);
+  const free = [TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS, 'login'].map(action_id =>
+    isFree({...sent, action_id}),
+  );
+  expect(free).toEqual([true, true, false]);
+});
+
+describe('a cell', () => {
+  const read = (raw: string, empties?: readonly string[]) => {
+    const cell = readCell(raw, {empties: empties && new Set(empties)});
+    return cell.state === 'text' ? [cell.text, ...cell.repairs] : cell.state;
+  };
+
+  test.each<[string, readonly string[] | undefined, readonly string[] | string]>([
+    ['a b', undefined, ['a b']],
+    [' a b\t', undefined, ['a b']],
+    ['a\u00A0b', undefined, ['a b', 'invisible_characters']],
+    ['"\u200Ba"', undefined, ['a', 'invisible_characters', 'quoted']],
+    ['="\'a\'"', undefined, ['a', 'formula_text', 'quoted']],
+    ["' a", undefined, ['a', 'leading_apostrophe']],
+    ['a"b', undefined, ['a"b']],
+    ['é', undefined, ['é']],
+    ['a\u0007', undefined, 'unreadable'],
+    ['none of them', ['none'], ['none of them']],
+    ['Redacted', ['redacted'], 'empty'],
+    ['"REDACTED"', ['redacted'], 'empty'],
+    [' redacted ', ['redacted'], 'empty'],
+    ['redacted', ['other'], ['redacted']],
+    ['', undefined, 'empty'],
+  ])('%j, where %j is empty → %j', (raw, empties, expected) => {
+    expect(read(raw, empties)).toEqual(expected);
+  });
+});
+
+test.each([
+  ['+12025550143', true],
+  [' "+12025550143"', true],
+  ["'+12025550143", true],
+  ['x+12025550143', false],
+  ['12025550143', false],
+])('that %j speaks for a phone number: %s', (text, expected) => {
+  expect(operations.phone.isTelling?.(text)).toBe(expected);
 });

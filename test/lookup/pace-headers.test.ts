@@ -12,13 +12,19 @@ describe('Retry-After', () => {
     ['120', 120_000],
     [' 2 ', 2_000],
     ['1.5', 1_500],
+    ['1.25', 1_250],
     [date(30_000), 30_000],
     ['Tuesday, 06-May-31 07:08:39 GMT', 30_000],
+    ['Tue May  6 07:08:39 2031', 30_000],
+    ['Tue, 06 May 2031 07:08 GMT', undefined],
+    ['by Tue, 06 May 2031 07:08:39 GMT', undefined],
     // A moment that has passed says: now.
     [date(-30_000), 0],
     ['86400', DAY],
     ['86401', undefined],
-    [date(-2 * DAY), undefined],
+    [date(-DAY + 1_000), 0],
+    [date(-DAY), undefined],
+    [date(DAY), DAY],
     [date(2 * DAY), undefined],
     ['', undefined],
     ['-1', undefined],
@@ -55,6 +61,8 @@ describe('quota', () => {
     ['RateLimit, structured', {ratelimit: '"default";r=50;t=30'}, 50, 30_000],
     ['RateLimit, the tightest of several', {ratelimit: '"burst";r=50;t=3, "day";r=2;t=600'}, 2, 600_000],
     ['RateLimit, older form', {ratelimit: 'limit=100, remaining=0, reset=7'}, 0, 7_000],
+    ['RateLimit, in capitals', {ratelimit: 'Limit=100, Remaining=0, Reset=7'}, 0, 7_000],
+    ['a part of a second', {'ratelimit-remaining': '3', 'ratelimit-reset': '1.25'}, 3, 1_250],
     ['RateLimit-*', {'ratelimit-limit': '10', 'ratelimit-remaining': '3', 'ratelimit-reset': '5'}, 3, 5_000],
     ['X-RateLimit-*, delta', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60'}, 0, 60_000],
     ['epoch seconds', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds + 9)}, 0, 9_000],
@@ -81,6 +89,11 @@ describe('quota', () => {
     expect(of(limits, date(3_600_000))).toEqual({remaining: 0, resetMs: 9_000});
   });
 
+  test.each(['1000000000', '1000000000000'])('a reset of %s is a moment', reset => {
+    const limits = {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset};
+    expect(of(limits, 'Sun, 09 Sep 2001 01:46:30 GMT')).toEqual({remaining: 0, resetMs: 10_000});
+  });
+
   test.each([
     ['no reset', {'x-ratelimit-remaining': '0'}],
     ['no remaining', {'x-ratelimit-reset': '5'}],
@@ -91,6 +104,9 @@ describe('quota', () => {
     ['absurd remaining', {'x-ratelimit-remaining': '9'.repeat(30), 'x-ratelimit-reset': '5'}],
     ['words', {'x-ratelimit-remaining': 'none', 'x-ratelimit-reset': 'tomorrow'}],
     ['durations', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '6m0s'}],
+    ['a word before the reset', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': 'in 5'}],
+    ['a word behind the reset', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '5 s'}],
+    ['half a number', {'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '5.s'}],
     ['a policy alone', {'ratelimit-policy': '"default";q=100;w=10'}],
     ['structured garbage', {ratelimit: ';;;=,,="";r=;t=x'}],
     ['empty', {ratelimit: '', 'x-ratelimit-remaining': '', 'x-ratelimit-reset': ''}],

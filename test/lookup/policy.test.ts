@@ -32,8 +32,12 @@ const kinds = {
   broken: {kind: 'ambiguous', code: 'http_500', latencyMs: 1, status: 500},
   unreadable: {kind: 'unreadable', ...heard, status: 200, code: 'bad_response', detail: 'not JSON'},
   rejected: {kind: 'rejected', ...heard, status: 404, code: 'not_found'},
+  bad: {kind: 'rejected', ...heard, status: 400, code: 'invalid_ip'},
   denied: {kind: 'rejected', ...heard, status: 200, code: 'quota'},
   credentials: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 401},
+  badToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 400},
+  brokenToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 500},
+  rekeyed: {kind: 'rekeyed', code: 'invalid_token', latencyMs: 1, status: 401},
   odd: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 200},
   credits: {kind: 'fatal', reason: 'credits', code: 'http_402', latencyMs: 1, status: 402},
   redirect: {kind: 'fatal', reason: 'redirect', code: 'http_307', latencyMs: 1, status: 307},
@@ -48,11 +52,14 @@ test.each([
   ['broken', 'maybe'],
   ['unreadable', 'spent'],
   ['rejected', 'maybe'],
+  ['bad', 'maybe'],
   ['denied', 'spent'],
   ['credentials', 'free'],
   ['credits', 'free'],
   ['redirect', 'maybe'],
   ['certificate', 'free'],
+  ['badToken', 'free'],
+  ['brokenToken', 'maybe'],
   ['odd', 'maybe'],
 ] as const)('%s is %s', (kind, charge) => {
   expect(chargeOf(kinds[kind], settings)).toBe(charge);
@@ -61,6 +68,7 @@ test.each([
 test('what throttled and rejected calls cost is a setting', () => {
   const own: PolicySettings = {...settings, throttledCharge: 'spent', rejectedCharge: 'free'};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
+  expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
 });
 
 describe('what follows', () => {
@@ -81,6 +89,7 @@ describe('what follows', () => {
     ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
+    ['its key was replaced', kinds.rekeyed, {attempts: 99}, again(false)],
     ['throttled: for ever', kinds.throttled, {attempts: 99}, again(false)],
     ['ambiguous, first', kinds.reset, {attempts: 0}, again(true)],
     ['ambiguous, second', kinds.reset, {attempts: 1}, again(true)],
@@ -104,6 +113,10 @@ describe('what follows', () => {
     ['fatal', kinds.credentials, {}, {next: 'stop', attempt: kinds.credentials}],
   ] as const)('%s', (_, attempt, given, expected) => {
     expect(step(attempt, given)).toEqual(expected);
+  });
+
+  test.each(['no_http_404', 'http_404_page'])('a rejection with %s, a code of its own, does', code => {
+    expect(step({...kinds.rejected, code})).toMatchObject({outcome: {error: code, rejected: true}});
   });
 
   test.each<[string, {readonly code?: string; readonly status?: number}, Operation, boolean]>([
@@ -130,6 +143,15 @@ describe('what follows', () => {
     expect(outcome.status).toBe(status);
     expect(outcome.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
     expect(JSON.parse(outcome.data)).toEqual(attempt.data);
+  });
+
+  test('an answer without a verdict is one, after a lost attempt too', () => {
+    const history = {attempts: 0, ambiguous: true};
+    expect(nextStep('verify', kinds.answered, history, settings, 'counts', true)).toMatchObject({
+      outcome: {status: 'ok'},
+    });
+    const named = {...kinds.answered, data: {verdict: {redeemed: true}}};
+    expect(nextStep('ip', named, history, settings, 'counts', true)).toMatchObject({outcome: {status: 'ok'}});
   });
 });
 
@@ -177,6 +199,7 @@ describe('waits', () => {
     expect(throttleMs(undefined, 3, 0.5)).toBe(2_000);
     expect(throttleMs(7_000, 0, 0)).toBe(7_000);
     expect(throttleMs(7_000, 0, 0.999)).toBe(7_100);
+    expect(throttleMs(0, 0, 0.5)).toBe(50);
     // Asked for too little, again and again.
     expect(throttleMs(0, 4, 0.5)).toBe(4_000);
   });

@@ -29,7 +29,7 @@ export function dueAge(key: string, term: number): number {
 
 /** 32 bits of a key as a number in [0, 1). */
 function shareOf(key: string): number {
-  return Buffer.from(key.slice(0, 6), 'base64url').readUInt32BE() / 2 ** 32;
+  return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
 }
 
 export function termOf({status}: Pick<StoredOutcome, 'status'>, operation: Operation, terms: Terms): number {
@@ -40,7 +40,7 @@ export function termOf({status}: Pick<StoredOutcome, 'status'>, operation: Opera
 export function freshnessOf(key: string, age: number, term: number, stale: number): Freshness | undefined {
   if (age > term + stale) return undefined;
   if (age > term) return 'stale';
-  return age > term * (1 - SPREAD) && age > dueAge(key, term) ? 'due' : 'fresh';
+  return age > dueAge(key, term) ? 'due' : 'fresh';
 }
 
 /** The oldest that anything of an operation may be to be of use, in milliseconds. */

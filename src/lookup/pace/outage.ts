@@ -84,7 +84,7 @@ export class OutageWatch {
   }
 
   sent(key: string): void {
-    if (this.current !== undefined && this.#outage !== undefined) this.#outage.probe = key;
+    if (this.#outage?.lastCall === false) this.#outage.probe = key;
   }
 
   /** Nothing more is asked about this value. */

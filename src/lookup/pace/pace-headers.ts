@@ -15,19 +15,24 @@ const EPOCH_MILLISECONDS = 1_000_000_000_000;
 /** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds, or a date measured against the response's own clock. */
 export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefined {
   const text = pace.retryAfter?.trim();
-  if (text === undefined || text === '') return undefined;
+  if (text === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return sane(Number(text) * SECOND);
   return sane(untilDate(text, pace, nowMs));
 }
 
-/** HTTP dates only: `Date.parse` alone would take "-5" or "0.5" for a year. */
+/** HTTP dates only (RFC 9110, 5.6.7): `Date.parse` alone would take "-5" or "0.5" for a year. */
 function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
-  if (!/^[A-Za-z]{3,9},? .*\d{2}:\d{2}:\d{2}/.test(text)) return Number.NaN;
-  const then = Date.parse(text);
-  const clock = Date.parse(pace.date ?? '');
-  const wait = then - (Number.isNaN(clock) ? nowMs : clock);
+  if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
+  // The form of C's asctime, which ends in its year, names no zone and means this one.
+  const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
   // A date that has passed says: now.
-  return wait < 0 && wait > -LONGEST_MS ? 0 : wait;
+  return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
+}
+
+/** The response's own clock, where it tells the time. */
+function clockOf({date}: PaceHeaders, nowMs: number): number {
+  const clock = Date.parse(date ?? '');
+  return Number.isNaN(clock) ? nowMs : clock;
 }
 
 function sane(ms: number): number | undefined {
@@ -48,9 +53,10 @@ export function quotaOf(pace: PaceHeaders, nowMs: number): Quota | undefined {
   const {limits} = pace;
   const found: Quota[] = [];
   const combined = limits.ratelimit;
-  for (const item of combined?.split(',') ?? []) push(found, param(item, 'r'), param(item, 't'), pace, nowMs);
-  if (combined !== undefined)
+  if (combined !== undefined) {
+    for (const item of combined.split(',')) push(found, param(item, 'r'), param(item, 't'), pace, nowMs);
     push(found, param(combined, 'remaining'), param(combined, 'reset'), pace, nowMs);
+  }
   for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
     push(found, limits[`${prefix}-remaining`], limits[`${prefix}-reset`], pace, nowMs);
   }
@@ -68,8 +74,8 @@ function push(
   pace: PaceHeaders,
   nowMs: number,
 ): void {
-  if (remaining === undefined || reset === undefined || !/^\d{1,9}$/.test(remaining.trim())) return;
-  const resetMs = resetIn(reset.trim(), pace, nowMs);
+  if (remaining === undefined || reset === undefined || !/^\d{1,9}$/.test(remaining)) return;
+  const resetMs = resetIn(reset, pace, nowMs);
   if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
 }
 
@@ -78,7 +84,5 @@ function resetIn(text: string, pace: PaceHeaders, nowMs: number): number | undef
   if (!/^\d+(\.\d+)?$/.test(text)) return sane(untilDate(text, pace, nowMs));
   const number = Number(text);
   if (number < EPOCH_SECONDS) return sane(number * SECOND);
-  const clock = Date.parse(pace.date ?? '');
-  const now = Number.isNaN(clock) ? nowMs : clock;
-  return sane((number < EPOCH_MILLISECONDS ? number * SECOND : number) - now);
+  return sane((number < EPOCH_MILLISECONDS ? number * SECOND : number) - clockOf(pace, nowMs));
 }
