@@ -13,7 +13,7 @@ import {findAccount} from './open/account.ts';
 import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
 import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
+import {DEFAULT_CONCURRENCY, isPaced} from './open/lanes.ts';
 import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -62,7 +62,10 @@ export function openSession(
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
           onUnasked: () => io.warn(UNASKED),
         },
-        {threads: job.redisUrl === undefined ? job.settings.threads : 1, transport: io.transport},
+        {
+          threads: job.redisUrl !== undefined || isPaced(job, account) ? 1 : job.settings.threads,
+          transport: io.transport,
+        },
       ),
       stage => stage.close(),
     );

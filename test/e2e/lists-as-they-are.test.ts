@@ -83,13 +83,13 @@ const cases: readonly Case[] = [
   {
     name: 'placeholders of many languages',
     text: lines('email', 'unknown', 'TBD', 'k.A.', '#N/A', '?', 'desconocido', '不明', 'jo@example.com'),
-    says: /^email +8 +1 +\d +1 +7 /m,
+    says: /^email +8 +1 .*\b1 +7( |$)/m,
   },
   {
     name: 'a placeholder of its own',
     text: lines('email', 'keine Mail', 'jo@example.com'),
     flags: ['--empty', 'Keine Mail'],
-    says: /^email +2 +1 +\d +1 +1 /m,
+    says: /^email +2 +1 .*\b1 +1( |$)/m,
   },
   {
     name: 'countries by name, three letters, UK and calling code',
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
       '020 7946 0958,UK',
       '030 23125 001,+49',
     ),
-    says: /^phone +5 +2 +\d +5 +0 +0 /m,
+    says: /^phone +5 +2 .*\b5( |$)/m,
   },
   {
     name: 'a country that is misspelt',
@@ -231,7 +231,7 @@ const cases: readonly Case[] = [
   {
     name: 'scientific notation',
     text: lines('phone', '4.47E+11', '+12025550100'),
-    says: /1 × phone\.scientific_notation: row 1 \(.*make the column text there/,
+    says: /1 × phone\.scientific_notation: row 1 \(.*make the column text in the spreadsheet/,
     // A fault of the list says nothing of the person.
     has: /^4\.47E\+11,invalid,scientific_notation,.*,,unknown,\[\],/m,
   },

@@ -106,7 +106,7 @@ describe('checked before anything is asked', () => {
     ],
     ['is_vpn', 'Did you mean "ip.is_vpn"?'],
     ['status.ip == "Invalid"', 'there is no status "Invalid". Did you mean "invalid"?'],
-    ['"ko" != status.ip', 'there is no status "ko". Known: ok, empty, invalid,'],
+    ['"ko" != status.ip', 'there is no status "ko". Did you mean "ok"?'],
     ['status.ip in ["ok", "fialed"]', 'there is no status "fialed". Did you mean "failed"?'],
     [
       'error.email == "email_malformd"',

@@ -37,10 +37,10 @@ export const callSettings = {
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
-  threads: callSetting(threads.default('auto'), {
+  threads: callSetting(threads.default(1), {
     value: 'N',
     description:
-      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow.",
+      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone.",
     uses: ['run', 'library', 'worker'],
     shapes: 'nothing',
   }),
