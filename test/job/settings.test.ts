@@ -36,7 +36,7 @@ describe('defaults, as the contract has them', () => {
       encoding: 'auto',
       maxRecordSize: 1_048_576,
       escapeFormulas: 'answers',
-      threads: 'auto',
+      threads: 1,
       timeout: 30_000,
       maxAttempts: 6,
       maxResends: 2,
