@@ -1,8 +1,17 @@
 import {execFileSync} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 
-/** The end-to-end tests start the built command, so the build has to be of the sources under test. */
-export function setup(): void {
-  // What is written from the sources, by `npm run schema`, may be what a build waits for; and `.ci/nodes` has built.
-  if (process.env.UNBUILT !== undefined) return;
-  execFileSync('npm', ['run', '--silent', 'build'], {stdio: 'inherit'});
+/**
+ * The end-to-end tests start the built command, so the build has to be of the sources under test. What runs keep for their
+ * user goes to a directory that is gone afterwards: who runs the tests has runs and answers of their own.
+ */
+export function setup(): () => void {
+  const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-home-'));
+  for (const kind of ['CACHE', 'CONFIG', 'STATE']) process.env[`XDG_${kind}_HOME`] = join(home, kind);
+  // What is written from the sources, by `npm run schema`, may be what a build waits for.
+  if (process.env.UNBUILT === undefined)
+    execFileSync('npm', ['run', '--silent', 'build'], {stdio: 'inherit'});
+  return () => rmSync(home, {recursive: true, force: true});
 }
