@@ -115,9 +115,10 @@ const usedUp: Check = {
     const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
     // The books are of the day in which they were closed, which may have begun after the limit was met.
     const isOneDay = summary.started_at.slice(0, 10) === summary.finished_at.slice(0, 10);
-    const leftToday = day === undefined || !isOneDay ? Number.POSITIVE_INFINITY : day.limit - day.used;
+    if (day !== undefined && !isOneDay) return undefined;
+    const leftToday = day === undefined ? Number.POSITIVE_INFINITY : day.limit - day.used;
     const least = Math.min(left, leftToday);
-    return Number.isFinite(least) && isMore(least + 1e-5, spec.cost)
+    return isMore(least + 1e-5, spec.cost)
       ? `${least} credits were left, and a call costs ${spec.cost}`
       : undefined;
   },
