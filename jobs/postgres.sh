@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
-# From a table to a table through pipes: nothing is written but the answer store and the summary.
+# From a table to a table through pipes: beside it only the answer store, the summary, and rows that can't be read.
 #   DATABASE_URL=postgres://… jobs/postgres.sh
 # Each row once, or none: rows go to a staging table of this session, and from there by one statement, and only if the
 # export and the run ended well. Cut off at any point, the same script again does all of it, and its answers that were
-# paid for come from the answer store. `id` is the table's primary key.
+# paid for come from the answer store. `id` is the table's primary key. An empty text arrives as NULL: the two are looked
+# up alike, and the output does not tell them apart.
 set -euo pipefail
 query=(psql "$DATABASE_URL" --quiet --no-psqlrc -v ON_ERROR_STOP=1)
 
 # What the staging table is filled from, below.
 if [ "${1-}" = rows ]; then
   set +e
+  rejects=signups.rejects.ndjson
   "${query[@]}" -c "\copy (SELECT id, ip, email FROM signups ORDER BY id) TO STDOUT WITH (FORMAT csv, HEADER)" </dev/null |
     bulk-enrich run - -o - --ip ip --email email \
       --fields ip.country,ip.is_vpn,email.is_valid,email.trust_score --score none \
-      --endpoint "${BULK_ENRICH_ENDPOINT:-live}" --summary signups.summary.json
+      --endpoint "${BULK_ENRICH_ENDPOINT:-live}" --summary signups.summary.json --rejects "$rejects"
   ended="${PIPESTATUS[*]}"
-  # 3: all rows are there, some lookups failed.
+  # 3: some lookups failed, or some rows are not there as they could not be read. A run without any takes the file away.
+  if [ "$ended" = '0 3' ] && [ -e "$rejects" ]; then
+    echo "Nothing was loaded: $rejects has rows of signups that can't be read, and why." >&2
+    exit 1
+  fi
   [ "$ended" = '0 0' ] || [ "$ended" = '0 3' ]
   exit
 fi

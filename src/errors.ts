@@ -26,6 +26,8 @@ export interface Remedy {
   readonly flags?: readonly string[];
   /** What it should read instead of a file: the output of this command. */
   readonly pipe?: {readonly command: string; readonly input: string};
+  /** A word that was mistyped, and what it should be; empty where it is too much. */
+  readonly instead?: {readonly given: string; readonly meant: string} | undefined;
 }
 
 export type RemedyOptions = ErrorOptions & Remedy;
@@ -41,7 +43,7 @@ export type UsageCode =
   | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
   | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
   | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
-  | 'rejects_exist' | 'rejects_stdin' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
+  | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
   | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
   | 'timeout_invalid' | 'too_many_columns' | 'two_keys' | 'unknown_column' | 'unknown_command'
   | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_run' | 'unknown_shell';
@@ -104,8 +106,8 @@ export abstract class CodedError extends Error {
 
   constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
     super(oneLine(message), options);
-    const {flags, pipe} = options ?? {};
-    this.remedy = {...(flags && {flags}), ...(pipe && {pipe})};
+    const {flags, pipe, instead} = options ?? {};
+    this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(instead && {instead})};
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;

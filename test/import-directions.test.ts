@@ -21,6 +21,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'input/row.ts',
     'job',
     'lookup/plan-row.ts',
+    'lookup/recent.ts',
     'lookup/targets.ts',
     'operations',
     'score/risk.ts',

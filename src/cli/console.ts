@@ -4,7 +4,7 @@ import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {textLine} from './terminal/log-line.ts';
-import {eraseLine, print, printLogLine} from './terminal/printable.ts';
+import {draw, print, printLogLine} from './terminal/printable.ts';
 
 /** What the command writes beside its data, which alone goes to stdout: for a person, or as the log of a machine. */
 export interface Console {
@@ -29,17 +29,8 @@ export function createConsole(settings: ConsoleSettings): Console {
   const {quiet, logFormat} = settings;
   const forMachine = logFormat === 'json';
   const paint = painter(process.stderr, process.env);
-  let drawn = false;
-  const erase = () => {
-    if (drawn) eraseLine();
-    drawn = false;
-  };
-  const line = (text: string) => {
-    erase();
-    print('stderr', `${text}\n`);
-  };
+  const line = (text: string) => print('stderr', `${text}\n`);
   const log = createLog(settings.logLevel ?? (forMachine ? 'info' : 'warn'), json => {
-    erase();
     if (logFormat === 'text') print('stderr', textLine(json));
     else printLogLine(json);
   });
@@ -59,12 +50,7 @@ export function createConsole(settings: ConsoleSettings): Console {
     },
     paint,
     ...(quiet ? {say: nothing, warn: nothing} : tell),
-    draw(text) {
-      erase();
-      if (text === '' || forMachine) return;
-      print('stderr', text);
-      drawn = true;
-    },
+    draw: forMachine ? nothing : draw,
     log,
   };
 }

@@ -6,27 +6,55 @@ import {runInNewContext} from 'node:vm';
 const YOUNG_BYTES = 8 * 1_048_576;
 /** How far garbage may grow beyond what is alive before it is collected; V8's own is up to four times as much. */
 const GROWING_PERCENT = 50;
+const MOST_DOUBLINGS = 6;
+/** Of an object with one field, and its place in an array. */
+const OBJECT_BYTES = 24;
 
 /**
  * Keeps V8's heap near what a run needs, some 25 MB: left to itself it takes ten times as much before it collects. Node
  * has flags for that, which only who starts it could give; these are read by each collection anew. For the command
  * alone: where a run is part of another program, its heap is that program's.
  */
-export function keepHeapSmall(): void {
+function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
-  // V8 goes by that once it has collected everything a first time.
+  growBy(1);
   setFlagsFromString('--expose-gc');
-  setImmediate(runInNewContext('gc') as () => void);
-  let factor = 2;
-  new PerformanceObserver(() => {
-    // One that has shrunk, as it does in a pause, may grow again.
-    const wanted = youngBytes() >= YOUNG_BYTES ? 1 : 2;
-    if (wanted === factor) return;
-    factor = wanted;
-    setFlagsFromString(`--semi-space-growth-factor=${factor}`);
-  }).observe({entryTypes: ['gc']});
+  const collect = runInNewContext('gc') as (how?: {readonly type: 'minor'}) => void;
+  const collectYoung = () => collect({type: 'minor'});
+  // V8 goes by the percentage once it has collected everything a first time.
+  setImmediate(() => {
+    collect();
+    growYoung(collectYoung);
+  });
+  const observer = new PerformanceObserver(() => {
+    // V8 makes it smaller in a pause.
+    if (youngBytes() >= YOUNG_BYTES || growYoung(collectYoung)) return;
+    observer.disconnect();
+    growBy(2);
+  });
+  observer.observe({entryTypes: ['gc']});
+}
+
+/** Doubles it step by step, as left to itself it would be beyond that before anybody is told; whether that worked. */
+function growYoung(collect: () => void): boolean {
+  growBy(2);
+  for (let tries = 0; tries < MOST_DOUBLINGS && youngBytes() < YOUNG_BYTES; tries++) {
+    // It grows where that much outlives a collection.
+    const held = Array.from({length: youngBytes() / OBJECT_BYTES / 2}, () => ({held: true}));
+    collect();
+    held.length = 0;
+  }
+  growBy(1);
+  return youngBytes() >= YOUNG_BYTES;
+}
+
+function growBy(factor: 1 | 2): void {
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
 
 function youngBytes(): number {
   return getHeapSpaceStatistics().find(({space_name}) => space_name === 'new_space')?.space_size ?? 0;
 }
+
+// The first module of the command: those that a run loads would leave a larger heap behind.
+if (process.argv[2] === 'run') keepHeapSmall();

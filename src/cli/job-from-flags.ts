@@ -3,7 +3,7 @@ import {UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {resolveJob} from '../job/job.ts';
-import {checkSettings, placeIn, type RawSettings, readJobFile} from '../job/parse.ts';
+import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
@@ -34,6 +34,8 @@ export function jobFrom(
     },
     env,
     isInteractive(),
+    // What a command says of the key that it gives is not kept from whoever wants little to be said.
+    createConsole({...rest, quiet: false}).warn,
   );
   return {job, console: createConsole(rest)};
 }
@@ -44,12 +46,17 @@ export function envOfCounting(env: Env): Env {
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
-/** What the job file and the flags say, unchecked, of a job that could not be made out. */
-export function unchecked({job: path, ...flags}: JobFlags): RawSettings {
+/**
+ * What the job file and the flags say, unchecked, of a job that could not be made out. `isPart`: the file has a mistake,
+ * and may say more.
+ */
+export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
+  const given = cleaned(flags);
+  if (path === undefined) return {said: given, isPart: false};
   try {
-    return {...(path === undefined ? {} : readJobFile(path).settings), ...cleaned(flags)};
+    return {said: {...readJobFile(path).settings, ...given}, isPart: false};
   } catch {
-    return flags;
+    return {said: {...salvageJobFile(path), ...given}, isPart: true};
   }
 }
 

@@ -1,6 +1,7 @@
+import {existsSync} from 'node:fs';
 import {Command, CommanderError} from 'commander';
-import {CodedError, exitCodes, UsageError} from '../errors.ts';
-import {closest} from '../job/closest.ts';
+import {exitCodes, UsageError} from '../errors.ts';
+import {didYouMean, misspelt} from '../job/closest.ts';
 import {packageVersion} from '../job/version.ts';
 import {
   type Action,
@@ -11,11 +12,9 @@ import {
   type WithSettings,
 } from './declared-commands.ts';
 import {examplesOf} from './examples.ts';
-import {painter} from './terminal/colour.ts';
-import {print} from './terminal/printable.ts';
-import {remedied} from './terminal/remedied.ts';
+import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code. Errors are rendered here, and nowhere else. */
+/** Runs the command line and returns its exit code. */
 export async function main(given: readonly string[]): Promise<number> {
   const argv = given.map(word => (word === HELP_ALL ? '--help' : word));
   let code: number = exitCodes.ok;
@@ -25,14 +24,25 @@ export async function main(given: readonly string[]): Promise<number> {
       const action = await load();
       code = await action(...(given as never[]));
     };
+  if (canRedraw(process.env.CI) && isWatched(argv)) draw('Starting …');
+  let program: Command | undefined;
   try {
-    await (await createProgram(run, argv, given.includes(HELP_ALL))).parseAsync(argv as string[]);
+    program = await createProgram(run, argv, given.includes(HELP_ALL));
+    await program.parseAsync(argv as string[]);
+    draw('');
     return code;
   } catch (error) {
-    if (asksForJson(argv) && !(error instanceof CommanderError))
-      return (await import('./console.ts')).logFailure(error);
-    return report(error, argv);
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    return (await import('./failed.ts')).failed(error, argv, program);
   }
+}
+
+/** Whether a command reads a list, which takes modules that take their time, and may say so. */
+function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
+  return (
+    /^(run|plan)$/.test(command) &&
+    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log-format|help)\b)/.test(flag))
+  );
 }
 
 async function createProgram(run: Run, argv: readonly string[], showsAll: boolean): Promise<Command> {
@@ -44,9 +54,10 @@ async function createProgram(run: Run, argv: readonly string[], showsAll: boolea
     .configureOutput({
       writeOut: text => print('stdout', text),
       writeErr: text => print('stderr', text),
-      outputError: (text, write) => write(explainedFlag(text).replace(/^error:/, inRed('Error:'))),
+      // Said by `failed`, which knows how.
+      outputError: () => {},
     })
-    .showSuggestionAfterError()
+    .showSuggestionAfterError(false)
     .helpCommand(true)
     .argument('[command]')
     .usage('COMMAND [options]')
@@ -60,25 +71,12 @@ async function createProgram(run: Run, argv: readonly string[], showsAll: boolea
     .allowExcessArguments()
     .allowUnknownOption();
   addCommands(program, run, await settingsOf(argv, showsAll));
+  const [, , help, topic] = argv;
+  // Commander has the general help for a command that it does not know.
+  if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
+    throw unknownCommand(topic, program);
   addExamples(program, '');
   return program;
-}
-
-/** Flags that other programs have, and what does the same here. */
-const others: Readonly<Record<string, string>> = {
-  '--dry-run': 'bulk-enrich plan says what run would do; nothing is sent.',
-  '--input': 'The list is named without a flag: bulk-enrich run list.csv',
-  '--file': 'The list is named without a flag: bulk-enrich run list.csv',
-  '--api-key': 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
-  '--resume': 'The same command goes on by itself.',
-};
-
-/** Commander's sentence on an unknown flag, with what was meant where commander does not know it. */
-function explainedFlag(text: string): string {
-  const [, flag] = /^error: unknown option '([^'=]+)/.exec(text) ?? [];
-  const near = flag === undefined ? undefined : closest(flag, Object.keys(others));
-  if (near === undefined || (text.includes('Did you mean') && near !== flag)) return text;
-  return `${text.split('\n')[0]}\n(${others[near]})\n`;
 }
 
 function addExamples(parent: Command, before: string): void {
@@ -104,13 +102,15 @@ function termOf(command: Command): string {
 }
 
 function unknownCommand(name: string, program: Command): UsageError {
-  const near = closest(
-    name,
-    program.commands.map(command => command.name()),
-  );
-  const hint = near === undefined ? 'bulk-enrich --help lists them all.' : `Did you mean "${near}"?`;
+  if (existsSync(name))
+    return new UsageError('unknown_command', `${name} is a file, and no command.`, {
+      instead: {given: name, meant: 'run'},
+      flags: [name],
+    });
+  const names = program.commands.map(command => command.name());
   const what = name.startsWith('-') ? 'option' : 'command';
-  return new UsageError('unknown_command', `There is no ${what} "${name}". ${hint}`);
+  const hint = didYouMean(name, names, 'bulk-enrich --help lists them all.');
+  return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
 }
 
 /** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
@@ -123,33 +123,4 @@ async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<C
   const withSettings: WithSettings = (command, use) =>
     all || argv.includes(command.name()) ? addSettings(command, use, all || showsAll) : command;
   return {withSettings, said};
-}
-
-/** A flag alone can say so: what a job file says is that command's to know. */
-function asksForJson(argv: readonly string[]): boolean {
-  const at = argv.indexOf('--log-format');
-  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
-}
-
-/** One place renders errors: a sentence, never a stack trace for a user's mistake. */
-function report(error: unknown, argv: readonly string[]): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return exitCodes.ok;
-    return exitCodes.usage;
-  }
-  if (error instanceof CodedError) {
-    print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
-    const command = remedied(argv, error.remedy);
-    if (command !== undefined) print('stderr', `Try: ${command}\n`);
-    return error.exitCode;
-  }
-  print(
-    'stderr',
-    `${inRed('Internal error:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  return exitCodes.internal;
-}
-
-function inRed(text: string): string {
-  return painter(process.stderr, process.env)('red', text);
 }

@@ -16,8 +16,9 @@ export class ClientError extends CodedError {
     this.attempt = attempt;
   }
 
-  static of(operation: Operation, attempt: Failure): ClientError {
-    return new ClientError(`${operation}: ${explain(attempt)}`, attempt);
+  /** `keyFrom`: see {@link explain}. */
+  static of(operation: Operation, attempt: Failure, keyFrom?: string): ClientError {
+    return new ClientError(`${operation}: ${explain(attempt, keyFrom)}`, attempt);
   }
 }
 
@@ -32,8 +33,11 @@ export function exitCodeOf(attempt: Failure): ExitCode {
   return attempt.reason === 'credits' ? exitCodes.credits : exitCodes.usage;
 }
 
-/** One sentence for a person: what happened, and what to do where something can be done. */
-export function explain(attempt: Failure): string {
+/**
+ * One sentence for a person: what happened, and what to do where something can be done. `keyFrom`: the variable that says
+ * where the key is.
+ */
+export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
   switch (attempt.kind) {
     case 'not_sent':
       return `the service can't be reached (${attempt.code}); nothing was sent`;
@@ -46,16 +50,16 @@ export function explain(attempt: Failure): string {
     case 'rejected':
       return `the service rejected the call (${attempt.code})`;
     case 'fatal':
-      return explainFatal(attempt);
+      return explainFatal(attempt, keyFrom);
     default:
       return attempt satisfies never;
   }
 }
 
-function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>): string {
+function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: string): string {
   switch (attempt.reason) {
     case 'credentials':
-      return `the service does not accept the API key (${attempt.code}${attempt.detail === undefined ? '' : `; ${attempt.detail.replace(/\.$/, '')}`}): check BULK_ENRICH_API_KEY`;
+      return `the service does not accept the API key (${attempt.code}${attempt.detail === undefined ? '' : `; ${attempt.detail.replace(/\.$/, '')}`}): check ${keyFrom}`;
     case 'credits':
       return `the account has no credits left (${attempt.code})`;
     case 'redirect':

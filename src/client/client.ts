@@ -12,9 +12,9 @@ import {
 import type {Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
+import {proxyFor} from './http/proxy.ts';
+import {type Transport, type TransportOptions, transport} from './http/transport.ts';
 import {KeyInUse} from './key-in-use.ts';
-import {proxyFor} from './proxy.ts';
-import {type Transport, type TransportOptions, transport} from './transport.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
@@ -22,6 +22,8 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then on. */
   readonly readKeyAgain?: (() => Promise<string>) | undefined;
+  /** What a message names as the place where the key is; `BULK_ENRICH_API_KEY` by default. */
+  readonly keyFrom?: string | undefined;
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
   /** Most connections; unlimited by default. */
@@ -112,7 +114,7 @@ export function createClient(
     let attempt = await send(operation, params);
     while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt.data as AnswerData<Name>;
-    throw ClientError.of(operation, attempt);
+    throw ClientError.of(operation, attempt, options.keyFrom);
   }
 
   return {

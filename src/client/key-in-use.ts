@@ -13,6 +13,7 @@ export class KeyInUse {
   #redact: Redact;
   /** Calls that meet the same refusal wait for one reading. */
   #renewal: Promise<Renewal> | undefined;
+  #isReading = false;
 
   constructor(key: string, readAgain: (() => Promise<string>) | undefined) {
     this.#current = key;
@@ -27,9 +28,9 @@ export class KeyInUse {
   /** Takes the key, and those that it replaced, out of an answer. */
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
-  /** The service let a call in that had this key. */
+  /** The service let a call in that had this key; while it is being read again, that was before it was not accepted. */
   accepted(key: string): void {
-    if (key === this.#current) this.#renewal = undefined;
+    if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
   /** A call that had this key was not let in: whether it makes sense to send it again, as there is another key now. */
@@ -45,6 +46,7 @@ export class KeyInUse {
   }
 
   async #renew(readAgain: () => Promise<string>): Promise<Renewal> {
+    this.#isReading = true;
     try {
       const key = await readAgain();
       if (key === this.#current) return {renewed: false, why: 'read again, the key is still the same'};
@@ -54,6 +56,8 @@ export class KeyInUse {
       return {renewed: true};
     } catch (error) {
       return {renewed: false, why: error instanceof Error ? error.message : String(error)};
+    } finally {
+      this.#isReading = false;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type {Agent} from 'node:https';
 import got from 'got';
-import {proxyFor} from './proxy.ts';
+import {proxyFor} from './http/proxy.ts';
 
 /** Longest time for one notice: whoever is told must not hold up a run. */
 const TIMEOUT_MS = 2_500;

@@ -4,8 +4,8 @@ import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {getProxyForUrl} from 'proxy-from-env';
 import {systemCode} from '../errors.ts';
-import {proxyFor} from './proxy.ts';
-import {isCertificateError} from './transport.ts';
+import {proxyFor} from './http/proxy.ts';
+import {isCertificateError} from './http/transport.ts';
 
 /** What could be found out about the way to a service without calling an operation: no key is sent, and nothing charged. */
 export interface Reach {

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import type {InputRecord} from '../input/row.ts';
-import {openSource} from '../input/source.ts';
+import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
@@ -15,9 +15,10 @@ import {isStored, type Operation, operationNames, perOperation} from '../operati
 import {exact, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
+import {checkReportPlaces} from '../run/end/deliver-reports.ts';
 import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
-import type {RunIo} from '../run/io.ts';
+import type {Reached, RunIo} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import {costOf} from '../run/layout/prices.ts';
@@ -31,10 +32,17 @@ import {Forecast} from './forecast.ts';
 /** What a run would do. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
+/** Where a plan meets the world. */
+export interface PlanIo extends Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn' | 'phase'> {
+  /** Whether somebody still waits for the plan; what it comes to after that is nobody's. */
+  readonly isWanted?: () => boolean;
+}
+
 /** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
-export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn'>, ahead = 0) {
+export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
+  checkReportPlaces(job);
   const account = findAccount(job, io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
@@ -44,6 +52,7 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
+  const counted = io.phase?.('counting', () => shareRead(source));
   try {
     for (const note of source.notes) io.warn(note);
     const {mapping, format} = layOut(job, source, now);
@@ -51,10 +60,12 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
     const cells = new CellCount(mapping);
     const isConditional = mapping.targets.some(({when}) => when !== undefined);
     for await (const {records} of limited(source, job.settings.limit)) {
+      if (io.isWanted?.() === false) break;
       await store.ready();
-      const planned = records.flatMap(record => cells.add(record));
-      calls.add(planned.map(({lookup}) => lookup));
-      if (isConditional) firm.add(planned.filter(({isFirm}) => isFirm).map(({lookup}) => lookup));
+      const asked: Asked = {all: [], firm: []};
+      for (const record of records) cells.add(record, asked);
+      calls.add(asked.all);
+      if (isConditional) firm.add(asked.firm);
     }
     return {
       format: format.kind,
@@ -64,12 +75,18 @@ export async function makePlan(given: Job, io: Pick<RunIo, 'env' | 'stdin' | 'no
       ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };
   } finally {
+    counted?.();
     calls.close();
     firm.close();
     store.close();
     await source.close();
     remove();
   }
+}
+
+function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
+  const share = bytesTotal === undefined ? undefined : position.bytes / Math.max(1, bytesTotal);
+  return {share, rows: recordsRead};
 }
 
 /** What the same list cost the last time; null where nobody knows. */
@@ -85,6 +102,12 @@ function lastTime(job: Job, env: RunIo['env']) {
     credits: sum(({credits}) => credits.spent + credits.maybe_spent),
     hit_rate: end.hit_rate,
   };
+}
+
+/** Lookups that rows ask for, and those of them that have no condition before them. */
+interface Asked {
+  readonly all: Lookup[];
+  readonly firm: Lookup[];
 }
 
 /** Counts rows, and what the plan says of their cells. */
@@ -108,28 +131,29 @@ class CellCount {
     );
   }
 
-  /** Returns the lookups of this record; a firm one has no condition before it. */
-  add(record: InputRecord): {readonly lookup: Lookup; readonly isFirm: boolean}[] {
+  /** Adds the lookups of this record to those that are asked for. */
+  add(record: InputRecord, asked: Asked): void {
     if (record.type === 'reject') {
       this.rejected += 1;
       countError(this.errors, `rejected.${record.reason}`, record.record);
-      return [];
+      return;
     }
     this.rows += 1;
     const planned = this.#mapping.planRow(record);
-    return this.#mapping.targets.flatMap(({operation, when}, index) => {
+    for (const [index, {operation, when}] of this.#mapping.targets.entries()) {
       const cell = planned[index];
       const counts = this.operations.get(operation);
-      if (cell === undefined || counts === undefined) return [];
+      if (cell === undefined || counts === undefined) continue;
       counts.values += 1;
       if (cell.status === 'ask') {
-        countRepairs(this, operation, cell.repairs ?? [], record.record);
-        return [{lookup: cell.lookup, isFirm: when === undefined}];
+        if (cell.repairs !== undefined) countRepairs(this, operation, cell.repairs, record.record);
+        asked.all.push(cell.lookup);
+        if (when === undefined) asked.firm.push(cell.lookup);
+        continue;
       }
       counts[cell.status === 'skipped' ? 'filtered' : cell.status] += 1;
       if (cell.status === 'invalid') countError(this.errors, `${operation}.${cell.error}`, record.record);
-      return [];
-    });
+    }
   }
 }
 

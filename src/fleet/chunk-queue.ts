@@ -4,7 +4,7 @@ import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
 import {ChunkAdds} from './chunk-adds.ts';
 import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
-import {closing, type FleetPackages} from './redis.ts';
+import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
 /** A chunk that is out, and who waits for it. */
@@ -175,9 +175,13 @@ export class ChunkQueue {
     }
   }
 
-  /** Only what leaves the list of waiting chunks by our hand has certainly not been begun. */
+  /** Only what leaves the list of waiting chunks by our hand has certainly not been begun: nothing does while Redis takes no writes. */
   async #withdraw(id: string): Promise<boolean> {
-    const waited = (await this.#redis.lrem(this.#queue.toKey('wait'), 0, id)) > 0;
+    const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
+      if (isRefusal(error)) return 0;
+      throw error;
+    });
+    const waited = (await removed) > 0;
     if (waited) this.#end(id, withdrawn);
     return waited;
   }

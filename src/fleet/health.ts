@@ -85,7 +85,10 @@ export class Health {
     const refusal = refused();
     if (refusal !== undefined) return fails(`fails (${refusal})`);
     if (this.#workers !== 0) return undefined;
-    return {what: `no worker is there on ${where}`, advice: 'Start one with: bulk-enrich worker --redis URL'};
+    return {
+      what: `no worker is there on ${where}`,
+      advice: `Start one with: bulk-enrich worker --redis ${where}`,
+    };
   }
 
   #note(trouble: Trouble | undefined): void {

@@ -9,11 +9,11 @@ import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, refuseBinary} from './records/detect-kind.ts';
+import {detectKind, refuseBinary, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
-import type {ReadSoFar, RecordReader} from './records/record-reader.ts';
-import type {InputFormat, InputRecord} from './row.ts';
+import type {RecordReader} from './records/record-reader.ts';
+import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
 import {refuseTitle, skipLines} from './title-lines.ts';
 
 /** How much text is looked at to find out a file's format. */
@@ -25,6 +25,9 @@ export interface FileSettings extends SettingsFor<'reading'> {
   readonly stdin: NodeJS.ReadableStream;
 }
 
+/** So many bytes of text stand before it, which end before the line of this number. */
+export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
+
 /** One file that is being read. */
 export interface OpenFile {
   readonly name: string;
@@ -35,6 +38,10 @@ export interface OpenFile {
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
   format(): InputFormat | undefined;
+  /** From where on what comes next can be read; undefined where that can't be told. */
+  place(): TextPlace | undefined;
+  /** Goes on from that place, which lies ahead: no record comes of what stands before it. */
+  readOn(place: TextPlace): void;
   close(): Promise<void>;
 }
 
@@ -60,9 +67,18 @@ export async function openFile(
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
     const opened = createReader(sample, path, name, encoding, settings, tally);
-    const groups = readGroups(text.chunks, opened.reader, opened.skip);
-    const notes = notesOn(name, encoding);
-    return {name, size: raw.size, notes, groups, format: opened.format, close: () => raw.close()};
+    const {reader, skip, format} = opened;
+    const groups = new TextGroups(text.chunks, reader, skip);
+    return {
+      name,
+      size: raw.size,
+      notes: notesOn(name, encoding),
+      groups: groups.read(),
+      format,
+      place: () => groups.place,
+      readOn: place => groups.readOn(place),
+      close: () => raw.close(),
+    };
   } catch (error) {
     await raw.close();
     throw error;
@@ -75,8 +91,11 @@ function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding):
       `${name} is not UTF-8: its letters are read as ${encoding}, and written as UTF-8. Where they look wrong, say --encoding.`,
     ];
   if (guess === undefined) return [];
-  const likely = perhaps === undefined ? '' : ` If all of it is ${perhaps}, say --encoding ${perhaps}.`;
-  return [`${name} is not all UTF-8, and what else it is can't be told: such rows are rejected.${likely}`];
+  const likely =
+    perhaps === undefined
+      ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
+      : `If all of it is ${perhaps}, say --encoding ${perhaps}`;
+  return [`${name} is not all UTF-8, and what else it is can't be told: such rows are rejected. ${likely}.`];
 }
 
 async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
@@ -86,17 +105,43 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-async function* readGroups(
-  chunks: AsyncGenerator<Buffer>,
-  reader: RecordReader,
-  skip: number,
-): AsyncGenerator<InputRecord[]> {
-  let left = skip;
-  for await (const chunk of chunks) {
-    yield reader.push(chunk.subarray(left));
-    left = Math.max(0, left - chunk.length);
+/** What a reader makes of a text, but for what is skipped. */
+class TextGroups {
+  readonly #chunks: AsyncGenerator<Buffer>;
+  readonly #reader: RecordReader;
+  /** Bytes of the text that came, and up to where they are not for the reader. */
+  #came = 0;
+  #skipTo: number;
+  /** The line with which the reader goes on there. */
+  #line: number | undefined;
+
+  constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
+    this.#chunks = chunks;
+    this.#reader = reader;
+    this.#skipTo = skip;
   }
-  yield reader.end();
+
+  get place(): TextPlace | undefined {
+    const {rest} = this.#reader;
+    return rest && {text: this.#came - rest.bytes, line: rest.line};
+  }
+
+  readOn({text, line}: TextPlace): void {
+    this.#skipTo = text;
+    this.#line = line;
+  }
+
+  async *read(): AsyncGenerator<InputRecord[]> {
+    for await (const chunk of this.#chunks) {
+      const skipped = Math.min(chunk.length, Math.max(0, this.#skipTo - this.#came));
+      this.#came += chunk.length;
+      if (this.#came < this.#skipTo) continue;
+      if (this.#line !== undefined) this.#reader.readOn(this.#line);
+      this.#line = undefined;
+      yield this.#reader.push(chunk.subarray(skipped));
+    }
+    yield this.#reader.end();
+  }
 }
 
 interface OpenedReader {
@@ -124,6 +169,7 @@ function createReader(
     const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
     return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, columns: []})};
   }
+  if (named === undefined) refuseValues(sample, path, name);
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
   const skipped = skipLines(sample, settings.skipLines ?? 0);
   const dialect = detectDialect(skipped.rest, said);

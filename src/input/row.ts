@@ -89,14 +89,40 @@ export interface InputPosition {
   readonly sha256: string;
 }
 
+/** What the readers of all files count on together. */
+export interface ReadSoFar {
+  /** The ordinal of the last record. */
+  record: number;
+  /** Blank lines, which are no records. */
+  blankLines: number;
+  /** Rows that got empty fields at their end. */
+  padded: number;
+}
+
+/** A place in the text of one input at which a record begins, from which all that follows can be read. */
+export interface ReadOn {
+  /** Which of the inputs, from 0. */
+  readonly file: number;
+  /** So many bytes of its text, as UTF-8, stand before it. */
+  readonly text: number;
+  readonly line: number;
+  /** What had been read by then. */
+  readonly soFar: ReadSoFar;
+}
+
+/** How far the input had been read, and from where on it has to be read again by whoever has not all of that. */
+export interface BatchPosition extends InputPosition {
+  readonly from?: ReadOn | undefined;
+}
+
 /** Some records in input order, and how far the input had been read when the last of them came out. */
 export interface Batch {
   readonly records: readonly InputRecord[];
-  readonly position: InputPosition;
+  readonly position: BatchPosition;
 }
 
 /** Where a run that was interrupted had got to. */
-export interface ResumePoint extends InputPosition {
+export interface ResumePoint extends BatchPosition {
   /** The ordinal of the last record that is done. */
   readonly record: number;
 }

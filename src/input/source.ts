@@ -4,9 +4,8 @@ import {fileSize} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
-import type {ReadSoFar} from './records/record-reader.ts';
-import {demandAgreement, type NamedFormatOf} from './records/same-format.ts';
-import type {Batch, InputFormat, InputPosition, InputRecord, ResumePoint} from './row.ts';
+import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, ResumePoint} from './row.ts';
+import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
 /** What to read, and how: the settings that are declared for reading, under their names. */
 export interface SourceSettings extends SettingsFor<'reading'> {
@@ -42,7 +41,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Opens all inputs, finds out how they are written, and reads the sample. Throws InputError. */
 export async function openSource(settings: SourceSettings): Promise<Source> {
@@ -75,12 +74,17 @@ class Reading implements Source {
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
+  /** Where records begin that are not done; before the sample is whole, nothing is skipped. */
+  readonly #readOn: ReadOn | undefined;
+  #from: ReadOn | undefined;
+  #sampled = false;
   #closed = false;
 
   constructor(settings: FileSettings, paths: readonly string[], resume: ResumePoint | undefined) {
     this.#settings = settings;
     this.#paths = paths;
     this.#done = resume?.record ?? 0;
+    this.#readOn = resume?.from;
     this.#meter = new Meter(resume);
     this.#all = this.#readAll();
   }
@@ -126,6 +130,7 @@ class Reading implements Source {
       this.#sample.add(value.records);
       this.#ahead.push(value);
     }
+    this.#sampled = true;
     this.#bytesTotal = await this.#checkOthers();
   }
 
@@ -166,10 +171,11 @@ class Reading implements Source {
   }
 
   async *#readAll(): AsyncGenerator<Batch> {
-    for (const path of this.#paths) {
+    for (const [index, path] of this.#paths.entries()) {
       this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
       for await (const records of this.#readFile(this.#file)) {
-        yield {records, position: this.#meter.position};
+        yield {records, position: {...this.#meter.position, from: this.#from}};
+        this.#goOn(this.#file, index);
       }
       await this.#closeFile();
     }
@@ -184,6 +190,20 @@ class Reading implements Source {
       if (records.length > 0) yield records;
     }
     if (!agreed) throw noRows(file.name);
+  }
+
+  /** Notes where the next batch begins; what an interrupted run had done is hashed up to there, and not parsed. */
+  #goOn(file: OpenFile, index: number): void {
+    const done = this.#readOn;
+    if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
+      file.readOn(done);
+      Object.assign(this.#tally, done.soFar);
+      this.#from = done;
+      return;
+    }
+    const place = file.place();
+    // One that can't be told leaves the one before it.
+    if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 
   #agree(file: OpenFile): boolean {

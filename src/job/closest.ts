@@ -1,4 +1,5 @@
 import {closestMatch} from 'leven';
+import type {Remedy} from '../errors.ts';
 
 /** The candidate nearest in spelling, where one is near, else one that the word begins: for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
@@ -13,4 +14,17 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return candidates[
     near === undefined ? names.findIndex(name => name.startsWith(typed)) : names.indexOf(near)
   ];
+}
+
+/** The command with the word that was meant, where one is near. */
+export function misspelt(given: string, candidates: readonly string[]): Remedy {
+  const meant = closest(given, candidates);
+  return meant === undefined ? {} : {instead: {given, meant}};
+}
+
+/** Asks, after a sentence, whether the nearest was meant; where none is near, says `otherwise`. */
+export function didYouMean(given: string, candidates: readonly string[], otherwise = ''): string {
+  const near = closest(given, candidates);
+  const said = near === undefined ? otherwise : `Did you mean "${near}"?`;
+  return said && ` ${said}`;
 }

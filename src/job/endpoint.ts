@@ -17,6 +17,8 @@ export type Endpoint =
       readonly apiKey: string;
       /** Reads the key once more, where it is in a place that can change while a run goes on. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
+      /** The variable that says where the key is. */
+      readonly keyFrom?: string | undefined;
       readonly actionId?: string | undefined;
     };
 
@@ -27,7 +29,8 @@ const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 /**
  * Finds out which service to ask, from the settings and the environment. With nothing configured a person at a terminal gets
  * the embedded service; anybody else has to say so, as a missing secret must not change what a nightly job does. `offline`:
- * the service is only named, so that it needs no key.
+ * the service is only named, so that it needs no key. Only variables that the settings leave something to are looked at.
+ * `warn` is told what the key's command says beside the key.
  *
  * @throws {UsageError} when the configuration is incomplete or contradicts itself.
  */
@@ -36,17 +39,21 @@ export function resolveEndpoint(
   actionId: string | undefined,
   env: Env,
   interactive: boolean,
-  offline = false,
+  {
+    offline = false,
+    warn,
+  }: {readonly offline?: boolean; readonly warn?: ((sentence: string) => void) | undefined} = {},
 ): Endpoint {
-  for (const name of [BASE_URL, ...keyVariables, ACTION_ID]) {
+  const named = typeof given === 'object' ? given.base_url : given === 'live' ? undefined : given;
+  const service = given === 'embedded' ? [] : [...(named === undefined ? [BASE_URL] : []), ...keyVariables];
+  for (const name of [...service, ACTION_ID]) {
     if (env[name]?.trim() === '')
       throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
   }
   const action = actionId ?? (typeof given === 'object' ? given.action_id : undefined) ?? env[ACTION_ID];
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
-  const named = typeof given === 'object' ? given.base_url : given === 'live' ? undefined : given;
   const baseUrl = named ?? env[BASE_URL];
-  const apiKey = offline ? '' : readKey(env);
+  const apiKey = offline ? '' : readKey(env, warn);
   if (baseUrl === undefined && !apiKey && given === undefined && interactive) {
     return {kind: 'embedded', actionId: action, byDefault: true};
   }
@@ -56,14 +63,16 @@ export function resolveEndpoint(
       !apiKey
         ? NOTHING
         : `${keyVariable(env)} is set, but no URL: set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
+      {flags: ['--endpoint', 'embedded']},
     );
   if (apiKey === undefined)
     throw new UsageError(
       'no_key',
       `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
     );
-  const readKeyAgain = offline ? undefined : keyReader(env);
-  return {kind: 'live', baseUrl, apiKey, readKeyAgain, actionId: action};
+  if (offline) return {kind: 'live', baseUrl, apiKey, actionId: action};
+  const key = {apiKey, readKeyAgain: keyReader(env), keyFrom: keyVariable(env)};
+  return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
 const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or ask the embedded service with --endpoint embedded.`;

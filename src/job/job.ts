@@ -83,7 +83,12 @@ export interface JobSource
 }
 
 /** @throws {UsageError} when inputs, output or endpoint are not clear. */
-export function resolveJob(given: JobSource, env: Env, interactive: boolean): Job {
+export function resolveJob(
+  given: JobSource,
+  env: Env,
+  interactive: boolean,
+  warn?: (sentence: string) => void,
+): Job {
   const date = given.settings.date ?? utcDate(Date.now());
   const source = withOutputFormat(withPaths(given, date));
   const {inputs, settings} = source;
@@ -111,7 +116,10 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
     ...source,
     name: source.name,
     ...resolveOutput(output, settings, given.givenRows),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, settings.offline),
+    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, {
+      offline: settings.offline,
+      warn,
+    }),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
@@ -122,7 +130,7 @@ export function resolveJob(given: JobSource, env: Env, interactive: boolean): Jo
       // What is said of today's run, to start over or with a fresh budget, is not said of an earlier day's.
       resolve: () => {
         const settings = {...given.settings, date: day, restart: false, freshBudget: false};
-        return resolveJob({...given, settings}, env, interactive);
+        return resolveJob({...given, settings}, env, interactive, warn);
       },
     })),
   };

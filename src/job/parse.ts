@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
-import {systemReason, UsageError} from '../errors.ts';
-import {closest} from './closest.ts';
+import {type Remedy, systemReason, UsageError} from '../errors.ts';
+import {closest, didYouMean} from './closest.ts';
 import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
@@ -71,12 +71,31 @@ export function readJobFile(path: string): RawJob {
     );
   }
   const written = new Map(Object.keys(value).map(key => [nameOf(camelCase(key)), key]));
-  const settings = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [nameOf(camelCase(key)), inner as unknown]),
-  );
+  const settings = byName(value);
   const line: YamlFile['line'] = ([name = '', ...inner]) =>
     written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
   return {path, value, settings, line};
+}
+
+function byName(value: object): RawSettings {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [nameOf(camelCase(key)), inner as unknown]),
+  );
+}
+
+/**
+ * What can be made out of a job file with a mistake in it: settings that have a line to themselves, which nothing in other
+ * lines can change. Nothing of a file that can't be read at all.
+ */
+export function salvageJobFile(path: string): RawSettings {
+  try {
+    const lines = readFileSync(path, 'utf8').split(/\r?\n/);
+    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseDocument(line));
+    const sound = documents.filter(({errors}) => errors.length === 0);
+    return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
+  } catch {
+    return {};
+  }
 }
 
 /** How messages speak of settings: where one was written, and how its name is. */
@@ -106,28 +125,30 @@ export function checkSettings(
   throw new UsageError(
     'settings',
     issue === undefined ? 'The settings are not valid.' : describeIssue(issue, manner, merged),
+    {instead: issue && meantValue(issue.path, merged)},
   );
 }
 
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
-    const near = closest(unknown, Object.keys(jobSchema.shape));
-    const hint = near === undefined ? '' : ` Did you mean "${spell(near)}"?`;
-    return `${placeOf([unknown])}: there is no such setting.${hint}`;
+    const known = Object.keys(jobSchema.shape).map(spell);
+    return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
   }
   const {path, message} = complaint(issue);
-  return `${placeOf([...issue.path, ...path])}: ${message}.${meantValue(issue.path, merged)}`;
+  const value = meantValue(issue.path, merged);
+  const hint = value === undefined ? '' : ` Did you mean "${value.meant}"?`;
+  return `${placeOf([...issue.path, ...path])}: ${message}.${hint}`;
 }
 
 /** What was meant, of a setting that takes one of few words. */
-function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
+function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): Remedy['instead'] {
   const given = merged[String(name)];
   const setting = describeSettings().find(setting => setting.name === name);
-  if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return '';
+  if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
   const near = closest(given, setting.choices);
   // Among a few short words many are near; a person rarely mistypes the first letter.
-  return near === undefined || near[0] !== given[0] ? '' : ` Did you mean "${near}"?`;
+  return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
 /** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
@@ -157,6 +178,7 @@ function complaint(issue: z.core.$ZodIssue): Complaint {
     case 'unrecognized_keys':
       return {
         path: issue.keys.slice(0, 1),
+        // A record names no keys that it would take.
         message: issue.message.startsWith('Unrecognized') ? 'there is no such key' : issue.message,
       };
     case 'invalid_union': {

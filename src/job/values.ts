@@ -262,7 +262,15 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
-const columnObject = z.strictObject({
+/** An object of these keys alone; of another it says which there are. */
+export function only<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: ({code}) => (code === 'unrecognized_keys' ? `there is no such key (known: ${known})` : undefined),
+  });
+}
+
+const columnObject = only({
   column: z.string(),
   prefix: z.string().optional(),
   when: z.string().optional(),

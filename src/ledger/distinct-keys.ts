@@ -1,20 +1,96 @@
-import type {Lookup} from './lookup.ts';
+import {KEY_LENGTH, type Lookup} from './lookup.ts';
 import {Sqlite, type Statement} from './sqlite.ts';
 
-/** Tells new values from repeated ones, with memory that does not grow with their number. */
-export class DistinctKeys {
-  readonly #db: Sqlite;
-  readonly #add: Statement;
+/** So many slots (64 MiB) are filled to {@link FULL}, with six million keys; those that follow go to a file. */
+const MOST_SLOTS = 2 ** 23;
+const FIRST_SLOTS = 2 ** 14;
+const FULL = 0.75;
 
-  constructor(path: string) {
-    this.#db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
-    this.#db.exec('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
-    this.#add = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?) RETURNING 1 AS added');
+/**
+ * Tells new values from repeated ones, with memory that does not grow with their number beyond a bound. In memory, keys
+ * are told apart by 64 of their bits: of six million, two are taken for one in a millionth of all lists.
+ */
+export class DistinctKeys {
+  readonly #path: string;
+  readonly #mostSlots: number;
+  readonly #bytes = Buffer.allocUnsafeSlow(KEY_LENGTH);
+  readonly #words = new Int32Array(this.#bytes.buffer, 0, 2);
+  /** Two words a slot; both are zero where it is free. */
+  #slots = new Int32Array(2 * FIRST_SLOTS);
+  #used = 0;
+  #file: KeyFile | undefined;
+
+  /** The file is made at `path` once it is needed. */
+  constructor(path: string, mostSlots = MOST_SLOTS) {
+    this.#path = path;
+    this.#mostSlots = mostSlots;
   }
 
   /** Those among these that were never given before. */
   fresh(lookups: readonly Lookup[]): Lookup[] {
-    return this.#db.transaction(() => lookups.filter(lookup => this.#add.get(lookup.key) !== undefined));
+    const beyond: Lookup[] = [];
+    const fresh = lookups.filter(lookup => {
+      const added = this.#add(lookup.key);
+      if (added === undefined) beyond.push(lookup);
+      return added === true;
+    });
+    if (beyond.length === 0) return fresh;
+    this.#file ??= new KeyFile(this.#path);
+    return [...fresh, ...this.#file.fresh(beyond)];
+  }
+
+  close(): void {
+    this.#file?.close();
+  }
+
+  /** Whether it is new; undefined where it is not there, and there is no room for it. */
+  #add(key: string): boolean | undefined {
+    this.#bytes.write(key, 'base64url');
+    const [first = 0, second = 0] = this.#words;
+    const at = placeOf(this.#slots, first, second);
+    if (this.#slots[at] === first && this.#slots[at + 1] === second) return false;
+    if (this.#used >= FULL * this.#mostSlots) return undefined;
+    this.#slots[at] = first;
+    this.#slots[at + 1] = second;
+    this.#used += 1;
+    if (2 * this.#used >= FULL * this.#slots.length && this.#slots.length < 2 * this.#mostSlots) this.#grow();
+    return true;
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Int32Array(2 * before.length);
+    for (let from = 0; from < before.length; from += 2) {
+      const [first = 0, second = 0] = [before[from], before[from + 1]];
+      if (first === 0 && second === 0) continue;
+      const at = placeOf(this.#slots, first, second);
+      this.#slots[at] = first;
+      this.#slots[at + 1] = second;
+    }
+  }
+}
+
+/** Where these words stand, or else a free slot for them. */
+function placeOf(slots: Int32Array, first: number, second: number): number {
+  const mask = slots.length - 1;
+  let at = (first << 1) & mask;
+  while ((slots[at] !== 0 || slots[at + 1] !== 0) && (slots[at] !== first || slots[at + 1] !== second))
+    at = (at + 2) & mask;
+  return at;
+}
+
+class KeyFile {
+  readonly #db: Sqlite;
+  readonly #add: Statement;
+
+  constructor(path: string) {
+    this.#db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
+    this.#db.exec('CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID');
+    this.#add = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
+  }
+
+  fresh(lookups: readonly Lookup[]): Lookup[] {
+    return this.#db.transaction(() => lookups.filter(lookup => this.#add.run(lookup.key) > 0));
   }
 
   close(): void {

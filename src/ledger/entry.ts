@@ -11,6 +11,8 @@ export interface LedgerEntry {
   readonly ambiguous: boolean;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
+  /** Whether an attempt before that dispatch may have been carried out: its answer may tell of our own call. */
+  readonly ambiguousBefore?: true;
 }
 
 /** One value that is about to be sent. */
@@ -56,7 +58,8 @@ export function answerOf(row: SqlRow): Answer {
 export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
   const ambiguous = interrupted !== undefined || Boolean(row.ambiguous);
-  return {ambiguous, interrupted, outcome: outcomeOf(row)};
+  const before = interrupted !== undefined && row.ambiguous === 1 ? ({ambiguousBefore: true} as const) : {};
+  return {ambiguous, interrupted, outcome: outcomeOf(row), ...before};
 }
 
 /** A row's outcome for good; undefined where it has none yet. */

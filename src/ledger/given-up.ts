@@ -1,5 +1,5 @@
 import {type LedgerEntry, outcomeOf} from './entry.ts';
-import {INTERRUPTED, WAITING} from './ledger-file.ts';
+import {INTERRUPTED, saved, WAITING} from './ledger-file.ts';
 import type {Sqlite} from './sqlite.ts';
 import {beginningWith, emptyTally, type Spending, spendingOf, sumOf, type Tally} from './tally.ts';
 
@@ -39,7 +39,7 @@ export class GivenUp {
   constructor(db: Sqlite, options: GivenUpOptions) {
     this.#options = options;
     this.#sql = statements(db);
-    this.#scope = JSON.parse(String(this.#sql.scope.get()?.value ?? '""')) as string;
+    this.#scope = saved<string>(this.#sql.scope.get()?.value ?? '""');
     this.#earlier = this.#count();
   }
 
@@ -92,7 +92,7 @@ export class GivenUp {
   #books(): {readonly isCounted: boolean; readonly tally: Tally}[] {
     return this.#sql.books.all().map(({scope, tally}) => ({
       isCounted: scope === this.#scope,
-      tally: JSON.parse(String(tally)) as Tally,
+      tally: saved<Tally>(tally),
     }));
   }
 }
@@ -106,13 +106,13 @@ function statements(db: Sqlite) {
     doubts: db.prepare(
       `INSERT OR IGNORE INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE ambiguous = 1 OR error = '${INTERRUPTED}'`,
     ),
-    find: db.prepare('SELECT state, error, data, at FROM carried WHERE key = ? AND scope = ?'),
+    find: db.query(['state', 'error', 'data', 'at'], 'FROM carried WHERE key = ? AND scope = ?'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
     freshBooks: db.prepare('UPDATE given_up SET scope = NULL'),
-    books: db.prepare('SELECT scope, tally FROM given_up'),
+    books: db.query(['scope', 'tally'], 'FROM given_up'),
     clear: ['lookup', 'meta'].map(table => db.prepare(`DELETE FROM ${table}`)),
-    scope: db.prepare("SELECT value FROM meta WHERE name = 'scope'"),
+    scope: db.query(['value'], "FROM meta WHERE name = 'scope'"),
     setScope: db.prepare("INSERT INTO meta VALUES ('scope', ?)"),
   };
 }

@@ -71,15 +71,16 @@ export class RunHistory {
 
   /** The lines since a moment (milliseconds since the epoch), the oldest first. */
   lines(since: number): string[] {
-    return texts(this.#db.prepare('SELECT line AS text FROM run WHERE ended >= ? ORDER BY id').all(since));
+    return texts(this.#db.query(['line AS text'], 'FROM run WHERE ended >= ? ORDER BY id').all(since));
   }
 
   /** The summaries that are kept of a job's complete runs, the oldest first. */
   summaries(job: string): string[] {
     return texts(
       this.#db
-        .prepare(
-          'SELECT summary AS text FROM run WHERE job = ? AND complete = 1 AND summary IS NOT NULL ORDER BY id',
+        .query(
+          ['summary AS text'],
+          'FROM run WHERE job = ? AND complete = 1 AND summary IS NOT NULL ORDER BY id',
         )
         .all(job),
     );
@@ -88,8 +89,9 @@ export class RunHistory {
   /** The last summary of a run whose identifier begins so, where it is kept. */
   summaryOf(runId: string): string | undefined {
     const row = this.#db
-      .prepare(
-        'SELECT summary FROM run WHERE substr(run_id, 1, ?) = ? AND summary IS NOT NULL ORDER BY id DESC LIMIT 1',
+      .query(
+        ['summary'],
+        'FROM run WHERE substr(run_id, 1, ?) = ? AND summary IS NOT NULL ORDER BY id DESC LIMIT 1',
       )
       .get(runId.length, runId);
     return row === undefined ? undefined : String(row.summary);
@@ -99,8 +101,9 @@ export class RunHistory {
   lastOver(list: string): string[] {
     return texts(
       this.#db
-        .prepare(
-          'SELECT line AS text FROM run WHERE run_id = (SELECT run_id FROM run WHERE list = ? AND complete = 1 ORDER BY id DESC LIMIT 1) ORDER BY id',
+        .query(
+          ['line AS text'],
+          'FROM run WHERE run_id = (SELECT run_id FROM run WHERE list = ? AND complete = 1 ORDER BY id DESC LIMIT 1) ORDER BY id',
         )
         .all(list),
     );
@@ -116,7 +119,7 @@ function texts(rows: readonly Record<string, unknown>[]): string[] {
 }
 
 function prepare(db: Sqlite): void {
-  const version = Number(db.pragma('user_version')?.user_version);
+  const version = db.pragma('user_version');
   if (version === VERSION) return;
   if (version > VERSION) throw new Error(`runs.db is of version ${version}, this program's is ${VERSION}`);
   db.exec(`

@@ -1,6 +1,7 @@
 import {rmSync} from 'node:fs';
 import {OutputError, StateError} from '../errors.ts';
-import {isDamage, Sqlite, type SqlRow, sqliteCode} from './sqlite.ts';
+import {damageOf} from './sound.ts';
+import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 6;
@@ -52,14 +53,15 @@ export const COPY_AT_ONCE = 500;
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
   const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
-  const version = Number(db.pragma('user_version')?.user_version);
+  const version = db.pragma('user_version');
   if (version === 0) {
     db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT;`);
     return db;
   }
   try {
-    if (version === VERSION) demandSound(db);
-    else throw ofVersion(version);
+    if (version !== VERSION) throw ofVersion(version);
+    const damage = damageOf(db);
+    if (damage !== undefined) throw damaged(new Error(damage));
     return db;
   } catch (error) {
     db.close();
@@ -81,12 +83,6 @@ export function removeNames(path: string): void {
   }
 }
 
-/** Damage is found before anything is sent, and not in the middle of the run. */
-function demandSound(db: Sqlite): void {
-  const found = String(Object.values(db.pragma('quick_check(1)') ?? {})[0]);
-  if (found !== 'ok') throw damaged(new Error(found));
-}
-
 function ofVersion(version: number): StateError {
   return new StateError(
     'state_version',
@@ -94,38 +90,58 @@ function ofVersion(version: number): StateError {
   );
 }
 
+/** So many answers are taken over with one statement: that saves a fifth of the time of one each. */
+const TAKEN_AT_ONCE = 64;
+
+function adoption(count: number): string {
+  const values = Array(count).fill('(?, ?, ?, 0, ?, ?)').join(', ');
+  return `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`;
+}
+
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
-  const columns = 'key, state, dispatch, ambiguous, error, data';
+  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data'];
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
-    find: db.prepare(`SELECT ${columns} FROM lookup WHERE key = ?`),
-    findMany: db.prepare(`SELECT ${columns} FROM lookup WHERE key IN (${many})`),
+    find: db.query(entry, 'FROM lookup WHERE key = ?'),
+    findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
       `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
     ),
-    adopt: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES (?, ?, ?, 0, ?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`,
-    ),
+    adopt: db.prepare(adoption(1)),
+    adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
     setMeta: db.prepare(
       'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     ),
-    getMeta: db.prepare('SELECT value FROM meta WHERE name = ?'),
-    sent: db.prepare(
-      `SELECT operation, count(*) AS n, sum(cost) AS cost FROM lookup WHERE state = ${SENT} GROUP BY operation`,
+    getMeta: db.query(['value'], 'FROM meta WHERE name = ?'),
+    sent: db.query(
+      ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
+      `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
     lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     // Its dispatch has told already: nothing that is left of it with a fleet is its outcome.
     loseDoubtful: db.prepare(
       `UPDATE lookup SET state = ${stateOf.unknown}, dispatch = iif(error IS NULL, 0, dispatch), error = '${INTERRUPTED}' WHERE state = ${WAITING} AND (ambiguous = 1 OR error = '${INTERRUPTED}')`,
     ),
-    answered: db.prepare(
-      `SELECT id, key, operation, state, error, data, at FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+    answered: db.query(
+      ['id', 'key', 'operation', 'state', 'error', 'data', 'at'],
+      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
+}
+
+/** Writes down what was taken over: rows of key, operation, state, error and data. */
+export function adoptRows(
+  sql: ReturnType<typeof ledgerStatements>,
+  rows: readonly (readonly Value[])[],
+): void {
+  const grouped = rows.length - (rows.length % TAKEN_AT_ONCE);
+  for (let from = 0; from < grouped; from += TAKEN_AT_ONCE)
+    sql.adoptMany.run(...rows.slice(from, from + TAKEN_AT_ONCE).flat());
+  for (const row of rows.slice(grouped)) sql.adopt.run(...row);
 }
 
 /** The rows of those keys that are in the table. */
@@ -156,7 +172,33 @@ export function guarded<T>(work: () => T): T {
   }
 }
 
-export function damaged(cause: unknown): StateError {
+/** What is in a ledger that nobody has open: whose it is, and whether any call was sent for it. Throws as {@link openLedgerFile} does. */
+export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
+  const db = guarded(() => openLedgerFile(path, false));
+  try {
+    const run = guarded(() => db.query(['value'], "FROM meta WHERE name = 'run'").get());
+    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous = 1', 'carried'];
+    return {
+      run: run && saved<Run>(run.value),
+      hasCalls: calls.some(
+        some => guarded(() => db.query(['key'], `FROM ${some} LIMIT 1`).get()) !== undefined,
+      ),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** A value that was written as JSON. */
+export function saved<T>(text: unknown): T {
+  try {
+    return JSON.parse(String(text)) as T;
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+function damaged(cause: unknown): StateError {
   return new StateError(
     'state_damaged',
     "The run's saved state is damaged. Start over with --restart; answers already in the answer store are not paid for again.",

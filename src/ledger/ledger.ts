@@ -5,20 +5,20 @@ import {
   answerOf,
   attemptColumns,
   type BookedAttempt,
-  columnsOf,
   entryOf,
   type LedgerEntry,
   type Reservation,
 } from './entry.ts';
 import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
 import {
+  adoptRows,
   COPY_AT_ONCE,
-  damaged,
   findRows,
   guarded,
   ledgerStatements,
   openLedgerFile,
   removeNames,
+  saved,
   stateOf,
   WAITING,
 } from './ledger-file.ts';
@@ -199,12 +199,7 @@ export class Ledger {
 
   getMeta<T>(name: string): T | undefined {
     const text = guarded(() => this.#sql.getMeta.get(name))?.value;
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(String(text)) as T;
-    } catch (error) {
-      throw damaged(error);
-    }
+    return text === undefined ? undefined : saved<T>(text);
   }
 
   /** Saves a value together with all outcomes that arrived; durable on return. */
@@ -258,14 +253,14 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, adopted, size} = this.#unwritten;
+    const {attempts, size} = this.#unwritten;
+    const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
     const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const [key, {operation, outcome}] of adopted)
-          this.#sql.adopt.run(key, operation, ...columnsOf(outcome));
+        adoptRows(this.#sql, adopted);
         for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);

@@ -46,7 +46,8 @@ export function isKept(outcome: Outcome): outcome is StoredOutcome {
 /** What a call cost: nothing, its credits for sure, or perhaps. */
 export type Charge = 'free' | 'maybe' | 'spent';
 
-const KEY_LENGTH = 22;
+/** Characters of base64url. */
+export const KEY_LENGTH = 22;
 
 /** A lookup; 132 bits of SHA-256 over its identity: collisions are out of reach, values unreadable. */
 export function lookupOf(operation: Operation, params: Params): Lookup {

@@ -1,5 +1,5 @@
 import type {Operation} from '../operations/table.ts';
-import type {BookedAttempt} from './entry.ts';
+import {type BookedAttempt, columnsOf} from './entry.ts';
 import type {LastingOutcome} from './lookup.ts';
 
 /** What is booked and not in the ledger's file yet. */
@@ -11,6 +11,11 @@ export class Unwritten {
 
   get size(): number {
     return this.attempts.length + this.adopted.size;
+  }
+
+  /** What was taken over, as the ledger's file has it: key, operation, state, error and data. */
+  adoptedRows() {
+    return [...this.adopted].map(([key, {operation, outcome}]) => [key, operation, ...columnsOf(outcome)]);
   }
 
   book(booked: BookedAttempt): void {

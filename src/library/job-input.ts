@@ -161,7 +161,7 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How far a share or the mean score may move before it counts as drift. Default: 10%. */
   readonly driftThreshold?: Setting<'driftThreshold'>;
-  /** How the progress is shown: auto, bar, plain or none. Default: auto. */
+  /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
   /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */
   readonly logLevel?: Setting<'logLevel'>;

@@ -50,7 +50,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
     return prepareRun(settings, options);
   } catch (error) {
     const {env = process.env, onWarning: warn = () => {}} = options;
-    await deliverUnresolved(settings, error, {env, warn});
+    await deliverUnresolved(settings, false, error, {env, warn});
     throw error;
   }
 }
@@ -85,6 +85,7 @@ export function prepareRun(given: object, options: RunJobOptions, source?: Sourc
     {name, inputs: input, output, settings, fromFile: false, placeOf, ...rows},
     env,
     false,
+    options.onWarning,
   );
   const stopper = new Stopper();
   const abort = () => signal !== undefined && stopper.stop(abortedStop(signal));

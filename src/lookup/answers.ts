@@ -5,6 +5,7 @@ import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
+import {Recent} from './recent.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
@@ -37,12 +38,21 @@ interface LeftOver {
   readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
 }
 
+const RECENT_BYTES = 16 * 1_048_576;
+/** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
+const HANGING_ON_IT = 5;
+
 const ALWAYS: NotBefore = {ok: 0, failed: 0};
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
+  /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
+  readonly #recent = new Recent<LastingOutcome>(
+    RECENT_BYTES,
+    (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
+  );
   /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
   readonly #tokens = new Map<string, Task[]>();
 
@@ -51,7 +61,9 @@ export class Answers {
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
-  async ask(waiters: readonly Waiter[]): Promise<void> {
+  async ask(all: readonly Waiter[]): Promise<void> {
+    const waiters = all.filter(waiter => !this.#tellRecent(waiter));
+    if (waiters.length === 0) return;
     // Before anything else: from here to the last value's being pending, no other call of this may run.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
@@ -63,7 +75,7 @@ export class Answers {
       else others.push(waiter);
     }
     const known = this.#options.ledger.find([...fresh.keys()]);
-    for (const [key, {outcome}] of known) if (outcome !== undefined) deliver(fresh, key, outcome);
+    for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
     for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
@@ -160,7 +172,7 @@ export class Answers {
         const outcome = isFresh ? found.outcome : carried?.outcome;
         if (outcome !== undefined) {
           ledger.adopt(operation, key, outcome, known.has(key));
-          deliver(fresh, key, outcome);
+          this.#deliver(fresh, key, outcome);
           continue;
         }
         if (stored === undefined) ledger.notLookedUp(operation);
@@ -221,9 +233,17 @@ export class Answers {
     if (next === undefined) this.#tokens.delete(token);
     else void this.#options.executor.submit(next);
   }
-}
 
-function deliver(fresh: Map<string, Waiter[]>, key: string, outcome: Outcome): void {
-  for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
-  fresh.delete(key);
+  /** What the ledger has, or has just taken over. */
+  #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
+    this.#recent.set(key, outcome);
+    for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
+    fresh.delete(key);
+  }
+
+  #tellRecent({lookup, tell}: Waiter): boolean {
+    const outcome = this.#recent.get(lookup.key);
+    if (outcome !== undefined) tell(outcome);
+    return outcome !== undefined;
+  }
 }

@@ -89,7 +89,15 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
       )[0];
     if (guess !== undefined) guesses.push(guess);
   }
-  return guesses;
+  return guesses.filter(
+    guess =>
+      !isFaint(guess) || !guesses.some(other => other.operation === guess.operation && !isFaint(other)),
+  );
+}
+
+/** What only most of its values speak for is mentioned where nothing else is of its kind. */
+function isFaint({byHeader, confidence, share = 0}: Guess): boolean {
+  return !byHeader && confidence === 'unsure' && share < CONTENT_SPEAKS;
 }
 
 function guessColumn(
@@ -106,6 +114,8 @@ function guessColumn(
   let national = 0;
   let listed = 0;
   let telling = 0;
+  /** Of the same kind, though the service takes none of them. */
+  let others = 0;
   for (const row of sample) {
     const text = column.cell(row);
     if (text === undefined) continue;
@@ -114,6 +124,7 @@ function guessColumn(
     values += 1;
     if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
     if (judged.state === 'invalid' && judged.code === 'ip_list') listed += 1;
+    if (judged.state === 'invalid' && judged.code === 'ipv6_unsupported') others += 1;
     if (judged.state !== 'value') continue;
     valid += 1;
     if (isTelling?.(text) !== false) telling += 1;
@@ -129,10 +140,12 @@ function guessColumn(
   };
   if (byHeader)
     return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
-  if (share === undefined || share < CONTENT_SPEAKS) return undefined;
+  if (share === undefined || valid === 0) return undefined;
+  const isMost = values >= 5 && telling / values >= CONTENT_CONFIRMS;
+  if (share + others / values < CONTENT_SPEAKS) return isMost ? {...base, confidence: 'unsure'} : undefined;
   // Where no header could say otherwise, a few values are enough if there is nothing else.
   const isEnough = values >= 5 || (headless && telling === values);
-  if (telling / values >= CONTENT_SPEAKS && isEnough) return {...base, confidence: 'sure'};
+  if ((telling + others) / values >= CONTENT_SPEAKS && isEnough) return {...base, confidence: 'sure'};
   return isTelling === undefined ? {...base, confidence: 'unsure'} : undefined;
 }
 

@@ -2,16 +2,8 @@ import type {Client} from '../client/client.ts';
 import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
-/**
- * Values leave as calls of this process, which may begin so many milliseconds later where other threads make them. `now`
- * is in milliseconds since the epoch.
- */
-export function localOutlet(
-  client: Pick<Client, 'send'>,
-  now: () => number,
-  shared?: SharedPermits,
-  lagMs: () => number = () => 0,
-): Outlet {
+/** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
+export function localOutlet(client: Pick<Client, 'send'>, now: () => number, shared?: SharedPermits): Outlet {
   return {
     async send(operation, params) {
       const use = shared?.use();
@@ -19,6 +11,6 @@ export function localOutlet(
       use?.over(attempt.kind !== 'not_sent');
       return attempt;
     },
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared, lagMs),
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared),
   };
 }

@@ -1,9 +1,11 @@
 import type {Row} from '../input/row.ts';
 import {intelligenceLookup, type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
+import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, besideToken} from '../operations/verify.ts';
+import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
 /** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
@@ -30,7 +32,8 @@ export type VerdictCells = {readonly actionId: string} & {readonly [Name in Besi
 export type PlanRow = (row: Row) => PlannedCell[];
 
 export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRow {
-  return row => targets.map(target => planTarget(target, row, cells));
+  const plans = targets.map(target => planOf(target, cells));
+  return row => plans.map(plan => plan(row));
 }
 
 /** What was repaired of the cells that are asked about; undefined where nothing was, as in most rows. */
@@ -39,22 +42,56 @@ export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly R
   return all.some(some => some.length > 0) ? all : undefined;
 }
 
-function planTarget(target: Target, row: Row, cells: PlanCells): PlannedCell {
-  const text = target.cell(row);
-  if (text === undefined) return {status: 'empty'};
-  const canonical = operations[target.operation].canonical(text, countryOf(row, cells), cells.rules);
+const EMPTY: PlannedCell = {status: 'empty'};
+
+function planOf({operation, cell}: Target, cells: PlanCells): (row: Row) => PlannedCell {
+  const {canonical} = operations[operation];
+  if (operation === 'verify')
+    return row =>
+      planned(canonical(cell(row) ?? '', undefined, cells.rules), found => askVerdict(found, row, cells));
+  const judge = (text: string, country: string | undefined) =>
+    planned(canonical(text, country, cells.rules), ({value, repairs}) =>
+      toAsk(intelligenceLookup(operation, value), repairs),
+    );
+  const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
+  return row => {
+    const text = cell(row);
+    return text === undefined ? EMPTY : judgeOnce(text, countryOf(row, cells));
+  };
+}
+
+type Judge = (text: string, country: string | undefined) => PlannedCell;
+type Value = Extract<Canonical, {readonly state: 'value'}>;
+
+function planned(canonical: Canonical, ask: (value: Value) => PlannedCell): PlannedCell {
   switch (canonical.state) {
     case 'empty':
-      return {status: 'empty'};
+      return EMPTY;
     case 'invalid':
       return {status: 'invalid', error: canonical.code};
     case 'value':
-      return target.operation === 'verify'
-        ? askVerdict(canonical, row, cells)
-        : toAsk(intelligenceLookup(target.operation, canonical.value), canonical.repairs);
+      return ask(canonical);
     default:
       return canonical satisfies never;
   }
+}
+
+/** Some 16,000 texts. */
+const REMEMBERED_BYTES = 4_000_000;
+/** A lookup with its key, and what holds it. */
+const CELL_BYTES = 150;
+
+/** A phone number is judged in ten times what it takes to know it again; other values are not worth the memory. */
+function remembering(judge: Judge): Judge {
+  const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
+  return (text, country) => {
+    const name = country === undefined ? text : `${country}\0${text}`;
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const cell = judge(text, country);
+    known.set(name, cell);
+    return cell;
+  };
 }
 
 function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): PlannedCell {
@@ -70,11 +107,7 @@ function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | und
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
-function askVerdict(
-  {value: token, repairs = []}: {readonly value: string; readonly repairs?: readonly RepairCode[]},
-  row: Row,
-  cells: PlanCells,
-): PlannedCell {
+function askVerdict({value: token, repairs = []}: Value, row: Row, cells: PlanCells): PlannedCell {
   const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
   const all = [...repairs];
   for (const name of besideNames) {

@@ -29,7 +29,7 @@ export const policyNumbers = {
   largestRamp: 64,
   /** A quota that reads as used up is believed for this long; then a call finds out. */
   quotaPauseMs: 60_000,
-  /** Distinct values of an operation that are tried with few in flight before the run trusts its settings. */
+  /** Calls of an operation that are refused alike before anything is answered, with few in flight: the settings are wrong. */
   canaryValues: 10,
   canaryInFlight: 4,
 } as const;

@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {Row} from '../input/row.ts';
-import {closest} from '../job/closest.ts';
+import {didYouMean, misspelt} from '../job/closest.ts';
 import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -97,7 +97,8 @@ export function requireColumn(
   if (kind === 'ndjson' || columns.includes(name)) return;
   throw new UsageError(
     'unknown_column',
-    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${meant(name, columns)}`,
+    `${setting}: there is no column "${name}" (columns: ${columns.join(', ')}).${didYouMean(name, columns)}`,
+    misspelt(name, columns),
   );
 }
 
@@ -114,10 +115,5 @@ export function doubtColumn(
 }
 
 export function nothingIn(name: string, columns: readonly string[], setting: string): string {
-  return `${setting}: the first rows have nothing in "${name}".${meant(name, columns)}`;
-}
-
-function meant(name: string, columns: readonly string[]): string {
-  const near = closest(name, columns);
-  return near === undefined ? '' : ` Did you mean "${near}"?`;
+  return `${setting}: the first rows have nothing in "${name}".${didYouMean(name, columns)}`;
 }

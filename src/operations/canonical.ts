@@ -1,4 +1,4 @@
-import {type CellRules, type RepairCode, readCell} from './cell.ts';
+import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
  * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
@@ -50,4 +50,18 @@ export function judgeCell<Code extends string>(
     default:
       return cell satisfies never;
   }
+}
+
+/** The same for values which end in no punctuation: where only that makes it none, it is taken off. */
+export function judgeEntry<Code extends string>(
+  raw: string,
+  rules: CellRules | undefined,
+  judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
+): Canonical<Code | keyof typeof anyCellCodes> {
+  return judgeCell(raw, rules, (text, repairs) => {
+    const judged = judge(text, repairs);
+    const entry = judged.state === 'invalid' ? withoutPunctuation(text, repairs) : undefined;
+    const rest = entry && judge(entry.text, entry.repairs);
+    return rest?.state === 'value' ? rest : judged;
+  });
 }

@@ -18,6 +18,7 @@ export const repairCodes = {
   display_name: 'An address with a name, Jo Doe <jo@example.com>.',
   brackets: 'It stood in brackets.',
   port: 'A port stood behind the address.',
+  trailing_punctuation: 'It ended in the punctuation of a list or a sentence.',
   list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
 } as const;
 
@@ -58,8 +59,8 @@ export function readCell(raw: string, {empties}: CellRules = {}): Cell {
 
 const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
   ['formula_text', /^="([^"]*)"$/],
-  ['quoted', /^"([^"]*)"$/],
-  ['quoted', /^'([^']*)'$/],
+  ['quoted', /^["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]$/],
+  ['quoted', /^['‘’‚‛‹›]([^'‘’‚‛‹›]*)['‘’‚‛‹›]$/],
   ['leading_apostrophe', /^'([^']*)$/],
 ];
 
@@ -74,14 +75,24 @@ function unwrap(given: string, repairs: RepairCode[]): string {
   return given;
 }
 
+const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
+
+/** A cell's text without the punctuation behind it; undefined where there is none. */
+export function withoutPunctuation(given: string, before: readonly RepairCode[]) {
+  const text = given.replace(TRAILING, '');
+  if (text === given) return undefined;
+  const repairs: RepairCode[] = [...before, 'trailing_punctuation'];
+  return {text: unwrap(text, repairs), repairs};
+}
+
 /** What exports and people write where they have nothing, by language; whole cells, in small letters. */
 const PLACEHOLDERS = new Set(
   [
     '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',
     'na|n/a|n.a.|n. a.|#n/a|#na|#null!|#value!|#ref!|#name?|#div/0!|#num!|#nv|#wert!|#bezug!|#valeur!',
-    'unknown|not known|tbd|tba|to be defined|not available|not applicable|not provided|not given|missing|blank|empty|(empty)|(blank)|no data|no value',
-    'k.a.|k. a.|k.a|ka|keine angabe|keine angaben|nicht angegeben|nicht vorhanden|nicht bekannt|unbekannt|keine|entfällt|leer',
-    'inconnu|inconnue|non renseigné|non renseignee|non renseignée|non communiqué|néant|aucun|aucune|n.c.|nc|s.o.|sans objet|vide',
+    'unknown|not known|tbd|tba|to be defined|not available|not applicable|not provided|not given|missing|blank|empty|(empty)|(blank)|no data|no value|none given|none provided|xxx|xxxx',
+    'k.a.|k. a.|k.a|ka|keine angabe|keine angaben|nicht angegeben|nicht vorhanden|nicht bekannt|unbekannt|keine|kein|keiner|ohne|entfällt|leer',
+    'inconnu|inconnue|non renseigné|non renseignee|non renseignée|non communiqué|néant|aucun|aucune|n.c.|n/c|nc|s.o.|sans objet|vide',
     'desconocido|desconocida|ninguno|ninguna|sin datos|sin dato|s/d|no disponible|no aplica|no consta|vacío',
     'desconhecido|desconhecida|nenhum|nenhuma|não informado|nao informado|não disponível|não se aplica|sem dados|vazio',
     'sconosciuto|sconosciuta|nessuno|nessuna|n.d.|n/d|nd|non disponibile|non specificato|non applicabile|vuoto',

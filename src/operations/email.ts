@@ -1,6 +1,6 @@
 import {domainToASCII} from 'node:url';
 import {z} from 'zod';
-import {anyCellCodes, type Canonical, invalid, judgeCell, valid} from './canonical.ts';
+import {anyCellCodes, type Canonical, invalid, judgeEntry, valid} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 
@@ -9,6 +9,8 @@ const codes = {
   email_malformed: 'No e-mail address.',
   email_list: 'Several addresses in one cell.',
   email_display_name: 'An address with another one as its name: jo@example.com <al@example.com>.',
+  email_in_text:
+    'An address with words around it, or with punctuation that no address has, such as a curly quote.',
 } as const;
 
 type Code = keyof typeof codes;
@@ -56,15 +58,28 @@ const MAX_ADDRESS = 254;
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
 /** As written, before it is put into ASCII; `domainToASCII` parses a URL's host, which takes more than a domain. */
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
+/** Punctuation beyond ASCII, but for what IDNA has as dots and letters (RFC 5892, appendix A). */
+const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
+const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 /** Labels of letters, digits and inner hyphens; the last one is no number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
 export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
-  return judgeCell(raw, rules, (text, repairs) => {
+  return judgeEntry(raw, rules, (text, repairs) => {
     const judged = judgeAddress(text, repairs);
-    return judged.state === 'value' ? judged : judgeWrapped(text, repairs, judged);
+    const found = judged.state === 'value' ? judged : judgeWrapped(text, repairs, judged);
+    const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';
+    return isMalformed && (ODD.test(text) || holdsAddress(text)) ? invalid('email_in_text') : found;
   });
+}
+
+/** Whether a part of a text is an address by itself. */
+function holdsAddress(text: string): boolean {
+  const parts = text.split(BESIDE);
+  return (
+    parts.length > 1 && parts.some(part => part.includes('@') && judgeAddress(part, []).state === 'value')
+  );
 }
 
 /** What is inside mailto: (RFC 6068) or angle brackets, where nothing beside it can be an address; else the judgement as it was. */
@@ -88,13 +103,15 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<C
   const local = text.slice(0, at);
   if (at === -1 || !LOCAL_PART.test(local))
     return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
-  const written = text.slice(at + 1).replace(/\.$/, '');
+  const written = text.slice(at + 1);
   const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
   const dots =
     !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
   const address = `${local}@${domain}`;
   const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
-  return DOMAIN.test(domain) && fits && !dots ? valid(address, repairs) : invalid('email_malformed');
+  return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)
+    ? valid(address, repairs)
+    : invalid('email_malformed');
 }
 
 function listsAddresses(text: string): boolean {

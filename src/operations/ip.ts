@@ -1,7 +1,7 @@
 import {isIPv4, isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
-import {type Canonical, digitCodes, empty, invalid, isScientific, judgeCell, valid} from './canonical.ts';
+import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
 import {fields, flag, intelligence, place, text} from './operation.ts';
 
@@ -64,7 +64,7 @@ export const ip = intelligence('ip', {
 
 /** IPv4 in dotted-quad form; IPv4-mapped IPv6 counts as the IPv4 address in it. The service takes IPv4 only. */
 export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
-  return judgeCell(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
+  return judgeEntry(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
 }
 
 function judgeIp(

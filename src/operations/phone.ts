@@ -1,6 +1,6 @@
 import {type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/min';
 import {z} from 'zod';
-import {type Canonical, digitCodes, invalid, isScientific, judgeCell, valid} from './canonical.ts';
+import {type Canonical, digitCodes, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
 import {phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
@@ -12,6 +12,8 @@ const codes = {
   phone_too_short: 'Too short for any number, or without its area code.',
   phone_too_long: 'Too long for any number.',
   phone_list: 'Several numbers in one cell.',
+  phone_in_text:
+    'A number with words around it, or with punctuation that no number has, such as a curly quote.',
   country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
 } as const;
 
@@ -56,7 +58,7 @@ export const phone = intelligence('phone', {
     detail: 'no|nr|num|number|nummer|numero|e164',
   },
   // Any long number can be a phone number: without a header only the international form speaks for one.
-  isTelling: given => /^\s*['"]?\+/.test(given),
+  isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
   top: [['phone_countries', ['country']]],
   rules: [
     {when: 'phone.is_threat', add: 45, reason: 'phone_threat'},
@@ -77,7 +79,7 @@ export const phone = intelligence('phone', {
  * is assigned is what the service is asked. `country` is where a number in national form belongs, by code or name.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<Code> {
-  return judgeCell(raw, rules, (text, repairs) => {
+  return judgeEntry(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     return judgePhone(text.slice(uri.length).trim(), found, {...phoneCountry(country), extract: false});
@@ -96,7 +98,10 @@ function judgePhone(text: string, repairs: readonly RepairCode[], options: Parse
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options);
   const number = parsePhoneNumberFromString(text, options);
   // A local number without its area code is possible in its country, but is no whole number.
-  const whole = number?.isPossible() === true && validatePhoneNumberLength(number.number) === undefined;
+  const whole =
+    number?.isPossible() === true &&
+    // What reads as it is written was looked at by now.
+    (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   return whole ? valid(number.number, repairs) : invalid(phoneFault(text, options));
 }
 
@@ -113,12 +118,20 @@ function judgeDecimal(text: string, repairs: readonly RepairCode[], options: Par
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options);
-  if (judged.state !== 'value') return judged;
+  if (judged.state !== 'value')
+    return judged.state === 'invalid' && judged.code === 'country_unknown'
+      ? judged
+      : invalid('decimal_number');
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
 }
 
+/** Quotes, and punctuation beyond ASCII. */
+const ODD = /["']|[^\P{P}\p{ASCII}]/u;
+
 function phoneFault(text: string, options: ParseOptions): Code {
-  if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, ''))) return 'phone_malformed';
+  const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
+  if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
+    return holdsNumber ? 'phone_in_text' : 'phone_malformed';
   const isPlaced = options.defaultCountry !== undefined || options.defaultCallingCode !== undefined;
   if (!isPlaced && !text.startsWith('+')) return 'country_unknown';
   switch (validatePhoneNumberLength(text, options)) {
@@ -128,7 +141,7 @@ function phoneFault(text: string, options: ParseOptions): Code {
     case 'TOO_LONG':
       return 'phone_too_long';
     default:
-      return 'phone_malformed';
+      return holdsNumber && ODD.test(text) ? 'phone_in_text' : 'phone_malformed';
   }
 }
 
@@ -137,5 +150,6 @@ const SHORTEST_LISTED = 7;
 
 function listsPhones(text: string): boolean {
   const parts = text.split(/[,;/|\r\n]/);
+  if (parts.length === 1) return false;
   return parts.filter(part => part.replace(/\D/g, '').length >= SHORTEST_LISTED).length > 1;
 }

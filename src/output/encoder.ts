@@ -4,6 +4,7 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../lookup/plan-row.ts';
+import {Recent} from '../lookup/recent.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
@@ -18,6 +19,7 @@ import {
   type TargetColumns,
   valueAt,
 } from './columns.ts';
+import {type CsvTexts, csvTexts, KeptTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
 
 /** How the output is written. */
@@ -91,27 +93,77 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
     quoted_match: /[\r\n]/,
   };
+  const texts = csvTexts(options);
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
-  const cells = ({row, results, repairs, answers, risk}: EnrichedRow): string[] => {
-    const own = ownCells(row, input, output);
-    const line = output.escapeInput ? own.map(formulaSafe) : [...own];
-    for (const [index, column] of columns.entries())
-      line.push(
-        ...resultCells(results[index] as Result, exact(results[index], answers[index]), column, safe),
-      );
-    if (risk !== undefined) line.push(...riskCells(risk, output.risk));
-    if (output.repairs) line.push(JSON.stringify(repairsByKey(repairs, columns)) ?? '');
-    return line;
+  const own = ({row}: EnrichedRow) => {
+    const cells = ownCells(row, input, output);
+    return output.escapeInput ? cells.map(formulaSafe) : cells;
   };
-  const own = ownNames(input, output);
-  const plain = [...own.input, ...own.added, ...addedNames(columns, output)];
+  const groups = addedTexts(columns, output, texts, safe);
+  const ownName = ownNames(input, output);
+  const plain = [...ownName.input, ...ownName.added, ...addedNames(columns, output)];
   const names = output.escapeInput ? plain.map(formulaSafe) : plain;
   const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
   const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
     head: (output.bom ? '\uFEFF' : '') + sepLine + stringify(header, options),
-    encode: rows => stringify(rows.map(cells), options),
+    encode(rows) {
+      const parts = groups.map(group => group.of(rows));
+      let text = '';
+      for (const [index, cells] of texts(rows.map(own)).entries()) {
+        text += cells;
+        for (const part of parts) text += output.delimiter + part[index];
+        text += output.eol;
+      }
+      return text;
+    },
   };
+}
+
+/** The cells that a group of columns has in these rows, as text. */
+interface GroupTexts {
+  of(rows: readonly EnrichedRow[]): string[];
+}
+
+const RECENT_BYTES = 1_048_576;
+const recentTexts = () => new Recent<string>(RECENT_BYTES, (key, text) => key.length + text.length);
+
+/** What CSV rows get, in groups of columns: what is the same in many rows is laid out once. */
+function addedTexts(
+  columns: readonly TargetColumns[],
+  output: OutputFormat,
+  texts: CsvTexts,
+  safe: (text: string) => string,
+): GroupTexts[] {
+  const groups = columns.map((column, index) => {
+    const resultOf = ({results}: EnrichedRow) => results[index] as Result;
+    // The rows of a value that came lately share its outcome.
+    return new KeptTexts(texts, new WeakMap<Result, string>(), resultOf, row => {
+      const result = resultOf(row);
+      return resultCells(result, exact(result, row.answers[index]), column, safe);
+    });
+  });
+  const keep = <Told>(told: (row: EnrichedRow) => Told, cellsOf: (row: EnrichedRow) => readonly string[]) =>
+    new KeptTexts(texts, recentTexts(), row => JSON.stringify(told(row)) ?? '', cellsOf);
+  const others = [
+    ...(output.risk.length === 0
+      ? []
+      : [
+          keep(
+            ({risk}) => risk,
+            ({risk}) => (risk ? riskCells(risk, output.risk) : []),
+          ),
+        ]),
+    ...(output.repairs
+      ? [
+          keep(
+            ({repairs}) => repairs,
+            ({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''],
+          ),
+        ]
+      : []),
+  ];
+  return [...groups, ...others];
 }
 
 function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {

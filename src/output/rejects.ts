@@ -1,16 +1,17 @@
 import {closeSync, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
-import type {Reject} from '../input/row.ts';
+import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows. */
-export function rejectLine(reject: Reject): string {
+/** A line of the file of rejected rows; the first one has the `header`, so that they can become a list again. */
+export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
-  return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated})}\n`;
+  return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
 }
 
-/** The header above rejected rows that become a list again. */
-export function headerLine(cells: readonly string[], delimiter: string): string {
-  return stringify([[...cells]], {delimiter});
+/** What stands above the rows of an input, as a line; empty where nothing does. */
+export function headerLine(format: InputFormat): string {
+  if (format.kind !== 'csv' || format.header === undefined) return '';
+  return stringify([[...format.header]], {delimiter: format.delimiter});
 }
 
 /** Every line begins so. */

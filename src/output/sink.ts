@@ -114,9 +114,9 @@ export class StreamSink implements Sink {
   }
 
   async write(text: string): Promise<void> {
-    if (this.#error !== undefined) throw unwritable('the output stream', this.#error);
+    if (this.#error !== undefined) throw streamFailed(this.#error);
     await new Promise<void>((resolve, reject) => {
-      this.#stream.write(text, error => (error ? reject(unwritable('the output stream', error)) : resolve()));
+      this.#stream.write(text, error => (error ? reject(streamFailed(error)) : resolve()));
     });
   }
 
@@ -134,6 +134,15 @@ function unwritable(path: string, error: unknown): OutputError {
     `${path} can't be written (${systemReason(error)}). Free the cause (disk space, permissions), then run the same command again: it goes on from the last checkpoint.`,
     {cause: error},
   );
+}
+
+/** There is no checkpoint to go on from; a reader that is gone, as `head` is when it has seen enough, has no cause to free. */
+function streamFailed(error: unknown): OutputError {
+  const message =
+    systemCode(error) === 'EPIPE'
+      ? 'Whoever read the rows is gone (EPIPE), so no more are asked about. A file (-o FILE) takes all of them.'
+      : `The output stream can't be written (${systemReason(error)}). Free the cause, then run the same command again, from the first row.`;
+  return new OutputError('output_unwritable', message, {cause: error});
 }
 
 function shorter(path: string, size: number, bytes: number): StateError {

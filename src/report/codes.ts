@@ -15,15 +15,21 @@ export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
     meaning: 'It has more or fewer fields than the header.',
     advice: 'where they only lack fields at their end: --pad-short-rows',
   },
-  invalid_quote: {meaning: 'A quote stands inside a field that is not quoted, or text behind a closing one.'},
-  unclosed_quote: {meaning: 'A quote is opened and never closed.'},
+  invalid_quote: {
+    meaning: 'A quote stands inside a field that is not quoted, or text behind a closing one.',
+    advice: 'quote the whole field and double the quotes in it',
+  },
+  unclosed_quote: {meaning: 'A quote is opened and never closed.', advice: 'close it, or double it'},
   too_large: {meaning: 'It is larger than --max-record-size.', advice: 'raise --max-record-size'},
   invalid_encoding: {
     meaning: 'It is not text in the encoding of the list.',
-    advice: 'name its encoding, such as --encoding windows-1252',
+    advice: 'name its encoding (--encoding), or save the list as UTF-8',
   },
-  invalid_json: {meaning: 'The line is no JSON.'},
-  not_an_object: {meaning: 'The line is JSON, but no object.'},
+  invalid_json: {
+    meaning: 'The line is no JSON.',
+    advice: 'one object a line; a .json list may have them over several',
+  },
+  not_an_object: {meaning: 'The line is JSON, but no object.', advice: 'write {"name": value}'},
 };
 
 /** Values that were not asked about on purpose, or not any more. */
@@ -78,6 +84,18 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
+/** What to do where the setting that the advice names is set already, by that setting: the first that is. */
+const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  country_unknown: {
+    defaultCountry: 'the country column names none that is known: put it right',
+    country: 'put the country column right; where it is empty: --default-country US',
+  },
+  ip_list: {ipFromList: 'the entry that is meant is missing, or not the only one: put the cell right'},
+  column_count: {padShortRows: 'it has more fields than the header: put it right'},
+  invalid_encoding: {encoding: 'it is in another encoding than --encoding says: export it again as UTF-8'},
+  unreadable_characters: {encoding: 'export the list again as UTF-8'},
+};
+
 const named: Readonly<Record<string, Told>> = {...rejectCodes, ...skipCodes, ...callCodes};
 
 /** A code's own word, of `ip.ip_range` or `signup_ip.ip_range`. */
@@ -92,9 +110,13 @@ export function meaningOf(code: string): string {
   return Object.hasOwn(named, word) ? (named[word]?.meaning ?? '') : '';
 }
 
-/** What to do about it; undefined where there is nothing but to put the list right. */
-export function adviceOf(code: string): string | undefined {
+/** What to do about it, under these settings; undefined where there is nothing but to put the list right. */
+export function adviceOf(code: string, settings: Readonly<Record<string, unknown>> = {}): string | undefined {
   const word = wordOf(code);
+  const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);
+  const others = Object.hasOwn(adviceWhenSet, word) ? (adviceWhenSet[word] ?? {}) : {};
+  const set = Object.keys(others).find(isSet);
+  if (set !== undefined) return others[set];
   if (Object.hasOwn(valueAdvice, word)) return valueAdvice[word];
   return Object.hasOwn(named, word) ? named[word]?.advice : undefined;
 }

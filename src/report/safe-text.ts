@@ -1,5 +1,5 @@
-/** C0, C1 and DEL, but for tabs and line ends: what steers a terminal. */
-const CONTROL = /(?![\t\n])\p{Cc}/gu;
+/** C0, C1 and DEL, but for tabs and line ends, and what turns the direction of writing: what steers a terminal. */
+const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A text without control characters: reports are looked at in terminals and CI logs too. */
 export function withoutControls(text: string): string {

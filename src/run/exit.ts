@@ -2,6 +2,7 @@ import {type ExitCode, exitCodes} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
 import {operationNames} from '../operations/table.ts';
 import {type Counters, failures, unasked} from './books/counters.ts';
+import type {Counted} from './stop.ts';
 
 /**
  * The exit code of a run that wrote all its rows, and why. Where rejections are kept, they are answers: no other run would
@@ -23,8 +24,7 @@ export function completedExit(
 /** Whether `count` of `total` is more than a limit such as `100` or `1%`. A share says nothing of the first few. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
-  count: number,
-  total: number,
+  {count, total}: Counted,
 ): boolean {
   if (limit === undefined) return false;
   if ('count' in limit) return count > limit.count;

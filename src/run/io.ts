@@ -1,8 +1,32 @@
 import type {Logger} from 'pino';
-import type {Transport, TransportOptions} from '../client/transport.ts';
+import type {Transport, TransportOptions} from '../client/http/transport.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+
+/** How far something is: its share between 0 and 1, and how many rows, where these are known. */
+export interface Reached {
+  readonly share?: number | undefined;
+  readonly rows?: number;
+}
+
+/** Told of what may take its time before the first call or after the last one, and how far that is; returns its end. */
+export type Phase = (what: string, reached: () => Reached) => () => void;
+
+/** Does what may take its time, and tells of it meanwhile. */
+export async function during<T>(
+  {phase}: Pick<RunIo, 'phase'>,
+  what: string,
+  reached: () => Reached,
+  work: () => Promise<T>,
+): Promise<T> {
+  const end = phase?.(what, reached);
+  try {
+    return await work();
+  } finally {
+    end?.();
+  }
+}
 
 /** Where a run meets the world; a test can put its own in place. */
 export interface RunIo {
@@ -22,6 +46,7 @@ export interface RunIo {
   readonly warn: (sentence: string) => void;
   /** Told once it is clear that a run has work to do, before anything is sent; it throws where that is not to be. */
   readonly mayBegin?: (job: Job) => Promise<void>;
+  readonly phase?: Phase;
   /** How long to wait for an answer store that another program keeps locked. */
   readonly storePatienceMs?: number;
   /** What carries the calls to a live service; HTTP by default. */

@@ -147,6 +147,9 @@ async function underWay(session: Session, watch: Watch, work: Work): Promise<voi
 /** source → plan → answers → in order → sink, until the input ends or the run stops. */
 async function throughFiles(session: Session): Promise<void> {
   const {stopper, window} = session;
+  // What earlier attempts wrote counts too: the same command again would pass the limit by a little each time.
+  checkLimits(session);
+  if (stopper.reason !== undefined) return;
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
   const writing = ending(write(session));
   await ending(read(session));
@@ -213,7 +216,8 @@ export function checkLimits({job, writer, stopper}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = writer;
   const {written, rejected} = counters.rows;
-  if (exceeds(maxErrors, failures(counters), asked(counters)))
-    stopper.stop(limitStop('max-errors', failures(counters)));
-  if (exceeds(maxRejects, rejected, written + rejected)) stopper.stop(limitStop('max-rejects', rejected));
+  const errors = {count: failures(counters), total: asked(counters)};
+  const rejects = {count: rejected, total: written + rejected};
+  if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));
+  if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max-rejects', rejects));
 }

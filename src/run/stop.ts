@@ -1,14 +1,21 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
+import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
-import {many} from '../report/format.ts';
+import {duration, many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import {exhaustedMessage} from './open/budgets.ts';
+
+/** So many, of so many. */
+export interface Counted {
+  readonly count: number;
+  readonly total: number;
+}
 
 /** Why a run ends before its input does. */
 export interface Stop {
@@ -20,6 +27,8 @@ export interface Stop {
   readonly message: string;
   /** When it makes sense to come back, in milliseconds since the epoch. */
   readonly comeBackMs?: number | undefined;
+  /** What a limit of the user's own was held against, so that a higher one can be named. */
+  readonly counted?: Counted | undefined;
   /** The error behind it, where there was one. */
   readonly error?: unknown;
 }
@@ -75,17 +84,18 @@ export class Stopper {
 type LedgerAtEnd = Pick<Ledger, 'budget' | 'earlier'>;
 
 /** What it means for the run that its executor stopped. */
-export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd): Stop {
+export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd, endpoint: Endpoint): Stop {
+  const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
     case 'fatal':
       return {
         status: reason.attempt.reason === 'credits' ? 'interrupted' : 'failed',
         reason: reason.attempt.reason,
         exitCode: exitCodeOf(reason.attempt),
-        message: `${sentence(explain(reason.attempt))} Nothing more was sent.`,
+        message: `${sentence(explain(reason.attempt, keyFrom))} Nothing more was sent.`,
       };
     case 'refused':
-      return refused(reason);
+      return refused(reason, keyFrom);
     case 'outage':
       return {
         status: 'interrupted',
@@ -125,14 +135,17 @@ export function stopFor(error: unknown): Stop {
   return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
 }
 
-function refused({operation, code, credentials}: Extract<ExecutorStop, {kind: 'refused'}>): Stop {
+function refused(
+  {operation, code, credentials}: Extract<ExecutorStop, {kind: 'refused'}>,
+  keyFrom = 'BULK_ENRICH_API_KEY',
+): Stop {
   const all = `All of the first ${policyNumbers.canaryValues} ${operation} calls were rejected with "${code}", so the run stopped before it spent more.`;
   if (credentials)
     return {
       status: 'failed',
       reason: 'credentials',
       exitCode: exitCodes.credentials,
-      message: `${all} Check BULK_ENRICH_API_KEY and what it may do.`,
+      message: `${all} Check ${keyFrom} and what it may do.`,
     };
   return {
     status: 'failed',
@@ -169,7 +182,7 @@ export function publishedInstead({message}: Stop): string {
 /** The time that the job gives the run is up. */
 export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'settings' | 'untilMs'>): Stop {
   const limits = [
-    ...(maxDuration === undefined ? [] : [`--max-duration, ${Math.round(maxDuration / 1_000)} s`]),
+    ...(maxDuration === undefined ? [] : [`--max-duration, ${duration(maxDuration)}`]),
     ...(untilMs === undefined ? [] : [`--until, ${new Date(untilMs).toISOString()}`]),
   ];
   return {
@@ -181,21 +194,23 @@ export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'sett
 }
 
 /** A limit of the user's own was reached. */
-export function limitStop(limit: 'max-errors' | 'max-rejects', value: number): Stop {
+export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop {
   switch (limit) {
     case 'max-errors':
       return {
         status: 'failed',
         reason: 'max_errors',
         exitCode: exitCodes.limit,
-        message: `${value} lookups failed, more than --max-errors allows.`,
+        counted,
+        message: `${counted.count} lookups failed, more than --max-errors allows.`,
       };
     case 'max-rejects':
       return {
         status: 'failed',
         reason: 'max_rejects',
         exitCode: exitCodes.input,
-        message: `${value} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
+        counted,
+        message: `${counted.count} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
       };
     default:
       return limit satisfies never;

@@ -1,5 +1,7 @@
+import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
+import {didYouMean, misspelt} from '../job/closest.ts';
 import {type PlaceOf, readYaml} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
@@ -30,6 +32,13 @@ export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet |
 }
 
 function rulesFile(path: string): RuleSet {
+  const words = ['default', 'none'];
+  if (!existsSync(path))
+    throw new UsageError(
+      'score_file',
+      `There is no file of score rules ${path}.${didYouMean(path, words)}`,
+      misspelt(path, words),
+    );
   const file = readYaml(path, 'file of score rules', 'score');
   // As it stands in a job, with its name, or what stands under that.
   const within = isUnderScore(file.value) ? ['score'] : [];
@@ -51,9 +60,7 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
-  const what = issue?.message.startsWith('Unrecognized')
-    ? `there is no such setting (known: ${Object.keys(scoreRules.shape).join(', ')})`
-    : (issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules');
+  const what = issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules';
   return `${placeOf(path)}: ${what}.`;
 }
 

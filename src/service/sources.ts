@@ -1,8 +1,8 @@
-import {findCityFile} from './data/city-table.ts';
 import {cityPackage, installedVersion} from './data/installed-version.ts';
 import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
+import {findCityFile} from './data/tables/city-table.ts';
 
 /** `GET /_sources`: where the answers come from. */
 export interface Sources {

@@ -1,4 +1,4 @@
-// What needs no service: rows a second of `plan` with three columns, `--help` beside `node -e 0`, and how soon a run says
+// What needs no service: rows a second of `plan` with three columns beside a plain copy of the list, `--help` beside `node -e 0`, and how soon a run says
 // something.
 //
 //   LOCAL_ROWS=300000 node test/bench/local.mjs
@@ -42,7 +42,11 @@ async function firstOutput(args) {
 const columns = ['--ip', 'ip', '--phone', 'phone', '--email', 'email'];
 try {
   const planMs = least([bin, 'plan', input, ...columns, '--endpoint', 'embedded'], 2);
-  console.log(`plan, three columns: ${Math.round((rows / planMs) * 1_000)} rows/s (${rows} rows)`);
+  const copyMs = least([fileURLToPath(new URL('copy.mjs', import.meta.url)), input, '/dev/null'], 2);
+  const perSecond = ms => Math.round((rows / ms) * 1_000);
+  console.log(
+    `plan, three columns: ${perSecond(planMs)} rows/s (${rows} rows), ${(copyMs / planMs).toFixed(2)} of the plain copy's ${perSecond(copyMs)}`,
+  );
   const bareMs = least(['-e', '0']);
   const helpMs = least([bin, '--help']);
   console.log(`--help: ${helpMs.toFixed(0)} ms, ${(helpMs / bareMs).toFixed(2)} times node -e 0`);

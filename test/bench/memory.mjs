@@ -8,12 +8,15 @@ import {createWriteStream, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {Ledger} from '../../dist/ledger/ledger.js';
-import {intelligenceLookup} from '../../dist/ledger/lookup.js';
-import {openStore} from '../../dist/ledger/store/store.js';
 import {atShares, watch} from './anon-rss.mjs';
+import {fromSrc} from './from-src.mjs';
 import {startService} from './service.mjs';
 
+const {Ledger, intelligenceLookup, openStore} = await fromSrc(
+  'ledger/ledger',
+  'ledger/lookup',
+  'ledger/store/store',
+);
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);
 const distinct = Number(process.env.MEMORY_DISTINCT ?? 50_000);
 const IN_FLIGHT = 64;
@@ -94,7 +97,7 @@ async function books() {
       lookups.map(({key}) => key),
       'ip',
     );
-    const booking = ({key}) => ({key, operation: 'ip', cost: 1, known: false});
+    const booking = ({key}) => ({key, operation: 'ip', cost: 1, known: false, dispatch: 1});
     ledger.reserve(lookups.map(booking));
     const settled = {status: 'ok', data};
     await Promise.all(
@@ -102,7 +105,7 @@ async function books() {
         ledger.record({...booking(lookup), attempt, charge: 'spent', retry: false, settled}),
       ),
     );
-    for (const lookup of lookups) store.put(lookup, data);
+    for (const lookup of lookups) store.put(lookup, settled);
     spent += performance.now() - startedAt;
     if ((from / IN_FLIGHT) % 50 === 0)
       samples.push(Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024);

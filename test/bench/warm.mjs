@@ -1,25 +1,38 @@
-// A warm run: every answer is in the store, so that nothing is sent (nobody listens at the base URL). Held against a plain
-// copy of the same file by csv-parse and csv-stringify.
+// Warm nights: every answer is in the store, so that nothing is sent (nobody listens at the base URL). Rows a second of
+// CPU (user and system, all threads of the process), with the default scoring rules and without, held against a plain
+// copy by csv-parse and csv-stringify of the same file, and of the output, which is some times as wide. Programs take
+// turns. "Rows" is without what a run of one row takes: the start and the end.
 //
-//   WARM_ROWS=1000000 node test/bench/warm.mjs
+//   WARM_ROWS=300000 WARM_DISTINCT=100000 WARM_LOOKUPS=ip WARM_ROUNDS=3 node test/bench/warm.mjs
+//   WARM_LOOKUPS=ip,phone,email node test/bench/warm.mjs
+//   WARM_PROFILE=/tmp/profiles node test/bench/warm.mjs     # V8's profiles of one run with scoring and one without
 import {spawn} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {intelligenceLookup} from '../../dist/ledger/lookup.js';
-import {openStore} from '../../dist/ledger/store/store.js';
-import {atShares, watch} from './anon-rss.mjs';
+import {fromSrc} from './from-src.mjs';
 
-const rows = Number(process.env.WARM_ROWS ?? 100_000);
+const {intelligenceLookup, openStore} = await fromSrc('ledger/lookup', 'ledger/store/store');
+
+const rows = Number(process.env.WARM_ROWS ?? 300_000);
+const distinct = Math.min(rows, Number(process.env.WARM_DISTINCT ?? 100_000));
+const rounds = Number(process.env.WARM_ROUNDS ?? 3);
+const lookups = (process.env.WARM_LOOKUPS ?? 'ip').split(',');
 const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const rusage = fileURLToPath(new URL('rusage.mjs', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-warm-'));
 const path = name => join(directory, name);
-const ipOf = i => `${1 + (i >> 24)}.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
 const baseUrl = 'http://127.0.0.1:9';
 
-const answer = i =>
-  JSON.stringify({
+const values = {
+  ip: i => `${1 + (i >> 24)}.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`,
+  phone: i => `+1202${200 + Math.floor(i / 10_000)}${String(i % 10_000).padStart(4, '0')}`,
+  email: i => `person${i}@example.com`,
+};
+
+const answers = {
+  ip: i => ({
     is_vpn: i % 7 === 0,
     is_datacenter_proxy: false,
     is_residential_proxy: false,
@@ -29,17 +42,33 @@ const answer = i =>
     city: 'Exampleville',
     country: 'US',
     continent: 'NA',
-    latitude: 12.5,
-    longitude: -122.4,
+    latitude: Number((((i % 18_000) + 0.37) / 100 - 90).toFixed(4)),
+    longitude: Number((((i % 35_989) + 0.37) / 100 - 180).toFixed(4)),
     asn_number: 64496 + (i % 16),
     asn_organization: `Example Network ${i % 16}, Inc.`,
     isp: `Example Network ${i % 16}`,
-  });
+  }),
+  phone: i => ({is_valid: true, country: 'US', line_type: i % 5 === 0 ? 'VOIP' : 'MOBILE'}),
+  email: i => ({
+    is_valid: true,
+    is_trusted: i % 9 !== 0,
+    has_aliasing: false,
+    trust_score: i % 100,
+    normalized_email: `person${i}@example.com`,
+    domain: 'example.com',
+  }),
+};
 
-function writeInput() {
-  const parts = ['id,name,ip,note\n'];
-  for (let i = 0; i < rows; i++) parts.push(`${i},Test Person ${i},${ipOf(i)},"a, b"\n`);
-  writeFileSync(path('input.csv'), parts.join(''));
+/** Values repeat as they do in a list: not side by side, and not in turns. */
+const valueAt = row => (row < distinct ? row : (row * 7_919) % distinct);
+
+function writeInput(name, count) {
+  const parts = [`id,name,${lookups.join(',')},note\n`];
+  for (let row = 0; row < count; row++) {
+    const cells = lookups.map(lookup => values[lookup](valueAt(row)));
+    parts.push(`${row},Test Person ${row},${cells.join(',')},"a, b"\n`);
+  }
+  writeFileSync(path(name), parts.join(''));
 }
 
 function fillStore() {
@@ -52,54 +81,107 @@ function fillStore() {
       throw new Error(sentence);
     },
   });
-  for (let i = 0; i < rows; i++)
-    store.put(intelligenceLookup('ip', ipOf(i)), {status: 'ok', data: answer(i)});
+  for (const lookup of lookups)
+    for (let i = 0; i < distinct; i++)
+      store.put(intelligenceLookup(lookup, values[lookup](i)), {
+        status: 'ok',
+        data: JSON.stringify(answers[lookup](i)),
+      });
   store.close();
 }
 
-function runWarm() {
-  const args = [
-    'run',
-    path('input.csv'),
-    '-o',
-    path('output.csv'),
-    '--ip',
-    'ip',
-    '--store',
-    path('store'),
-    '--quiet',
-  ];
-  const env = {...process.env, BULK_ENRICH_BASE_URL: baseUrl, BULK_ENRICH_API_KEY: 'bench'};
-  return watch(spawn(process.execPath, [bin, ...args], {env, stdio: ['ignore', 'inherit', 'inherit']}));
+/** Runs node with these arguments; what it used, as rusage.mjs says it. */
+function used(args) {
+  const usage = path('usage.json');
+  const own = {HOME: directory, XDG_CACHE_HOME: directory, XDG_STATE_HOME: directory, BENCH_USAGE: usage};
+  const env = {...process.env, ...own, BULK_ENRICH_BASE_URL: baseUrl, BULK_ENRICH_API_KEY: 'bench'};
+  const child = spawn(process.execPath, ['--import', rusage, ...args], {
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', code => {
+      if (code !== 0) reject(new Error(`ended with ${code}`));
+      else resolve(JSON.parse(readFileSync(usage, 'utf8')));
+    });
+  });
 }
 
-function copy() {
-  const script = `
-    import {createReadStream, createWriteStream} from 'node:fs';
-    import {pipeline} from 'node:stream/promises';
-    import {parse} from '${import.meta.resolve('csv-parse')}';
-    import {stringify} from '${import.meta.resolve('csv-stringify')}';
-    await pipeline(createReadStream(process.argv[1]), parse(), stringify(), createWriteStream(process.argv[2]));
-  `;
-  const args = ['--input-type=module', '-e', script, path('output.csv'), path('copy.csv')];
-  return watch(spawn(process.execPath, args, {stdio: 'inherit'}));
+async function warmRun(input, score, flags = []) {
+  const columns = lookups.flatMap(lookup => [`--${lookup}`, lookup]);
+  const args = ['run', path(input), '-o', path('output.csv'), ...columns, '--store', path('store')];
+  const usage = await used([...flags, bin, ...args, '--score', score, '--quiet', '--force']);
+  const summary = JSON.parse(readFileSync(path('output.summary.json'), 'utf8'));
+  if (summary.calls.total !== 0) throw new Error('the run was not warm');
+  return usage;
 }
+
+const COPY = `
+  import {createReadStream, createWriteStream} from 'node:fs';
+  import {pipeline} from 'node:stream/promises';
+  import {parse} from '${import.meta.resolve('csv-parse')}';
+  import {stringify} from '${import.meta.resolve('csv-stringify')}';
+  await pipeline(createReadStream(process.argv[1]), parse(), stringify(), createWriteStream(process.argv[2]));
+`;
+const copy = name => used(['--input-type=module', '-e', COPY, path(name), path('copy.csv')]);
+
+const median = all => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+
+const programs = {
+  'plain copy of the input': () => copy('input.csv'),
+  'plain copy of the output': () => copy('output.csv'),
+  'warm run, no score': () => warmRun('input.csv', 'none'),
+  'warm run, default score': () => warmRun('input.csv', 'default'),
+};
+const starts = {copy: () => copy('one.csv'), warm: () => warmRun('one.csv', 'default')};
 
 try {
-  writeInput();
+  writeInput('input.csv', rows);
+  writeInput('one.csv', 1);
   fillStore();
-  const warm = await runWarm();
-  const {calls, lookups} = JSON.parse(readFileSync(path('output.summary.json'), 'utf8'));
-  if (warm.code !== 0 || calls.total !== 0 || lookups.ip.from_cache !== rows)
-    throw new Error('the run was not warm');
-  const plain = await copy();
-  const perSecond = ({seconds}) => Math.round(rows / seconds);
-  console.log(`${rows} rows, all values distinct, all answers in the store: 0 calls`);
+  if (process.env.WARM_PROFILE !== undefined)
+    for (const score of ['none', 'default'])
+      await warmRun('input.csv', score, [
+        '--cpu-prof',
+        `--cpu-prof-dir=${process.env.WARM_PROFILE}/${score}`,
+      ]);
+  const start = {};
+  for (const [name, measure] of Object.entries(starts)) start[name] = (await measure()).cpuUs;
+  await warmRun('input.csv', 'default');
+  const width = (statSync(path('output.csv')).size / statSync(path('input.csv')).size).toFixed(1);
   console.log(
-    `warm run   ${perSecond(warm)} rows/s, anonymous memory ${atShares(warm.samples).join(' / ')} MiB at 10 / 50 / 100%`,
+    `${rows} rows, ${distinct} values each of ${lookups}, all known; output ${width} times as wide`,
   );
-  console.log(`plain copy ${perSecond(plain)} rows/s (csv-parse and csv-stringify, the output's width)`);
-  console.log(`ratio      ${(plain.seconds / warm.seconds).toFixed(2)}`);
+  const all = Object.fromEntries(Object.keys(programs).map(name => [name, []]));
+  for (let round = 0; round < rounds; round++)
+    for (const [name, measure] of Object.entries(programs)) all[name].push(await measure());
+  const figures = Object.entries(all).map(([name, usages]) => {
+    const cpu = median(usages.map(({cpuUs}) => cpuUs));
+    const begun = start[name.startsWith('warm') ? 'warm' : 'copy'];
+    const [least, most] = [Math.min, Math.max].map(of => of(...usages.map(({cpuUs}) => cpuUs)));
+    const wall = median(usages.map(({wallMs}) => wallMs));
+    const memory = Math.round(median(usages.map(({maxRssKb}) => maxRssKb)) / 1024);
+    return {name, whole: rows / cpu, rowPhase: rows / (cpu - begun), cpu, least, most, wall, memory};
+  });
+  const [plain, wide] = figures;
+  console.log(
+    'program | rows/s | of input copy | of output copy | whole | of input copy | wall rows/s | CPU s | MB',
+  );
+  for (const {name, whole, rowPhase, cpu, least, most, wall, memory} of figures)
+    console.log(
+      [
+        name.padEnd(24),
+        Math.round(rowPhase * 1e6),
+        (rowPhase / plain.rowPhase).toFixed(2),
+        (rowPhase / wide.rowPhase).toFixed(2),
+        Math.round(whole * 1e6),
+        (whole / plain.whole).toFixed(2),
+        Math.round((rows / wall) * 1e3),
+        `${(cpu / 1e6).toFixed(2)} (${(least / 1e6).toFixed(2)} to ${(most / 1e6).toFixed(2)})`,
+        memory,
+      ].join(' | '),
+    );
 } finally {
   rmSync(directory, {recursive: true, force: true});
 }

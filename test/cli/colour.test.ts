@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {painter, showsColours} from '../../src/cli/terminal/colour.ts';
+import {printable} from '../../src/cli/terminal/printable.ts';
 
 test.each<[string, boolean, Record<string, string>, boolean]>([
   ['a terminal', true, {TERM: 'xterm-256color'}, true],
@@ -15,5 +16,5 @@ test.each<[string, boolean, Record<string, string>, boolean]>([
 ])('%s', (_, isTerminal, env, expected) => {
   expect(showsColours(isTerminal, env)).toBe(expected);
   const shown = painter({isTTY: isTerminal}, env)('red', 'Error:');
-  expect(shown).toBe(expected ? '\u001B[31mError:\u001B[39m' : 'Error:');
+  expect(printable(shown)).toBe(expected ? '\u001B[31mError:\u001B[39m' : 'Error:');
 });

@@ -2,13 +2,14 @@ import {execFileSync, spawnSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
 
 it.each(['bash', 'zsh', 'fish'])(
   'completion for %s knows every command, and flags from the schema',
   async shell => {
     using sandbox = createSandbox();
-    const {code, stdout} = await sandbox.run(['completion', shell]);
+    const {code, stdout} = await runHere(sandbox, ['completion', shell]);
     expect(code).toBe(0);
     for (const word of ['plan', 'lookup', 'verify', 'serve', 'purge', 'max-credits'])
       expect(stdout).toContain(word);
@@ -17,7 +18,7 @@ it.each(['bash', 'zsh', 'fish'])(
 
 it('completion for another shell is a usage error', async () => {
   using sandbox = createSandbox();
-  expect(await sandbox.run(['completion', 'tcsh'])).toMatchObject({
+  expect(await runHere(sandbox, ['completion', 'tcsh'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('fish'),
   });
@@ -122,7 +123,8 @@ test.each([
     `'1:first:(${intelligenceNames.join(' ')})'`,
   ],
   ['fish', "-l 'endpoint' -x -a 'embedded live'", `from lookup' -x -a '${intelligenceNames.join(' ')}'`],
-])('in %s the words that an argument or a flag can be are there', (shell, ...parts) => {
-  const script = execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
-  for (const part of parts) expect(script).toContain(part);
+])('in %s the words that an argument or a flag can be are there', async (shell, ...parts) => {
+  using sandbox = createSandbox();
+  const {stdout} = await runHere(sandbox, ['completion', shell]);
+  for (const part of parts) expect(stdout).toContain(part);
 });

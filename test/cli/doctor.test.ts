@@ -36,6 +36,20 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   expect(sandbox.files()).toEqual([]);
 });
 
+test('a key file that others may use is warned of, with what to do', async () => {
+  using sandbox = createSandbox();
+  const file = sandbox.write('../key', KEY);
+  const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY_FILE: file};
+  chmodSync(file, 0o644);
+  const {of} = await doctor(sandbox, [], env);
+  expect(of('key file')).toMatchObject({
+    state: 'warning',
+    detail: expect.stringContaining(`chmod 600 ${file}`),
+  });
+  chmodSync(file, 0o600);
+  expect((await doctor(sandbox, [], env)).of('key file')).toBeUndefined();
+});
+
 test('--call says its price first, and makes one lookup', async () => {
   await using server = await startApiServer({key: KEY});
   using sandbox = createSandbox();

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
 import type {PlanReport as Plan} from '../../src/estimate/estimate.ts';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
 import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {type Service, startService} from '../e2e/service.ts';
@@ -157,5 +158,21 @@ describe('after some runs, named and not, cut off and gone on with', () => {
       bytes: 0,
     });
     await checked('lookup', 'lookup', 'ip', '203.0.113.7', '--json');
+  });
+
+  test('a damaged line is passed over; a damaged summary, or one that is no text, ends with what to do', async () => {
+    const {length} = (await checked<Runs>('runs', 'runs', '--json')).runs;
+    const db = new Sqlite(join(sandbox.home, 'state', 'bulk-enrich', 'runs.db'), {
+      synchronous: 'OFF',
+      busyTimeoutMs: 5_000,
+    });
+    const [run] = db.query(['run_id'], 'FROM run ORDER BY id LIMIT 1').all();
+    db.exec("UPDATE run SET summary = '{'; UPDATE run SET line = '{' WHERE id = 1");
+    expect((await checked<Runs>('runs', 'runs', '--json')).runs).toHaveLength(length - 1);
+    const unusable = {code: 9, stderr: expect.stringContaining('remove runs.db')};
+    expect(await here('runs', String(run?.run_id))).toMatchObject(unusable);
+    db.exec("UPDATE run SET line = CAST(x'ff' AS TEXT) WHERE id = 1");
+    db.close();
+    expect(await here('spend')).toMatchObject(unusable);
   });
 });

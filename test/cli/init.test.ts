@@ -38,6 +38,36 @@ it('init reads a list as it is told to, and the job does too', async () => {
   });
 });
 
+it('init sees that there is no header, and writes a job that runs', async () => {
+  using sandbox = createSandbox();
+  sandbox.write(
+    'list.csv',
+    Array.from({length: 6}, (_, n) => `${n},u${n}@example.com,192.0.2.${n}\n`).join(''),
+  );
+  const init = await runHere(sandbox, ['init', 'list.csv']);
+  expect(init).toMatchObject({code: 0, stderr: expect.stringContaining('no header')});
+  expect(sandbox.read('list.yaml')).toMatch(/^header: false$[\s\S]*^ip: column_3\nemail: column_2$/m);
+  const plan = await runHere(sandbox, ['plan', '--job', 'list.yaml']);
+  expect(plan).toMatchObject({code: 0, stdout: expect.stringContaining('6 rows')});
+});
+
+it.each([
+  [
+    'a list that can not be read',
+    Buffer.from(`name,email\n${'\xb3\xaf\xb0\xee\xc0\xcc,a@example.com\n'.repeat(6)}`, 'latin1'),
+    8,
+    'save it as UTF-8',
+  ],
+  ['an unknown country', 'phone,country\n030 23125 001,Germany\n030 23125 002,Germanny\n', 0, 'Germanny'],
+])('init says of %s what plan says', async (_, text, code, says) => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', text);
+  expect(await runHere(sandbox, ['init', 'list.csv'])).toMatchObject({
+    code,
+    stderr: expect.stringContaining(says),
+  });
+});
+
 it('init leaves an existing file alone, and says what to do', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);

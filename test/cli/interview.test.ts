@@ -10,7 +10,7 @@ const FACTS = {
   path: 'list.yaml',
   input: 'list.csv',
   output: 'out.csv',
-  directory: '/srv/a b',
+  directory: '/srv/a b%',
   program: '/usr/bin/node /opt/bin.js',
   reading: {maxRecordSize: '4096'},
 };
@@ -81,6 +81,14 @@ describe('a person is asked only what the list does not tell', () => {
     expect(asked[0]).toContain('some without a country in "land"');
   });
 
+  test('which of several addresses in a cell is meant', async () => {
+    const list = {x_forwarded_for: '192.0.2.1, 198.51.100.7'};
+    const {asked, answers} = await interviewed(list, ['middle', 'last']);
+    expect(asked.filter(question => question.includes('several IP addresses'))).toHaveLength(2);
+    expect(answers).toMatchObject({columns: {ip: ['x_forwarded_for']}, ipFromList: 'last'});
+    expect(parse(jobFile(FACTS, answers))).toMatchObject({ip_from_list: 'last'});
+  });
+
   test('whether a column is what its name says', async () => {
     const list = {ip: 'yes', email: 'jo@example.com'};
     expect((await interviewed(list, ['perhaps', 'y'])).answers.columns.ip).toEqual(['ip']);
@@ -108,7 +116,7 @@ describe('the job file', () => {
   test('replaces last night’s output, and says how to run it', async () => {
     const {answers} = await interviewed({'ip=': '192.0.2.1', email: 'jo@example.com'}, ['live', '7']);
     const text = jobFile(FACTS, answers);
-    expect(text).toContain("cd '/srv/a b' && /usr/bin/node /opt/bin.js run --job list.yaml");
+    expect(text).toContain("cd '/srv/a b\\%' && /usr/bin/node /opt/bin.js run --job list.yaml");
     expect(parse(text)).toEqual({
       name: 'list',
       input: 'list.csv',

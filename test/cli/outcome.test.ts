@@ -1,9 +1,11 @@
 import {expect, test, vi} from 'vitest';
 import type {Console} from '../../src/cli/console.ts';
 import {renderOutcome} from '../../src/cli/terminal/outcome.ts';
+import {OutputError} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {RunOutcome} from '../../src/run/run-outcome.ts';
+import {stopFor} from '../../src/run/stop.ts';
 import {fullSummary} from '../report/summaries.ts';
 
 const summary = fullSummary() as unknown as Summary;
@@ -99,4 +101,28 @@ test('columns of nothing but zeros are left out, however wide the terminal is', 
   const [head = ''] = text.split('\n').filter(line => line.includes('distinct'));
   expect(head).not.toMatch(/unknown|skipped|stale/);
   expect(head).toMatch(/values +distinct .*calls/);
+});
+
+test.each([
+  ['list.json', 'ndjson'],
+  ['list.tsv.gz', 'tsv'],
+  ['list.txt', 'txt'],
+  ['list', 'csv'],
+])('rejected rows of %s are put right in a list that is read as it was: .%s', (input, ending) => {
+  const job = {...fileJob, inputs: [input], paths: {rejects: 'out.rejects.ndjson'}};
+  expect(said(job as unknown as Job, {})).toContain(
+    `bulk-enrich rejects out.rejects.ndjson > out.again.${ending} && \${EDITOR:-vi} out.again.${ending} && bulk-enrich run out.again.${ending}`,
+  );
+});
+
+test('of a reader that has seen enough, as head has, nothing is said but one line', () => {
+  const cause = Object.assign(new Error('write EPIPE'), {code: 'EPIPE'});
+  const error = new OutputError('output_unwritable', 'Nobody reads.', {cause});
+  const gone = {...stopFor(error), message: 'Nobody reads.'};
+  expect(said(fileJob, {exitCode: 9, stop: gone, message: gone.message})).toBe('');
+  expect(said(fileJob, {exitCode: 9, stop: {...gone, error: undefined}})).not.toBe('');
+});
+
+test('where no value was looked at there is no table', () => {
+  expect(said(fileJob, {summary: {...summary, lookups: {}}})).not.toContain('\n\n');
 });

@@ -1,7 +1,8 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {styleText} from 'node:util';
+import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
+import {painter} from '../../src/cli/terminal/colour.ts';
 import {printable} from '../../src/cli/terminal/printable.ts';
 import {UsageError} from '../../src/errors.ts';
 import {safeJson} from '../../src/report/safe-text.ts';
@@ -21,9 +22,10 @@ test.each([
   expect(printable(text)).toBe(expected);
 });
 
-test('our own colours are printed', () => {
-  const text = styleText('red', 'Error:', {validateStream: false});
-  expect(printable(`${text} a${ESCAPE}[2J`)).toBe(`${text} a`);
+test('our own colours are printed, and take no room; the same in what others wrote are not', () => {
+  const own = painter({isTTY: true}, {})('red', 'Error:');
+  expect(stringWidth(own)).toBe(6);
+  expect(printable(`${own} a${ESCAPE}[2J${ESCAPE}[31mb\u202e`)).toBe(`${ESCAPE}[31mError:${ESCAPE}[39m ab`);
 });
 
 test('JSON says the same, and steers nothing', () => {

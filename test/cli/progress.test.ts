@@ -1,10 +1,17 @@
 import {describe, expect, test} from 'vitest';
-import {Speedometer, type Status, statusLine, timeLeft} from '../../src/cli/terminal/progress.ts';
+import {
+  phaseLine,
+  Speedometer,
+  type Status,
+  statusLine,
+  timeLeft,
+} from '../../src/cli/terminal/status-line.ts';
 
 const status: Status = {
   now: 0,
   rows: 1_234,
   total: 10_000,
+  calls: undefined,
   callsPerSecond: 19.6,
   leftMs: 200_000,
   credits: 1_100,
@@ -20,17 +27,27 @@ describe('the status line', () => {
     [
       'in the middle',
       {},
-      '██░░░░░░░░░░░░░░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
+      '██░░░░░░░░░░░░░░░░░░ 12% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
     ],
     [
       'at the end',
       {rows: 10_000, leftMs: 0},
-      '████████████████████ 100% · 10,000 rows · 1,100 credits · 20 calls/s',
+      '████████████████████ 100% of rows · 10,000 rows · 1,100 credits · 20 calls/s',
     ],
     [
       'in its last moment',
       {total: 1_300, leftMs: 202},
-      '██████████████████░░ 94% · 1,234 rows · 1,100 credits · 20 calls/s · about 1 s left',
+      '██████████████████░░ 94% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 1 s left',
+    ],
+    [
+      'with its calls counted: rows that are known cost no time',
+      {calls: {made: 3, total: 4}},
+      '███████████████░░░░░ 75% of calls · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left',
+    ],
+    [
+      'with its last calls asked again',
+      {calls: {made: 4, total: 4}, leftMs: undefined},
+      '███████████████████░ 99% of calls · 1,234 rows · 1,100 credits · 20 calls/s',
     ],
     ['from a pipe', {total: undefined, leftMs: undefined}, '1,234 rows · 1,100 credits · 20 calls/s'],
     ['of no rows', {rows: 0, total: 0, leftMs: undefined}, '0 rows · 1,100 credits · 20 calls/s'],
@@ -77,6 +94,7 @@ describe('the status line', () => {
 const waiting = {reason: 'throttled', detail: 'http_429', untilMs: 12_000} as const;
 
 test.each<[number, Partial<Status>, string]>([
+  [87, {}, '░░░░░ 12% of rows · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
   [80, {}, '█░░░░░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
   [79, {}, '░░░░░ 12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
   [74, {}, '12% · 1,234 rows · 1,100 credits · 20 calls/s · about 3 min 20 s left'],
@@ -108,12 +126,21 @@ test('the speed is that of the last ten seconds', () => {
 });
 
 test('what is left goes by the calls that are still to make, at the speed of now', () => {
-  const some = {rowsLeft: 1_000, callsPerRow: 0.5, callsPerSecond: 20, rowsPerSecond: 400};
+  const some = {callsLeft: 500, callsPerSecond: 20, rowsLeft: 1_000, rowsPerSecond: 400};
   expect(timeLeft(some)).toBe(25_000);
   // Throttled since: what was quick before does not count.
   expect(timeLeft({...some, callsPerSecond: 2})).toBe(250_000);
-  // All known so far.
-  expect(timeLeft({...some, callsPerRow: 0, callsPerSecond: 0})).toBe(2_500);
-  expect(timeLeft({...some, rowsLeft: undefined})).toBeUndefined();
-  expect(timeLeft({...some, callsPerRow: 0, callsPerSecond: 0, rowsPerSecond: 0})).toBeUndefined();
+  // All known.
+  expect(timeLeft({...some, callsLeft: 0, callsPerSecond: 0})).toBe(2_500);
+  const unknown = {...some, callsLeft: undefined, rowsLeft: undefined};
+  expect(timeLeft(unknown)).toBeUndefined();
+  expect(timeLeft({...some, callsLeft: 0, callsPerSecond: 0, rowsPerSecond: 0})).toBeUndefined();
+});
+
+test.each([
+  [{share: 0.431, rows: 1_234}, undefined, '████████░░░░░░░░░░░░ 43% · counting · 1,234 rows'],
+  [{rows: 1_234}, undefined, 'counting · 1,234 rows'],
+  [{share: 1.2}, 16, '100% · counting'],
+])('around the calls: %j in %s columns', (reached, width, line) => {
+  expect(phaseLine('counting', reached, width)).toBe(line);
 });

@@ -32,7 +32,19 @@ test('a run whose messages nobody reads any more goes on to its end', async () =
 
 test('a reader of stdout that has seen enough is no error; a full disk is one', async () => {
   using sandbox = createSandbox();
-  expect(await unread(sandbox, ['run', '--help'], 'pipe', 'read')).toEqual({code: 0, said: ''});
+  expect(await unread(sandbox, ['run', '--help-all'], 'pipe', 'read')).toEqual({code: 0, said: ''});
+  sandbox.write('list.csv', ips(5));
+  // Rows that were not read are lost, unlike the rest of a help.
+  const rows = await unread(
+    sandbox,
+    ['run', 'list.csv', '--endpoint', 'embedded', '-o', '-'],
+    'pipe',
+    'read',
+  );
+  expect(rows).toEqual({
+    code: 9,
+    said: expect.stringMatching(/^Error: Whoever read the rows is gone [^\n]*\n$/),
+  });
   const full = openSync('/dev/full', 'w');
   const outcome = await unread(sandbox, ['run', '--help'], full, 'read');
   closeSync(full);

@@ -33,8 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => expect(service.ledger.requests).toBe(0));
 
-const EMBEDDED = ['--endpoint', 'embedded'];
-
 /** What is wrong, the exit code, and the sentence; nothing may be sent, written or left behind. */
 type Mistake = readonly [string, readonly string[], number, RegExp, Record<string, string>?];
 const mistakes: readonly Mistake[] = [
@@ -43,9 +41,14 @@ const mistakes: readonly Mistake[] = [
     'a flag of other programs',
     ['run', 'list.csv', '--dry-run'],
     2,
-    /^Error: unknown option '--dry-run'\n\(bulk-enrich plan /,
+    /^Error: unknown option '--dry-run'\n\(plan says .*\)\nTry: bulk-enrich plan list\.csv$/m,
   ],
-  ['the same misspelt', ['run', '--inptu', 'list.csv'], 2, /\(The list is named without a flag: /],
+  [
+    'the same misspelt',
+    ['run', '--inptu', 'list.csv'],
+    2,
+    /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
+  ],
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
     'misspelt value',
@@ -184,7 +187,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'empty variable',
-    ['run', 'list.csv', ...EMBEDDED],
+    ['run', 'list.csv', '--endpoint', 'live'],
     2,
     /^Error: BULK_ENRICH_API_KEY is set but empty/,
     {BULK_ENRICH_API_KEY: ''},

@@ -80,6 +80,19 @@ describe('what comes behind an answer is never the answer to the next call', () 
     expect(cityOf(await asked.send('ip', {ip: '192.0.2.3'}))).toBe('192.0.2.3');
   });
 
+  test('a service that closes connections as they are used again is given one for each call, after two that were lost', async () => {
+    const server = await startRawServer((socket, body, nth) => {
+      if (nth === 1) socket.write(http(ipOf(body)));
+      else socket.resetAndDestroy();
+    });
+    const asked = client(server.url);
+    const answers: string[] = [];
+    for (let i = 1; i <= 12; i++)
+      answers.push(cityOf(await asked.send('ip', {ip: `192.0.2.${i}`})) as string);
+    expect(answers.filter(city => city === 'ambiguous')).toHaveLength(2);
+    expect(server.sockets).toHaveLength(10);
+  });
+
   test('a service that sends answers twice is given a connection for each call, once it was seen to', async () => {
     let unasked = 0;
     const first: (() => void)[] = [];

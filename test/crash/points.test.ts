@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import {canTrace} from '../support/strace.ts';
-import {killAt, uninterrupted} from './points.ts';
+import {killAt, packing, uninterrupted} from './points.ts';
 
 test.runIf(canTrace())(
-  'killed at a rename, an unlink, an fsync or a write, a run goes on as if nothing had been',
+  'killed at a rename, an unlink, an fsync, a write or while it compresses its output, a run goes on as if nothing had been',
   {timeout: 120_000},
   async () => {
     const calm = await uninterrupted();
@@ -14,5 +14,6 @@ test.runIf(canTrace())(
     for (const point of [...rare, ...others.filter((_, i) => i % step === step - 1)])
       if ((await killAt(point, calm)).killed) kills += 1;
     expect(kills).toBeGreaterThan(5);
+    expect(await killAt(packing, calm)).toEqual({killed: true});
   },
 );

@@ -1,6 +1,7 @@
 import {expect} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {bytesOf} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {tracedNode} from '../support/strace.ts';
@@ -13,7 +14,7 @@ const IN_FLIGHT = 4;
 const ROWS = 60;
 const list = `${ips(ROWS)}1.2.3.4,one too many\n`;
 const args = [
-  ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', '--max-credits', '200'],
+  ...['run', 'list.csv', '-o', 'out.csv.gz', '--ip', 'ip', '--rate', 'unlimited', '--max-credits', '200'],
   ...['--concurrency', String(IN_FLIGHT), '--quiet'],
 ];
 
@@ -21,7 +22,12 @@ const args = [
 export interface Point {
   readonly call: string;
   readonly nth: number;
+  /** Only calls on this file count, by its name in the run's directory. */
+  readonly file?: string;
 }
+
+/** The output is packed once it is finished. */
+export const packing: Point = {call: 'write', nth: 1, file: 'packed.partial'};
 
 interface Trial {
   readonly sandbox: Sandbox;
@@ -41,7 +47,7 @@ async function withTrial<T>(work: (trial: Trial) => Promise<T>): Promise<T> {
 }
 
 export interface Uninterrupted {
-  readonly output: string;
+  readonly output: Buffer;
   /** All points of it: the first so many calls of each kind. */
   readonly points: readonly Point[];
 }
@@ -56,21 +62,22 @@ export function uninterrupted(): Promise<Uninterrupted> {
       const count = made.filter(name => name === call).length;
       return Array.from({length: count}, (_, i) => ({call, nth: i + 1}));
     });
-    return {output: sandbox.read('out.csv'), points};
+    return {output: bytesOf(sandbox, 'out.csv.gz'), points};
   });
 }
 
 /** Kills a run as it makes this call, and runs the same command again: what is left must be as if nothing had been. */
-export function killAt({call, nth}: Point, {output}: Uninterrupted): Promise<{killed: boolean}> {
+export function killAt({call, nth, file}: Point, {output}: Uninterrupted): Promise<{killed: boolean}> {
   return withTrial(async ({sandbox, run, calls}) => {
-    const {node} = tracedNode(sandbox, call, `${call}:signal=SIGKILL:when=${nth}`);
+    const path = file === undefined ? undefined : sandbox.path(`out.csv.gz.run/${file}`);
+    const {node} = tracedNode(sandbox, call, `${call}:signal=SIGKILL:when=${nth}`, path);
     const first = await run(node);
     const killed = first.signal === 'SIGKILL';
     const again = await run();
     const where = `${call} ${nth}`;
     // Killed once its output was in place and its state gone, there is nothing left to do.
     expect([where, again.code, again.stderr]).toEqual([where, 3, again.stderr]);
-    expect([where, sandbox.read('out.csv') === output]).toEqual([where, true]);
+    expect([where, bytesOf(sandbox, 'out.csv.gz').equals(output)]).toEqual([where, true]);
     expect([where, calls() <= ROWS + IN_FLIGHT]).toEqual([where, true]);
     const {rows, credits} = sandbox.summary('out.summary.json');
     expect([where, rows.written, rows.rejected]).toEqual([where, ROWS, 1]);
@@ -79,8 +86,11 @@ export function killAt({call, nth}: Point, {output}: Uninterrupted): Promise<{ki
       true,
       true,
     ]);
-    const left = sandbox.files().filter(name => !name.startsWith('out.csv.run/'));
-    expect([where, left]).toEqual([where, ['list.csv', 'out.csv', 'out.rejects.ndjson', 'out.summary.json']]);
+    const left = sandbox.files().filter(name => !name.startsWith('out.csv.gz.run/'));
+    expect([where, left]).toEqual([
+      where,
+      ['list.csv', 'out.csv.gz', 'out.rejects.ndjson', 'out.summary.json'],
+    ]);
     return {killed};
   });
 }

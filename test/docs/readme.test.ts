@@ -1,7 +1,9 @@
-import {mkdirSync, symlinkSync} from 'node:fs';
+import {existsSync, mkdirSync, symlinkSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {beforeAll, expect, it} from 'vitest';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
+import {operations} from '../../src/operations/table.ts';
+import {defaultRules} from '../../src/score/default-rules.ts';
 import {startService} from '../e2e/service.ts';
 import {createSite} from '../jobs/site.ts';
 import {type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
@@ -29,8 +31,39 @@ it('the first command enriches the sample, as the README shows it', () => {
   expect(outcome.code).toBe(0);
   const lines = (blocksOf(text, 'text')[0] ?? '').trim().split('\n');
   expect(lines).toHaveLength(4);
-  const written = outcome.stderr.replace(/(650 calls) in .*/, '$1 in 815 ms.');
+  const written = outcome.stderr.replace(/(\d+ calls) in .*/, '$1 in 815 ms.');
   for (const line of lines) expect(written).toContain(line.replace('samples/', ''));
+});
+
+it('each cell of the comparison says by what it is shown: a test of this repository, or a page of the other tool', () => {
+  const table = text.split('\n\n').find(block => block.includes('after `kill -9`')) ?? '';
+  const cells = table
+    .split('\n')
+    .slice(2)
+    .flatMap(line => line.split('|').slice(2, -1));
+  expect(cells).toHaveLength(24);
+  for (const cell of cells) {
+    const [, file, name] = /^ \[.+\](?:\(([^)]+)\)|\[([^\]]+)\]) *$/.exec(cell) ?? [];
+    const target = file ?? new RegExp(`^\\[${name}\\]: (.*)$`, 'm').exec(text)?.[1] ?? 'none';
+    expect(target.startsWith('https://') || existsSync(root + target), cell).toBe(true);
+  }
+});
+
+it('the sample is a night as it looks: few rows of high risk, and every reason that open data can give', () => {
+  const {risk} = sandbox.summary('signups.enriched.summary.json');
+  const reasons = defaultRules.map(({reason}) => reason);
+  const given = reasons.filter(reason => Object.hasOwn(risk?.reasons ?? {}, reason));
+  // No open data has these, and a list without session tokens has no verdicts.
+  const without = [
+    'ip_threat',
+    'residential_proxy',
+    'phone_threat',
+    'phone_spam',
+    ...operations.verify.rules.map(({reason}) => reason),
+  ];
+  expect(reasons.filter(reason => !given.includes(reason))).toEqual(without);
+  expect(risk?.low).toBeGreaterThan(3 * (risk?.medium ?? 0));
+  expect(risk?.medium).toBeGreaterThan(3 * (risk?.high ?? 0));
 });
 
 it('the rows that the README shows are those of the sample, before and after', () => {

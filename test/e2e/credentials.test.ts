@@ -78,8 +78,12 @@ test.each(['FILE', 'COMMAND'])(
   async kind => {
     await using rotation = await openRotation(NEXT);
     const {service, sandbox, path, run} = rotation;
-    const outcome = await run({[`BULK_ENRICH_API_KEY_${kind}`]: kind === 'FILE' ? path : `cat '${path}'`});
+    const command = `cat '${path}'; printf '\\033[2J\\n::error::soon\\n' >&2`;
+    const outcome = await run({[`BULK_ENRICH_API_KEY_${kind}`]: kind === 'FILE' ? path : command});
     expect(outcome, outcome.stderr).toMatchObject({code: 0});
+    const warning = 'Warning: The command in BULK_ENRICH_API_KEY_COMMAND says: ::error::soon\n';
+    expect(outcome.stderr.includes(warning)).toBe(kind === 'COMMAND');
+    expect(outcome.stderr).not.toMatch(/^::/m);
     const summary = sandbox.summary('list.enriched.summary.json');
     expectAccounts(summary);
     expect(service.ledger.wrongKey).toBeGreaterThan(0);
@@ -101,6 +105,7 @@ test.each([
   const outcome = await rotation.run({BULK_ENRICH_API_KEY_COMMAND: `cat '${rotation.path}'`});
   expect(outcome.code, outcome.stderr).toBe(6);
   expect(outcome.stderr).toMatch(sentence);
+  expect(outcome.stderr).toMatch(/^Stopped: .*: check BULK_ENRICH_API_KEY_COMMAND\./m);
   expect(rotation.service.ledger.wrongKey).toBeLessThanOrEqual(32);
 });
 

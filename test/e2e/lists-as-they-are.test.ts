@@ -123,6 +123,20 @@ const cases: readonly Case[] = [
     tryWorks: true,
   },
   {
+    name: 'a JSON object around the rows',
+    file: 'list.json',
+    text: '{"data":[{"ip":"192.0.2.1"}]}',
+    code: 2,
+    says: /^Try: jq -c '\.data\[\]' \S*list\.json \| bulk-enrich run - .*-o \S*list\.enriched\.ndjson/m,
+  },
+  {
+    name: 'a JSON list of values',
+    file: 'list.json',
+    text: '["jo@example.com","al@example.com"]',
+    code: 8,
+    says: /^Try: jq -c '\.\[\] \| \{value: \.\}' \S*list\.json \| bulk-enrich run - .*-o \S*list\.enriched\.ndjson/m,
+  },
+  {
     name: 'nested NDJSON',
     file: 'list.ndjson',
     text: lines('{"user":{"ip":"192.0.2.1","contact":{"email":"jo@example.com"}}}'),
@@ -291,11 +305,13 @@ function shell(box: Sandbox, script: string) {
 test('the rejected rows are run again as the last line says, once they are put right', async () => {
   using box = createSandbox();
   box.write('my list.csv', lines('ip,"a note"', '192.0.2.1,x', '192.0.2.2', '192.0.2.3'));
-  const {code, stderr} = await runHere(box, ['run', 'my list.csv'], {env: service.env});
+  const {code, stderr} = await runHere(box, ['run', 'my list.csv', '--endpoint', 'embedded', '--force']);
   expect(code).toBe(3);
-  const [, list, edit, again] =
-    /^To put right and run only those: (.*); edit (.*); (.*)$/m.exec(stderr) ?? [];
-  await shell(box, `${list}\nsed -i 's/^192.*/&,y/' ${edit}\n${again} --endpoint embedded`);
+  const [, command] = /^To put right and run only those: (.*)$/m.exec(stderr) ?? [];
+  box.write('bin/editor', '#!/bin/sh\nsed -i \'s/^192.*/&,y/\' "$1"\n');
+  chmodSync(box.path('bin/editor'), 0o755);
+  await shell(box, `EDITOR=editor\n${command}`);
+  expect(command).toMatch(/ && bulk-enrich run 'my list\.enriched\.again\.csv' --endpoint embedded$/);
   expect(box.read('my list.enriched.again.enriched.csv')).toMatch(
     /^ip,a note,.*\n192\.0\.2\.2,y,ok,.*\n192\.0\.2\.3,y,ok,/,
   );

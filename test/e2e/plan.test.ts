@@ -129,3 +129,25 @@ test('for a person: what conditions may save', async () => {
   expect(stdout).toMatch(/^ {2}phone +2 +0 +0 +2 +0 +2 +2 +0$/m);
   expect(stdout).toContain('Credits: 2 at least, 4 if every condition holds, 12 at most');
 });
+
+test('a plan says and ends as the run would: its limits of credits and of rejects, and its report', async () => {
+  using sandbox = createSandbox();
+  const stdin = `ip,n\n${Array.from({length: 8}, (_, n) => `192.0.2.${n},1\n`).join('')}192.0.2.9\n192.0.2.10\n`;
+  const plan = (...flags: string[]) =>
+    runHere(sandbox, ['plan', '-', '--endpoint', 'embedded', ...flags], {stdin});
+  const limited = await plan('--max-credits', '5', '--max-rejects', '2');
+  expect(limited).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('; a run stops at --max-credits 5\n'),
+  });
+  expect((await plan('--max-credits', '9')).stdout).toContain('; a run may stop at --max-credits 9\n');
+  expect((await plan('--max-credits', '24')).stdout).not.toContain('stop');
+  expect(await plan('--max-rejects', '1')).toMatchObject({
+    code: 8,
+    stdout: expect.stringContaining("8 rows, 2 that can't be read"),
+    stderr: expect.stringMatching(
+      /^Error: A run would stop: 2 rows could not be read, more than --max-rejects/,
+    ),
+  });
+  expect(await plan('--report', '/nonexistent/r.html')).toMatchObject({code: 2, stdout: ''});
+});

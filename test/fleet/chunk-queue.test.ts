@@ -86,6 +86,20 @@ describe.skipIf(!redisInstalled)('a run’s chunks', () => {
     expect(done).toEqual([]);
   });
 
+  test('what the session before had sent out is waited for while Redis takes no writes', async () => {
+    void ask(1);
+    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, SWEEP_MS);
+    await next.ready();
+    await server.client.config('SET', 'min-replicas-to-write', '1');
+    const collected = next.collect();
+    expect(await Promise.race([collected, sleep(SWEEP_MS * 4, 'still waiting')])).toBe('still waiting');
+    await server.client.config('SET', 'min-replicas-to-write', '0');
+    work();
+    expect(await collected).toMatchObject([{ask: {dispatch: 1}, attempt: answered}]);
+    await next.close();
+  });
+
   test('an add that nobody answered is looked up: it is there', async () => {
     link.mute();
     const asked = ask(1);

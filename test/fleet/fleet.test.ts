@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
@@ -84,9 +84,17 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     expect(empty).toMatchObject({code: 0, stdout: 'Nobody is on this Redis: neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
-    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there/);
+    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
     const port = 20_000 + (process.pid % 20_000);
-    const worker = await arena.worker(['--metrics-address', String(port)]);
+    arena.sandbox.write(
+      'tell.mjs',
+      `import {writeFileSync} from 'node:fs';
+       import {isMainThread} from 'node:worker_threads';
+       if (!isMainThread) writeFileSync(${JSON.stringify(arena.sandbox.path('threads'))}, '');`,
+    );
+    const worker = await arena.worker(['--metrics-address', String(port), '--threads', '2'], {
+      NODE_OPTIONS: `--import=${arena.sandbox.path('tell.mjs')}`,
+    });
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
@@ -102,6 +110,8 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
     expect(await run.outcome).toMatchObject({code: 0});
     expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(200);
+    // One that a thread is handed may leave later than was noted.
+    expect(existsSync(arena.sandbox.path('threads'))).toBe(false);
   });
 });
 

@@ -211,12 +211,33 @@ describe('resume', () => {
           maxRecordSize: 5_000,
           resume: {record, ...batch.position},
         });
-        const left = whole.records.length - record;
-        expect([resumed.records.length, resumed.records[0]?.record]).toEqual([left, record + 1]);
+        expect(resumed.records.length).toBe(whole.records.length - record);
+        expect(resumed.records.slice(0, 300)).toEqual(whole.records.slice(record, record + 300));
+        expect(resumed.records.at(-1)).toEqual(whole.records.at(-1));
+        expect(resumed.blankLines).toBe(whole.blankLines);
         expect(resumed.sample).toEqual(whole.sample);
         expect(resumed.position).toEqual(whole.position);
       }
     }
+  });
+
+  it.each([
+    ['CSV', text],
+    ['NDJSON', Array.from({length: 12_000}, (_, n) => `{"ip":"198.18.0.1","n":${n}}\n\n`).join('')],
+  ])('%s: what is done is hashed and not parsed again', async (_, content) => {
+    const whole = await readBytes(content, {}, 16_000);
+    const {records = [], position} = whole.batches.at(-3) ?? {};
+    const from = position?.from;
+    if (from === undefined) throw new Error('it is known where to go on');
+    const record = (records[0]?.record ?? 0) + 1;
+    const resume = {record, bytes: 0, sha256: '', ...position};
+    const resumed = await readBytes(content, {resume}, 16_000);
+    expect(resumed.records).toEqual(whole.records.slice(record));
+    expect(resumed.blankLines).toBe(whole.blankLines);
+    // What stands before it would have told another line.
+    const elsewhere = {...resume, from: {...from, line: from.line + 1_000_000}};
+    const [first] = (await readBytes(content, {resume: elsewhere}, 16_000)).records;
+    expect(first?.line).toBe((resumed.records[0]?.line ?? 0) + 1_000_000);
   });
 
   it('stdin: with other chunks too', async () => {

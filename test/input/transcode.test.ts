@@ -25,8 +25,10 @@ describe('UTF-16', () => {
     expect(format).toMatchObject({bom: false});
     expect(fieldsOf(records)).toEqual(expected);
     expect(fieldsOf((await readBytes(bigEndian(text), {encoding: 'utf-16be'})).records)).toEqual(expected);
-    const error = await failureOf(readBytes(littleEndian(text)));
-    expect(error.message).toContain('--encoding utf-16le');
+    for (const encoding of ['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be']) {
+      const error = await failureOf(readBytes(iconv.encode(text, encoding, {addBOM: false})));
+      expect(error.message).toContain(`--encoding ${encoding}.`);
+    }
   });
 
   it('rejects records with half a character instead of changing them', async () => {
@@ -77,6 +79,16 @@ it.each([
 ] as const)('%s with the setting %s is %s', (head, setting, name, bomBytes) => {
   expect(detectEncoding(Buffer.from(head, 'hex'), setting)).toEqual({name, bomBytes});
 });
+
+it.each(['gbk', 'shift_jis', 'euc-kr', 'macintosh', 'utf-32le'] as const)(
+  '%s is read where it is named, however it is cut',
+  async encoding => {
+    const city = {gbk: '王伟', shift_jis: '田中', 'euc-kr': '김민수'}[encoding as string] ?? 'José';
+    const bytes = iconv.encode(`a,b\n1,${city}\n`, encoding, {addBOM: false});
+    for (const size of [1, 2, 3, 1_000])
+      expect(fieldsOf((await readBytes(bytes, {encoding}, size)).records)).toEqual([['1', city]]);
+  },
+);
 
 const named = (encoding: string, ...names: readonly string[]) =>
   iconv.encode(names.map((name, n) => `${n},${name},p${n}@example.com,192.0.2.${n}\n`).join(''), encoding);

@@ -30,7 +30,13 @@ function resolved(
   }
 }
 
-const asked = {kind: 'live', baseUrl: URL, apiKey: 'key-1', actionId: undefined};
+const asked = {
+  kind: 'live',
+  baseUrl: URL,
+  apiKey: 'key-1',
+  keyFrom: 'BULK_ENRICH_API_KEY',
+  actionId: undefined,
+};
 const embedded = {kind: 'embedded', actionId: undefined, byDefault: false};
 
 describe('nothing configured', () => {
@@ -68,11 +74,14 @@ describe('the environment', () => {
     'BULK_ENRICH_API_KEY_FILE',
     'BULK_ENRICH_API_KEY_COMMAND',
     'BULK_ENRICH_ACTION_ID',
-  ])('%s set but empty is an error, whatever else is set', name => {
+  ])('%s set but empty is an error, unless the settings leave nothing to it', name => {
     for (const blank of ['', '  ']) {
       expect(resolved({...live, [name]: blank})).toBe('empty_variable');
       expect(resolved({[name]: blank}, undefined, true)).toBe('empty_variable');
-      expect(resolved({[name]: blank}, 'embedded')).toBe('empty_variable');
+      const isAsked = name === 'BULK_ENRICH_ACTION_ID';
+      expect(resolved({[name]: blank}, 'embedded')).toEqual(isAsked ? 'empty_variable' : embedded);
+      const isNamed = name === 'BULK_ENRICH_BASE_URL';
+      expect(resolved({...live, [name]: blank}, URL)).toEqual(isNamed ? asked : 'empty_variable');
     }
   });
 });
@@ -80,12 +89,14 @@ describe('the environment', () => {
 describe('the key file', () => {
   const env = (path: string) => ({BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY_FILE: path});
   test('holds the key, blanks around it left out', () => {
-    expect(resolved(env(keyFile('good', 'key-1\n')))).toMatchObject(asked);
+    const found = {...asked, keyFrom: 'BULK_ENRICH_API_KEY_FILE'};
+    expect(resolved(env(keyFile('good', 'key-1\n')))).toMatchObject(found);
   });
   test.each([
     ['an empty one', () => keyFile('empty', ' \n')],
     ['one that is not there', () => join(folder, 'none')],
     ['a directory', () => folder],
+    ['one without an end', () => '/dev/zero'],
   ])('%s is an error', (_, path) => {
     expect(resolved(env(path()))).toBe('key_file');
   });
@@ -101,7 +112,20 @@ describe('the key command', () => {
     BULK_ENRICH_API_KEY_COMMAND: command,
   });
   test('prints the key, blanks around it left out', () => {
-    expect(resolved(env('echo " key-1 "'))).toMatchObject(asked);
+    const found = {...asked, keyFrom: 'BULK_ENRICH_API_KEY_COMMAND'};
+    expect(resolved(env('echo " key-1 "'))).toMatchObject(found);
+  });
+  test('what it says on stderr is passed on as a sentence, bounded, without the key', () => {
+    const said: string[] = [];
+    const warn = (sentence: string) => void said.push(sentence);
+    const chatty = "echo key-1; printf '\\033[2Jkey-1 expires\\n::error::soon\\n%01000d' 0 >&2";
+    resolveEndpoint(undefined, undefined, env(chatty), false, {warn});
+    expect(() =>
+      resolveEndpoint(undefined, undefined, env('echo locked >&2; false'), false, {warn}),
+    ).toThrow();
+    const remark = `****** expires ::error::soon ${'0'.repeat(1_000)}`.slice(0, 500);
+    const before = 'The command in BULK_ENRICH_API_KEY_COMMAND says: ';
+    expect(said).toEqual([`${before}${remark}`, `${before}locked`]);
   });
   test.each([
     ['that fails', 'echo canary-key; exit 3', /\(exit code 3\)/],

@@ -5,7 +5,7 @@ import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
-import {encodings} from '../../src/job/settings/row-settings.ts';
+import {encodingNamed, encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
 import {operationNames} from '../../src/operations/table.ts';
 
@@ -150,7 +150,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['verdict_phone', 5, 'expected string, received number.'],
   ['only', 5, 'expected a text or a list of texts.'],
   ['country', 5, 'expected string, received number.'],
-  ['default_country', 'Germanny', 'expected a country, by name or code such as DE.'],
+  ['default_country', 'Germanny', 'expected a country, by name or code such as DE (is "Germany" meant?).'],
   ['fields', 5, 'expected a text or a list of texts.'],
   ['header', 'maybe', 'expected true or false.'],
   ['input_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
@@ -255,8 +255,8 @@ describe('what can not be', () => {
     ['max-credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
     ['emial: x', 'emial: there is no such setting. Did you mean "email"?'],
     ['colour: red', 'colour: there is no such setting.'],
-    ['ip: {colum: a}', 'ip.colum: there is no such key.'],
-    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key.'],
+    ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
+    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
     ['ip: [a, 5]', `ip.1: ${COLUMN}`],
     ['rate: {ipp: 5/s}', 'rate.ipp: there is no such key.'],
     ['rate: {ip: fast}', `rate: ${RATE}`],
@@ -264,7 +264,10 @@ describe('what can not be', () => {
     ['timeout: [5]', `timeout: ${TIME}`],
     ['only: [ipp]', `only.0: ${oneOf(...operationNames)}`],
     ['endpoint: {base_url: x}', `endpoint.base_url: ${ENDPOINT}`],
-    ['endpoint: {base_url: https://api.example.com, key: k}', 'endpoint.key: there is no such key.'],
+    [
+      'endpoint: {base_url: https://api.example.com, key: k}',
+      'endpoint.key: there is no such key (known: base_url, action_id).',
+    ],
     ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],
     ['name: a b', 'name: expected 1 to 64 letters, digits, or . _ -, no . or - first.'],
     ['output: [a]', 'output: expected string, received array.'],
@@ -326,3 +329,16 @@ test.each(['0.0005', 0.1234, '1e300', '-1', 'ip=0.33333'])(
     expect(() => checkSettings(undefined, {cost})).toThrow(/three decimals/);
   },
 );
+
+test.each([
+  ['utf8', 'utf-8'],
+  ['UTF-8', 'utf-8'],
+  ['latin1', 'iso-8859-1'],
+  ['cp1252', 'windows-1252'],
+  ['ANSI', 'windows-1252'],
+  ['UTF-16', 'auto'],
+  ['Shift-JIS', 'shift_jis'],
+  ['latin', 'latin'],
+])('encoding %s is %s', (given, name) => {
+  expect(encodingNamed(given)).toBe(name);
+});

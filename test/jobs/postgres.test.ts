@@ -1,5 +1,5 @@
 import {execFileSync, spawnSync} from 'node:child_process';
-import {chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
@@ -78,6 +78,25 @@ describe.skipIf(programs === undefined)(
       expect(runScript(home, '"$real" "$@" || exit; exit 3')).toEqual({status: 0, stderr: ''});
       expect(sql('SELECT count(*), count(DISTINCT id) FROM signup_risk')).toBe('500|500');
       expect(sql('SELECT email_status FROM signup_risk WHERE id = 8')).toBe('invalid');
+    });
+
+    it('leaves the table as it was where a row could not be read, and says where it is', {
+      timeout: 60_000,
+    }, () => {
+      sql("INSERT INTO list VALUES (501, '192.0.2.1', repeat('x', 1200000)), (502, '192.0.2.2', '')");
+      const {status, stderr} = runScript(home);
+      expect([status === 0, stderr]).toEqual([
+        false,
+        expect.stringMatching(/^Nothing was loaded: signups\.rejects\.ndjson has rows/m),
+      ]);
+      expect(readFileSync(join(home, 'signups.rejects.ndjson'), 'utf8')).toMatch(/"reason":"too_large"/);
+      expect(sql('SELECT count(*) FROM signup_risk')).toBe('500');
+      // The row is readable now, and the file of that night goes.
+      sql('DELETE FROM list WHERE id = 501');
+      expect(runScript(home)).toEqual({status: 0, stderr: ''});
+      expect(sql('SELECT id, email IS NULL, email_status FROM signup_risk WHERE id > 500')).toBe(
+        '502|t|empty',
+      );
     });
   },
 );

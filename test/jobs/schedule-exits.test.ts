@@ -1,6 +1,8 @@
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {readFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
@@ -74,6 +76,43 @@ test('the unit repeats an outage, and nothing that is complete or for somebody t
   expect(new Set(Object.values(others))).toEqual(new Set(['failed']));
 });
 
+/** What the crontab's second line does after the first one ended so, where there is something to go on with. */
+function fateInCrontab(end: string): Fate {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
+  const [first = '', second = ''] = [...read('schedule/crontab').matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(
+    ([, command = '']) => command.replace('/srv/signups', folder),
+  );
+  const sh = (command: string, program: string) => {
+    writeFileSync(join(folder, 'bulk-enrich'), `#!/bin/sh\n${program}\n`, {mode: 0o755});
+    return spawnSync('/bin/sh', ['-c', command], {env: {PATH: `${folder}:/usr/bin:/bin`}}).status;
+  };
+  try {
+    mkdirSync(join(folder, 'signups.enriched.csv.run'));
+    const code = sh(first, end);
+    sh(second, `echo >again; exit ${exitCodes.limit}`);
+    const isRepeated = existsSync(join(folder, 'again'));
+    rmSync(join(folder, 'again'), {force: true});
+    // It goes by the last end, which its own is by now.
+    if (isRepeated) sh(second, 'echo >again');
+    expect(existsSync(join(folder, 'again'))).toBe(false);
+    if (isRepeated) return 'again';
+    return code === exitCodes.ok || code === exitCodes.incomplete ? 'success' : 'failed';
+  } finally {
+    rmSync(folder, {recursive: true});
+  }
+}
+
+test("the crontab's second line goes on after what the unit repeats, and after no other exit code", () => {
+  for (const [name, code] of ends) {
+    // Another run is at it: should that one be killed, there is something to go on with, and else nothing is done.
+    const fate = name === 'locked' ? 'again' : fateInSystemd(code);
+    expect([name, fateInCrontab(`exit ${code}`)]).toEqual([name, fate]);
+  }
+  // Stopped, killed, and the whole machine gone.
+  for (const end of ['exit 130', 'exit 143', 'kill -KILL $$', 'kill -KILL $PPID $$'])
+    expect([end, fateInCrontab(end)]).toEqual([end, 'again']);
+});
+
 describe.each(cronJobs)('the CronJob of %s', (_, job) => {
   test('does with every exit code what the unit does', async () => {
     const fates = await Promise.all(
@@ -95,7 +134,7 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
       job,
       '/bin/sh',
       '-c',
-      `trap 'kill $!; echo saved; exit ${exitCodes.terminated}' TERM; sleep 60 & echo up; wait`,
+      `trap 'kill $!; echo saved; exit ${exitCodes.terminated}' TERM; sleep 20 >/dev/null & echo up; wait`,
     );
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -105,5 +144,12 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
     const [code] = await once(child, 'close');
     expect([code, said]).toEqual([exitCodes.terminated, 'up\nsaved\n']);
     expect(job.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(5);
+  });
+
+  test('is told twice, and still waits for what the run ends with', async () => {
+    const run = `trap 'n=$n.; echo told; [ $n = . ] || exit ${exitCodes.state}' TERM; echo up; while :; do sleep 0.02; done`;
+    const child = start(job, '/bin/sh', '-c', run);
+    child.stdout.setEncoding('utf8').on('data', () => child.kill('SIGTERM'));
+    expect(await once(child, 'close')).toEqual([exitCodes.state, null]);
   });
 });

@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, symlinkSync} from 'node:fs';
 import {parse} from 'yaml';
 import {KEY} from '../e2e/service.ts';
@@ -79,19 +80,28 @@ export function systemdLine(site: Site, url: string): Line {
   };
 }
 
-/** The workflow's step that runs the package, in a checkout where it is installed. */
-export function workflowLine(site: Site, url: string): Line {
+/**
+ * The workflow's step that runs the package, in a checkout where it is installed, after the one that writes the key.
+ * Without an address, the repository has neither variables nor secrets.
+ */
+export function workflowLine(site: Site, url: string | undefined): Line {
   mkdirSync(site.path('node_modules/.bin'), {recursive: true});
   symlinkSync(`${site.programs}/bulk-enrich`, site.path('node_modules/.bin/bulk-enrich'));
   const text = replaced(read('github-actions.yaml'), {
     // biome-ignore-start lint/suspicious/noTemplateCurlyInString: GitHub's expressions.
-    '${{ vars.BULK_ENRICH_BASE_URL }}': url,
-    '${{ secrets.BULK_ENRICH_API_KEY }}': KEY,
+    '${{ vars.BULK_ENRICH_BASE_URL }}': url ?? "''",
+    '${{ secrets.BULK_ENRICH_API_KEY }}': url === undefined ? "''" : KEY,
+    '${{ runner.temp }}': site.root,
     '${{ github.workspace }}': site.directory,
     // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above.
   });
   const steps = parse(text).jobs.enrich.steps as {run?: string; env?: Record<string, string>}[];
   const step = steps.find(({run}) => run?.includes('bulk-enrich'));
+  const writing = steps.find(({env}) => env?.KEY !== undefined);
+  execFileSync('bash', ['-c', writing?.run ?? 'false'], {
+    env: {RUNNER_TEMP: site.root, ...writing?.env},
+    stdio: 'ignore',
+  });
   const PATH = `${cronEnv(site).PATH}:${process.env.PATH}`;
   return {command: step?.run ?? '', env: {HOME: site.home, PATH, ...gitHubEnv(site), ...step?.env}};
 }

@@ -55,6 +55,11 @@ test.skipIf(readOnlyBy === undefined)(
   },
 );
 
+test('github-actions.yaml: as it is given, in a repository without variables and secrets', async () => {
+  const outcome = await started(workflowLine(site, undefined));
+  expect(outcome, outcome.stderr).toMatchObject({code: 0, stdout: ''});
+});
+
 test('github-actions.yaml: the step, and the next one with what the cache keeps', async () => {
   setUpLive(site, 'jobs/ci.yaml', 'jobs/ci.yaml');
   const line = workflowLine(site, service.url);

@@ -246,6 +246,28 @@ test('a ledger of another version is refused, and says what to do', async () => 
   );
 });
 
+test.each([
+  ['an answer', "UPDATE lookup SET data = CAST(x'7bff7d' AS TEXT)"],
+  ['a value', "UPDATE lookup SET key = CAST(x'ff' AS TEXT)"],
+  ['an answer of an attempt that was given up', "UPDATE carried SET data = CAST(x'ff' AS TEXT)"],
+  ['the books', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'tally'"],
+  ['books of an attempt that was given up', "UPDATE given_up SET tally = '{'"],
+  ['an operation', "UPDATE lookup SET operation = 'none'"],
+])('%s that can’t be read is damage, found when the ledger is opened', async (_, change) => {
+  for (const scope of ['one', 'another']) {
+    const ledger = open();
+    ledger.restart(scope);
+    ledger.reserve([call('a')]);
+    await ledger.record(answered('a'));
+    ledger.close();
+  }
+  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
+  const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.exec(change);
+  db.close();
+  expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
+});
+
 test('what no summary has told is told by the next one, over kills and fresh starts, and once', async () => {
   const killed = open();
   killed.restart('a scope');

@@ -129,6 +129,6 @@ test('periods that are over are forgotten', () => {
     budget.close();
   }
   const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
-  expect(db.prepare('SELECT day FROM used').all()).toEqual([{day: '2031-08-14'}]);
+  expect(db.query(['day'], 'FROM used').all()).toEqual([{day: '2031-08-14'}]);
   db.close();
 });

@@ -7,13 +7,14 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {SharedPace} from '../../src/ledger/account/shared-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
+import {bundle} from '../support/bundle.mjs';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 
 /** Always wants two permits, and is held up between each of them and its call; writes when calls left. */
 const LOOP = `
 import {setTimeout as sleep} from 'node:timers/promises';
-import {SharedPace} from '${new URL('../../dist/ledger/account/shared-pace.js', import.meta.url)}';
+const {SharedPace} = await import(process.argv[2]);
 const onTrouble = error => { throw error; };
 const pace = new SharedPace({
   directory: process.argv[1], account: 'a', rate: {count: 40, perMs: 1000}, onTrouble, warn: onTrouble,
@@ -81,10 +82,15 @@ describe('its file', () => {
   });
 
   test('two processes on a busy machine: in no second more calls leave than the rate, and most of it is used', async () => {
+    // Compiled to where it finds the packages that are not bundled.
+    const compiled = mkdtempSync(new URL('../../node_modules/.shared-pace-', import.meta.url).pathname);
+    await bundle(['ledger/account/shared-pace'], compiled);
+    const args = [directory, `${compiled}/ledger/account/shared-pace.js`];
     const processes = [1, 2].map(() =>
-      promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, directory]),
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
     );
-    const left = (await Promise.all(processes)).map(({stdout}) => JSON.parse(stdout) as number[]);
+    const ended = await Promise.all(processes).finally(() => rmSync(compiled, {recursive: true}));
+    const left = ended.map(({stdout}) => JSON.parse(stdout) as number[]);
     const all = left.flat().sort((a, b) => a - b);
     expect(busiestWindow(all, 1_000)).toBeLessThanOrEqual(40);
     // Each had some of it, and together they had more than one second's.

@@ -1,7 +1,8 @@
-import {mkdtempSync, rmSync, statSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {StoreAdmin} from '../../src/ledger/store/store-admin.ts';
 import {openStoreFile, STORE_FILE} from '../../src/ledger/store/store-file.ts';
 import {keepUp} from '../../src/ledger/store/upkeep.ts';
 import {perOperation} from '../../src/operations/table.ts';
@@ -28,7 +29,7 @@ function fill(operation: string, ages: readonly number[], bytes = 10): void {
 
 function kept(): string[] {
   const db = openStoreFile(directory, 0);
-  const rows = db.prepare('SELECT operation, at FROM answer ORDER BY operation, at DESC').all();
+  const rows = db.query(['operation', 'at'], 'FROM answer ORDER BY operation, at DESC').all();
   db.close();
   return rows.map(({operation, at}) => `${operation} ${(NOW - Number(at)) / DAY}`);
 }
@@ -87,4 +88,35 @@ test('another run that writes is not waited for, and one that reads goes on', as
   other.close();
   await run(1);
   expect(kept()).toEqual(['ip 0']);
+});
+
+test('store prune leaves runs their turns, gives the space back, and nothing of what it removed is readable', async () => {
+  fill(
+    'ip',
+    Array.from({length: 9_000}, (_, n) => 10 + (n % 90)),
+    300,
+  );
+  fill('ip', [1, 2]);
+  const path = join(directory, STORE_FILE);
+  const before = statSync(path).size;
+  const admin = StoreAdmin.open(directory);
+  const run = openStoreFile(directory, 0);
+  const put = run.prepare(
+    "INSERT INTO answer (key, scope, operation, at, data) VALUES (?, 's', 'ip', ?, '{}')",
+  );
+  let isOver = false;
+  const writing = (async () => {
+    let written = 0;
+    for (; !isOver; await new Promise(setImmediate)) written += put.run(`other-${written}`, NOW);
+    return written;
+  })();
+  const cutoff = NOW - 5 * DAY;
+  expect(await admin?.prune('ip', {ok: cutoff, failed: cutoff}, NOW)).toBe(9_000);
+  await admin?.giveBack();
+  isOver = true;
+  expect(await writing).toBeGreaterThan(5);
+  for (const db of [admin, run]) db?.close();
+  expect(statSync(path).size).toBeLessThan(before / 5);
+  expect(readFileSync(path).includes('ip10-0')).toBe(false);
+  expect(readFileSync(path).includes('x'.repeat(100))).toBe(false);
 });

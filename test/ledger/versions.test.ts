@@ -2,6 +2,7 @@ import {cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
+import Database from 'libsql';
 import {describe, expect, test} from 'vitest';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 import {createSandbox, filesUnder, type Sandbox} from '../support/command.ts';
@@ -82,6 +83,28 @@ const ofLater = (which: RegExp) => {
     }
   return sandbox;
 };
+
+test('a store of a later version is not written to, not even to its header, by no command', async () => {
+  using sandbox = leftBy(versions.at(-1)?.name ?? '', /^none/);
+  expect((await run(sandbox)).code).toBe(0);
+  const path = join(sandbox.home, 'cache/bulk-enrich/answers.db');
+  const later = (mode: string) => {
+    fromTheFuture(path);
+    const db = new Database(path);
+    db.pragma(`journal_mode = ${mode}`);
+    db.close();
+    return readFileSync(path).toString('latin1');
+  };
+  for (const mode of ['DELETE', 'WAL']) {
+    const before = later(mode);
+    expect((await run(sandbox)).stderr).toMatch(/it is of version 999/);
+    for (const command of [['stats'], ['prune'], ['purge', 'jo@example.com']]) {
+      const {code, stderr} = await runHere(sandbox, ['store', ...command]);
+      expect([code === 0, stderr]).toEqual([false, expect.stringMatching(/it is of version 999/)]);
+    }
+    expect(readFileSync(path).toString('latin1') === before, mode).toBe(true);
+  }
+});
 
 test.each([
   ['a run in progress', /^out\.csv\.run/, 10, /^Error: The saved state is of version 999, .*--restart\.\n$/m],

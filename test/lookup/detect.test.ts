@@ -120,10 +120,11 @@ describe('content alone', () => {
     expect(guess('a', ['192.0.2.1', '198.51.100.7'])).toBe('ip unsure');
   });
 
-  test('one in ten may be something else, two may not', () => {
+  test('one in ten may be something else; with more it is unsure, and with half of them none', () => {
     const nine = Array.from({length: 9}, (_, n) => `192.0.2.${n}`);
     expect(guess('a', [...nine, 'x'])).toBe('ip sure');
-    expect(guess('a', [...nine.slice(1), 'x', 'y'])).toBeUndefined();
+    expect(guess('a', [...nine.slice(1), 'hello', 'there'])).toBe('ip unsure');
+    expect(guess('a', [...nine.slice(0, 4), ...Array(5).fill('hello')])).toBeUndefined();
   });
 });
 
@@ -184,8 +185,28 @@ test('several columns of one kind are all found, in order', () => {
   ]);
 });
 
+test('addresses that the service does not take are addresses; what most values speak for is named where nothing else is', () => {
+  const of = (names: string[], ...rows: string[][]) =>
+    detectColumns(names, csvRows(...rows)).map(
+      ({operation, column, confidence}) => `${operation} ${column} ${confidence}`,
+    );
+  const both = Array.from({length: 6}, (_, i) => [
+    i % 2 === 0 ? `192.0.2.${i}` : `2001:db8::${i}`,
+    `u${i}@example.com`,
+  ]);
+  expect(of(['seen_from', 'mail'], ...both)).toEqual(['ip seen_from sure', 'email mail sure']);
+  const most = Array.from({length: 8}, (_, i) => [
+    i < 6 ? `u${i}@example.com` : 'none of it',
+    i < 6 ? `+1202555010${i}` : 'call me',
+  ]);
+  expect(of(['contacto', 'nr'], ...most)).toEqual(['email contacto unsure', 'phone nr unsure']);
+  expect(of(['contacto', 'mail'], ...most.map(([a = '']) => [a, 'jo@example.com']))).toEqual([
+    'email mail sure',
+  ]);
+});
+
 test('without a header a few values are enough where there is nothing else', () => {
-  const rows = csvRows(['192.0.2.1', 'x'], ['198.51.100.7', 'jo@example.com']);
+  const rows = csvRows(['192.0.2.1', 'hello'], ['198.51.100.7', 'jo@example.com']);
   expect(detectColumns(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
     {operation: 'ip', column: 'column_1', confidence: 'sure'},
   ]);

@@ -17,8 +17,8 @@ const answered: Attempt = {
   wrongTypes: [],
 };
 
-/** When each call was handed to the client, by operation, over `seconds` of real time; there is always work. They may leave `lagMs` later. */
-export async function dispatches(lanes: readonly LaneSettings[], seconds: number, lagMs = 0) {
+/** When each call was handed to the client, by operation, over `seconds` of real time; there is always work. */
+export async function dispatches(lanes: readonly LaneSettings[], seconds: number) {
   const sent = new Map<Operation, number[]>();
   const random = Math.random;
   const now = steadyClock(Date.now());
@@ -41,8 +41,6 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
         },
       },
       now,
-      undefined,
-      () => lagMs,
     ),
     ledger: {reserve: batch => batch.length, record: async () => {}, budget: {affords: () => true}},
     policy: {

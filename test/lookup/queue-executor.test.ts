@@ -272,10 +272,11 @@ describe('quotas', () => {
 });
 
 describe('the canary', () => {
-  test('few are in flight until ten values were tried', async () => {
+  test('few are in flight until one is answered, and then as many as may be', async () => {
     const run = await simulate({values: valuesUpTo(200), latencyMs: 1_000, answer: () => ok});
-    expect(run.calls.filter(({atMs}) => atMs < 1_000)).toHaveLength(policyNumbers.canaryInFlight);
-    expect(run.calls.filter(({atMs}) => atMs < 2_000)).toHaveLength(2 * policyNumbers.canaryInFlight);
+    const sentBefore = (ms: number) => run.calls.filter(({atMs}) => atMs < ms).length;
+    expect(sentBefore(1_000)).toBe(policyNumbers.canaryInFlight);
+    expect(sentBefore(2_000)).toBeGreaterThan(3 * policyNumbers.canaryInFlight);
   });
 
   test.each([

@@ -84,6 +84,52 @@ describe('metrics on every exit', () => {
     expect(sandbox.read('in.csv')).toBe(LIST);
   });
 
+  test('of a job file that is missing or has a mistake, in the series that an alert goes by', async () => {
+    using sandbox = site();
+    const kept = (job = 'nightly') => {
+      const text = sandbox.read('out.prom');
+      expect(codeIn(text)).toBe('2');
+      expect(text).toContain(`bulk_enrich_last_run_success{job_name="${job}"} 0\n`);
+      expect(text).toContain(`bulk_enrich_last_success_timestamp_seconds{job_name="${job}"} 1700000000\n`);
+      writeFileSync(sandbox.path('out.prom'), success('nightly'));
+    };
+    writeFileSync(sandbox.path('out.prom'), success('a \\"b\\"'));
+    await runHere(sandbox, ['run', '--job', 'missing.yaml', '--metrics', 'out.prom']);
+    kept('a \\"b\\"');
+    // What stands in a line by itself counts, before the mistake and behind it.
+    sandbox.write('broken.yaml', 'metrics: out.prom\nip: [ip\nname: "nightly\n');
+    const broken = await runHere(sandbox, ['run', '--job', 'broken.yaml']);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringMatching(/this is no YAML/)]);
+    kept();
+    writeFileSync(sandbox.path('out.prom'), '');
+    sandbox.write('broken.yaml', 'ip: [ip\nname: other\nmetrics: out.prom\n');
+    await runHere(sandbox, ['run', '--job', 'broken.yaml']);
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name="other"} 0\n');
+  });
+
+  test('of a command line that is not right', async () => {
+    using sandbox = site();
+    sandbox.write('job.yaml', 'name: nightly\ninput: in.csv\nendpoint: embedded\nmetrics: out.prom\n');
+    writeFileSync(sandbox.path('out.prom'), success('nightly'));
+    for (const wrong of [
+      ['run', '--job', 'job.yaml', '--bogus'],
+      ['run', '--bogus', '--job', 'job.yaml'],
+      [...ARGS, '--metrics', 'new.prom', '--name', 'nightly', '--on-what', 'x'],
+      ['run', '--job', 'job.yaml', '--rate'],
+    ]) {
+      const env = {GITHUB_ACTIONS: 'true'};
+      const {code, stderr} = await runHere(sandbox, wrong, {env});
+      expect([code, stderr], wrong.join(' ')).toEqual([2, expect.stringMatching(/^Error: /m)]);
+      expect(stderr.match(/^::error /gm)).toHaveLength(1);
+      const name = wrong.includes('new.prom') ? 'new.prom' : 'out.prom';
+      expect(codeIn(sandbox.read(name))).toBe('2');
+      writeFileSync(sandbox.path('out.prom'), success('nightly'));
+    }
+    await runHere(sandbox, ['run', '--help', '--metrics', 'out.prom']);
+    await runHere(sandbox, ['plan', '--job', 'job.yaml', '--bogus']);
+    expect(sandbox.read('out.prom')).toBe(success('nightly'));
+  });
+
   test('from code, too', async () => {
     using sandbox = site();
     const metrics = sandbox.path('out.prom');

@@ -66,5 +66,5 @@ test.each([
   // Of a few rows a share says nothing yet.
   [{share: 0.1}, 50, 99, false],
 ])('limit %j: %i of %i exceed it: %s', (limit, count, total, expected) => {
-  expect(exceeds(limit, count, total)).toBe(expected);
+  expect(exceeds(limit, {count, total})).toBe(expected);
 });

@@ -108,6 +108,7 @@ test('--max-duration stops with exit 5 and goes on; one of a month does not stop
   const raw = {ip: 'ip', concurrency: 2};
   const ended = await stage.run({...raw, maxDuration: '300ms'});
   expect(ended).toMatchObject({code: 5, summary: {status: 'interrupted', reason: 'deadline'}});
+  expect(ended.message).toContain('The time limit (--max-duration, 300 ms) is reached.');
   expect(stage.api.ledger.calls).toBeLessThan(60);
   stage.api.setLatency(0);
   expect((await stage.run({...raw, maxDuration: `${DAY_MS * 30}ms`})).code).toBe(0);
@@ -145,5 +146,27 @@ test.each([
     code: calls === 12 ? 0 : 7,
     summary: {calls: {total: calls}, credits: {spent: Number((calls * cost).toFixed(3)), maybe_spent: 0}},
   });
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test('rejects of all attempts count against --max-rejects: the same again stops, and a higher limit that is passed too', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `${ips(60)}${'192.0.2.1,x\n'.repeat(12)}`);
+  const of = (limit: object) => stage.run({ip: 'ip', ...limit});
+  const rejects = {code: 8, summary: {reason: 'max_rejects', rows: {written: 60, rejected: 12}}};
+  for (const maxRejects of [3, 3, 6]) expect(await of({maxRejects})).toMatchObject(rejects);
+  expect(await of({maxRejects: 12})).toMatchObject({code: 3});
+  expect(stage.api.ledger.calls).toBe(60);
+});
+
+test('failed lookups of all attempts count against --max-errors, before one more row is read', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(1_500));
+  stage.api.setScript(call => (call.call < 5 ? reply.error(400, 'bad_value') : undefined));
+  const errors = {code: 4, summary: {reason: 'max_errors'}};
+  const of = (maxErrors: number) => stage.run({ip: 'ip', maxErrors, concurrency: 4});
+  expect(await of(3)).toMatchObject(errors);
+  const {calls} = stage.api.ledger;
+  for (const limit of [3, 3]) expect(await of(limit)).toMatchObject(errors);
   expect(stage.api.ledger.calls).toBe(calls);
 });

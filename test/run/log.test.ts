@@ -55,6 +55,11 @@ test('--log-format json: all of stderr is events, from the first to the last', a
     args(...json, '--email', 'nothing'),
     ['run', '--job', 'job.yaml'],
     ['lookup', 'ip', 'x', ...json],
+    args(...json, '--bogus'),
+    args('--max-credit', '5', ...json),
+    ['run', '--job', 'job.yaml', '--bogus'],
+    ['lookup', 'ip', ...json],
+    ['rnu', ...json],
   ]) {
     const {code, stderr} = await runHere(sandbox, wrong, {env: service.env});
     expect([code, eventsOf(stderr).at(-1)]).toEqual([

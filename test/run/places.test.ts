@@ -309,6 +309,28 @@ test('the same command after its end: the exit code that it had, and nothing to 
   });
 });
 
+test('an attempt to do it again that was cut off is kept, with what it paid for, until it goes on', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const unstored = {...settings, store: false};
+  expect((await stage.run(unstored)).code).toBe(0);
+  const summary = stage.read('out.summary.json');
+  await cutOff(stage, {...unstored, restart: true, force: true});
+  // A kill leaves the summary that was there.
+  stage.write('out.summary.json', summary);
+  const {requests} = stage.api.ledger;
+  const plain = await stage.run(unstored);
+  expect(plain).toMatchObject({code: 0, message: expect.stringContaining('Nothing to do')});
+  expect(plain.message).toMatch(/cut off.*--force.*out\.csv\.run/);
+  expect(await stage.run({...unstored, force: true})).toMatchObject({
+    code: 0,
+    summary: {credits: {spent: 20}},
+  });
+  expect(stage.api.ledger.requests).toBe(40);
+  expect(requests).toBeLessThan(30);
+  expect((await stage.run(unstored)).message).not.toContain('cut off');
+});
+
 test('a day that was cut off goes first on the next', async () => {
   await using stage = await openStage();
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

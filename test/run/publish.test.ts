@@ -1,7 +1,23 @@
-import {existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {syncBuiltinESMExports} from 'node:module';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
-import {completePublishing, type PublishRecord, publish} from '../../src/run/destination/publish.ts';
+import {
+  completePublishing,
+  forgetPublishing,
+  type PublishRecord,
+  publish,
+} from '../../src/run/destination/publish.ts';
+import type {Phase, Reached} from '../../src/run/io.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
@@ -127,4 +143,43 @@ test('what goes beside a stream is published too: the rejects that its summary n
   stage.write('list.csv', ips(3));
   expect((await stage.run(streamed)).code).toBe(0);
   expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
+});
+
+test('what a publishing that is given up has put in place stays there after a power cut, and its record is gone', async () => {
+  await using stage = await openStage();
+  await cutShort(stage, 2);
+  const steps: string[] = [];
+  const {fsyncSync, rmSync: remove} = fs;
+  fs.fsyncSync = fd => {
+    steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
+    fsyncSync(fd);
+  };
+  fs.rmSync = (path, options) => {
+    steps.push(`remove ${path}`);
+    remove(path, options);
+  };
+  syncBuiltinESMExports();
+  try {
+    forgetPublishing({directory: stage.path('out.csv.run')}, stage.path('out.csv'));
+  } finally {
+    Object.assign(fs, {fsyncSync, rmSync: remove});
+    syncBuiltinESMExports();
+  }
+  expect(steps).toEqual([
+    `sync ${stage.directory}`,
+    `remove ${stage.path('out.csv.run/publish.json')}`,
+    `sync ${stage.path('out.csv.run')}`,
+  ]);
+});
+
+test('what takes its time around the calls is told of, with its share', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const told: [string, Reached][] = [];
+  const phase: Phase = (what, reached) => () => told.push([what, reached()]);
+  for (const _ of [1, 2]) await stage.run({...settings, output: 'out.csv.gz'}, {phase});
+  expect(told).toEqual([
+    ['putting the output in place', {share: 1}],
+    ['comparing with what is there', {}],
+  ]);
 });

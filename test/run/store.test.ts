@@ -152,6 +152,18 @@ test('a damaged store is a warning that says what to do, and lookups that cost',
   expect((await runs(stage)).warnings.join()).toContain('remove the file');
 });
 
+test('an answer that is no text any more is damage like any other, and not the end of the process', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(4));
+  await stage.run(settings);
+  const db = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'OFF', busyTimeoutMs: 0});
+  db.exec("UPDATE answer SET data = CAST(x'7bff7d' AS TEXT) WHERE id = 2");
+  db.close();
+  const ended = await stage.run(settings);
+  expect(ended).toMatchObject({code: 0, summary: {rows: {written: 4}, lookups: {ip: {answered: 4}}}});
+  expect(ended.warnings.join()).toContain('remove the file');
+});
+
 test('a store that can not be made, as a file is where its directory should be, is a warning', async () => {
   await using stage = await openStage();
   await runs(stage, {XDG_CACHE_HOME: '/dev/null/cache'});

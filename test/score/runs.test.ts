@@ -205,7 +205,7 @@ describe('risk', () => {
     ],
     ['rules: []', 'expected at least one rule'],
     ['rules: [{if: ip.is_vpn, add: 1, reason: x}]', 'a rule has no such key, it is "when"'],
-    ['rulez: []', 'there is no such setting'],
+    ['rulez: []', 'there is no such key (known: base, levels, rules'],
     [
       'levels: {medium: 70, high: 20}\nrules: [{when: ip.is_vpn, add: 1, reason: x}]',
       'medium to be no higher',

@@ -1,7 +1,8 @@
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {expect} from 'vitest';
 import {classifyResponse} from '../../src/client/classify.ts';
@@ -66,6 +67,7 @@ export async function openParsers(): Promise<Parsers> {
   };
   const wire = await startWire();
   const seal = sealWith(KEY);
+  const sound = await ledgerBytes(directory);
   const all: Parser[] = [
     {name: 'CSV', corpus: 'csv', read: bytes => readBytes(bytes, SMALL_RECORDS)},
     {name: 'NDJSON', corpus: 'ndjson', read: bytes => readBytes(bytes, SMALL_RECORDS, 7)},
@@ -89,10 +91,11 @@ export async function openParsers(): Promise<Parsers> {
         );
       },
     },
+    {name: 'ledgers', corpus: [sound], read: bytes => openLedgerOf(directory, bytes), slow: true},
     {
-      name: 'ledgers',
-      corpus: [ledgerBytes(directory)],
-      read: bytes => openLedgerOf(directory, bytes),
+      name: 'pages of ledgers',
+      corpus: [Buffer.from('\x20\0a\x60\0\xff\x80\0\xc3', 'latin1')],
+      read: bytes => openLedgerOf(directory, overwritten(sound, bytes)),
       slow: true,
     },
     {
@@ -157,19 +160,55 @@ async function startWire() {
   };
 }
 
-function ledgerBytes(directory: string): Buffer {
+/** So many values are in the ledger. */
+const VALUES = 60;
+
+/** Values that were answered, those of an attempt that was given up among them, and one on its way. */
+async function ledgerBytes(directory: string): Promise<Buffer> {
   const path = join(directory, 'seed.db');
-  const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
-  ledger.reserve([{key: 'a', operation: 'ip', cost: 1, known: false, dispatch: 7}]);
-  ledger.close();
+  const attempt = {kind: 'answered', status: 200, latencyMs: 5, data: {}, unknownFields: [], wrongTypes: []};
+  const outcome = {status: 'ok', data: '{"city":"Zürich","isp":"An Example"}'} as const;
+  for (const scope of ['one', 'another']) {
+    const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+    ledger.restart(scope);
+    for (let n = 0; n < VALUES; n++) {
+      const call = {key: `key-${n}`, operation: 'ip', cost: 1, charge: 'spent', retry: false} as const;
+      ledger.reserve([{...call, known: false, dispatch: 7}]);
+      if (n > 0) await ledger.record({...call, attempt: attempt as never, outcome});
+    }
+    if (scope === 'one') ledger.close();
+    else ledger.abandon();
+  }
   return readFileSync(path);
 }
 
-function openLedgerOf(directory: string, bytes: Buffer): void {
-  const path = join(directory, 'ledger.db');
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
+/** Single bytes are others: each three of `changes` say where, and what. */
+function overwritten(sound: Buffer, changes: Buffer): Buffer {
+  const bytes = Buffer.from(sound);
+  for (let at = 0; at + 2 < changes.length; at += 3)
+    bytes.writeUInt8(changes.readUInt8(at + 2), changes.readUInt16BE(at) % bytes.length);
+  return bytes;
+}
+
+/**
+ * As a file of its own: the driver lets go of one that could not be read when it pleases; of what that took in memory, in
+ * a turn of the event loop after a collection.
+ */
+async function openLedgerOf(directory: string, bytes: Buffer): Promise<void> {
+  const path = join(mkdtempSync(join(directory, 'run-')), 'ledger.db');
   writeFileSync(path, bytes);
-  const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
-  ledger.find(['a', 'b']);
-  ledger.close();
+  try {
+    const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+    try {
+      ledger.find(Array.from({length: VALUES}, (_, n) => `key-${n}`));
+      ledger.carried('key-1', {ok: 0, failed: 0});
+      ledger.restart('one');
+      ledger.close();
+    } finally {
+      ledger.abandon();
+    }
+  } finally {
+    rmSync(dirname(path), {recursive: true});
+    await nextTurn();
+  }
 }

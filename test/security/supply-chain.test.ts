@@ -1,5 +1,6 @@
 import {execFileSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {readdirSync, readFileSync} from 'node:fs';
+import {isBuiltin} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 
@@ -22,7 +23,11 @@ const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<st
 const locked = Object.entries(packages)
   .filter(([path]) => path !== '')
   .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
-const shipped = locked.filter(({dev}) => dev !== true);
+/** What the build put into the package, and what is installed with it. */
+const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
+const shipped = locked.filter(
+  ({path, dev}) => dev !== true || bundled.includes(path) || path === 'node_modules/tldts-core',
+);
 
 /** Licences that ask for nothing but their own text to be kept. */
 const PERMISSIVE = [
@@ -51,6 +56,20 @@ test('what is installed is what was locked: by hash, from no host in particular,
   const scripts = locked.filter(({hasInstallScript}) => hasInstallScript === true).map(({name}) => name);
   const {allowScripts} = JSON.parse(read('package.json')) as {allowScripts: Record<string, boolean>};
   for (const name of scripts) expect([name, allowScripts[name] ?? 'not decided']).toEqual([name, false]);
+});
+
+test('every package whose code is wanted is in the package or installed with it', () => {
+  const code = readdirSync(`${root}dist`, {recursive: true, encoding: 'utf8'})
+    .filter(file => file.endsWith('.js'))
+    .map(file => read(`dist/${file}`));
+  const wanted = code.flatMap(text =>
+    [...text.matchAll(/^(?:import|export) .*?from "([^"]+)";$|\bimport\("([^"]+)"\)/gm)].map(
+      ([, one, other]) => one ?? other ?? '',
+    ),
+  );
+  const packages = new Set(wanted.filter(name => !isBuiltin(name) && !name.startsWith('.')));
+  expect([...packages].sort()).toEqual(['bullmq', 'ioredis', 'libsql', 'pino', 'zod']);
+  expect(bundled).toContain('node_modules/got');
 });
 
 test('an installed package is the locked version, under a licence that may be passed on', () => {
@@ -83,6 +102,9 @@ test('the packed package has the notices of all that is in it or comes with it, 
     const [, text = ''] = notices.split(`${name} ${version} (${license})\n\n`);
     expect([name, /copyright|public domain|permission/i.test(text.slice(0, 1_500))]).toEqual([name, true]);
   }
+  expect(notices).toMatch(
+    /Public Suffix List \(MPL-2\.0\)[\s\S]*Mozilla Public License[\s\S]*publicsuffix\.org/,
+  );
   const {dataSets} = JSON.parse(read('dist/service/data/manifest.json')) as {dataSets: {name: string}[]};
   const [, ofData = ''] = notices.split('Data in this package\n');
   for (const {name} of dataSets) expect(ofData).toContain(`${name}\n\n`);

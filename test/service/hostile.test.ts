@@ -224,6 +224,26 @@ describe('hostile connections', () => {
     expect(service.ledger().spent).toBe(1);
   });
 
+  it('that ask for much and read nothing are ended', async () => {
+    const service = await running();
+    const {hostname, port} = new URL(service.url);
+    const pages = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+    await Promise.all(
+      Array.from({length: 4}, async () => {
+        const socket = connect(Number(port), hostname).pause();
+        let isClosed = false;
+        socket.on('error', () => {}).on('close', () => (isClosed = true));
+        socket.write(pages.repeat(2_000));
+        // Whoever does not read hears of the end by what it still sends.
+        while (!isClosed) {
+          await sleep(20);
+          socket.write('G');
+        }
+      }),
+    );
+    await isWell(service);
+  });
+
   it('that go away while they wait for their answer leave it serving', async () => {
     const service = await running({latencyMs: 200});
     const asking = Array.from({length: 50}, () =>

@@ -87,7 +87,7 @@ describe('state', () => {
 
   it('survives a kill at any instant: every answered call is in the ledger', async () => {
     const stateDir = temporaryFolder();
-    const script = `import {startService} from ${JSON.stringify(join(process.cwd(), 'dist/service/start.js'))};
+    const script = `import {startService} from ${JSON.stringify(join(process.cwd(), 'dist/index.js'))};
       const service = await startService({apiKey: 'k', stateDir: ${JSON.stringify(stateDir)}});
       console.log(service.url);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -1,56 +1,65 @@
-// Compiles src and the machine, with edits if there are any, so that plain Node.js can play seeds.
-import {execFileSync} from 'node:child_process';
-import {cpSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+// Compiles src and the machine into one file, with edits if there are any, so that plain Node.js can play seeds.
+import {cpSync, mkdirSync} from 'node:fs';
+import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {rolldown} from 'rolldown';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const world = join(root, 'test/sim/world');
+const FLEET = `export * from '${world}/fleet-packages.ts'`;
+
+/** What src gets in place of packages that reach real files and sockets. */
+const SIMULATED = {
+  libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
+  bullmq: FLEET,
+  ioredis: FLEET,
+};
+
+const inPlace = {
+  name: 'in place of packages',
+  resolveId: (id, importer) =>
+    id in SIMULATED && importer?.startsWith(join(root, 'src')) ? `\0${id}` : undefined,
+  load: id => SIMULATED[id.slice(1)],
+};
 
 /** Replaces what must be there exactly once: a text, or what a pattern matches. */
-function edit(tree, [file, from, to]) {
-  const path = join(tree, file);
-  const text = readFileSync(path, 'utf8');
-  const times = text.split(from).length - 1;
-  if (times !== 1) throw new Error(`${file} has ${times} times: ${from}`);
-  writeFileSync(
-    path,
-    text.replace(from, () => to),
-  );
+function withEdits(edits) {
+  const left = new Set(edits);
+  return {
+    name: 'edits',
+    transform(code, id) {
+      const own = edits.filter(([file]) => file === relative(root, id));
+      let text = code;
+      for (const edit of own) {
+        const [file, from, to] = edit;
+        const times = text.split(from).length - 1;
+        if (times !== 1) throw new Error(`${file} has ${times} times: ${from}`);
+        text = text.replace(from, () => to);
+        left.delete(edit);
+      }
+      return text;
+    },
+    buildEnd() {
+      for (const [file] of left) throw new Error(`${file} is no part of the simulation`);
+    },
+  };
 }
 
-/** Returns the directory of what was compiled. */
-export function compile(name, edits = []) {
-  const tree = join(root, 'node_modules', '.sim', name);
-  rmSync(tree, {recursive: true, force: true});
-  mkdirSync(join(tree, 'test'), {recursive: true});
-  for (const part of ['src', 'test/sim', 'package.json'])
-    cpSync(join(root, part), join(tree, part), {recursive: true});
-  for (const one of edits) edit(tree, one);
-  const settings = {
-    extends: join(root, 'tsconfig.json'),
-    compilerOptions: {
-      noEmit: false,
-      rootDir: '.',
-      outDir: 'out',
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-    },
-    include: ['src', 'test/sim'],
-    exclude: ['**/*.test.ts', '**/load-machine.ts', '**/play-seeds.ts'],
-  };
-  writeFileSync(join(tree, 'tsconfig.json'), JSON.stringify(settings));
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', tree], {
-    stdio: 'inherit',
+/** Returns what was compiled, and the directory of its own that it is in. */
+export async function compile(name, edits = []) {
+  const out = join(root, 'node_modules', '.sim', name);
+  const bundle = await rolldown({
+    input: join(root, 'test/sim/machine.ts'),
+    platform: 'node',
+    external: (id, importer) =>
+      /^[a-z@]/.test(id) && !(id in SIMULATED && importer?.startsWith(join(root, 'src'))),
+    plugins: [inPlace, withEdits(edits)],
+    checks: {ineffectiveDynamicImport: false},
   });
-  const out = join(tree, 'out');
+  const file = join(out, 'all', 'of', 'machine.js');
+  await bundle.write({file, format: 'esm', codeSplitting: false});
+  // Two directories above, as it is for src.
+  mkdirSync(out, {recursive: true});
   cpSync(join(root, 'package.json'), join(out, 'package.json'));
-  writeFileSync(
-    join(out, 'test/sim/world/driver.js'),
-    "export {SimulatedDatabase as default} from './install.js';\n",
-  );
-  for (const file of ['src/disk/lock.js', 'src/ledger/sqlite.js'])
-    edit(out, [file, "from 'libsql'", "from '../../test/sim/world/driver.js'"]);
-  const packages = "import('../../test/sim/world/fleet-packages.js')";
-  edit(out, ['src/fleet/redis.js', "import('bullmq'), import('ioredis')", `${packages}, ${packages}`]);
-  return out;
+  return {directory: out, file};
 }

@@ -12,8 +12,10 @@ const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one =>
   one.name.includes(words),
 )) {
-  const compiled = compile('defect', edits);
-  const {stdout, stderr} = spawnSync(process.execPath, [play, compiled, '1', sequences], {encoding: 'utf8'});
+  const {file} = await compile('defect', edits);
+  const {stdout, stderr} = spawnSync(process.execPath, [play, file, 'once', `1+${sequences}`], {
+    encoding: 'utf8',
+  });
   const line = stdout.trim().split('\n').at(-1);
   const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};
   console.log(

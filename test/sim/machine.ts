@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import '../../src/fleet/fleet.ts';
 import '../../src/fleet/seal.ts';
 import './world/fleet-packages.ts';
-import {type Sequence, sequence} from './model/commands.ts';
+import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
+import {sequence} from './model/sequences.ts';
 import {Simulation} from './model/simulation.ts';
 import {violationOf, violationOfHealed} from './model/violations.ts';
 
@@ -19,8 +20,8 @@ export class Violation extends Error {
 }
 
 /** Carries a sequence out, and holds everything against the promises after each command. */
-export async function play({inputs, commands, fleet}: Sequence, seed: number): Promise<Simulation> {
-  const simulation = new Simulation(seed, inputs, fleet);
+export async function play({commands, ...world}: Sequence, seed: number): Promise<Simulation> {
+  const simulation = new Simulation(seed, world);
   const check = (ended: readonly Ended[], more?: string) => {
     const violation = violationOf(simulation, ended) ?? more;
     if (violation !== undefined) throw new Violation(violation, simulation.world.history);
@@ -75,4 +76,18 @@ export interface Failure {
   readonly sequence: Sequence | undefined;
   readonly history: readonly string[];
   readonly shrinks: number;
+}
+
+/** A failure as a reader wants it: the promise, how to see it again, and what happened. */
+export function described({seed, message, sequence, history, shrinks}: Failure): string {
+  const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
+  return [
+    message,
+    '',
+    `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
+    ...inputs,
+    ...(sequence?.accountPerDay === undefined ? [] : [`the account has ${sequence.accountPerDay} a day`]),
+    'What happened (milliseconds, who, what):',
+    ...history,
+  ].join('\n');
 }

@@ -1,35 +1,34 @@
+import {spawn} from 'node:child_process';
+import {rmSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {expect} from 'vitest';
-import {loadMachine} from './load-machine.ts';
-import type {Failure} from './machine.ts';
+import {compile} from './compile.mjs';
 
 /** A seed that is to be played alone, as a failure says. */
 const ALONE = process.env.SIM_SEED;
 
-/** Seeds that nobody has tried, beside those that are always the same. */
-function freshSeeds(count: number): number[] {
-  const first = Math.floor(Math.random() * 2 ** 31);
-  return Array.from({length: count}, (_, index) => first + index);
-}
+const script = fileURLToPath(new URL('play.mjs', import.meta.url));
 
 /** Plays these seeds and a few fresh ones; the first that breaks a promise is shrunk and told. */
 export async function expectNoViolation(first: number, count: number, fresh: number): Promise<void> {
-  const {playSeed} = await loadMachine();
-  const fixed = Array.from({length: count}, (_, index) => first + index);
-  const seeds = ALONE === undefined ? [...fixed, ...freshSeeds(fresh)] : [Number(ALONE)];
-  for (const seed of seeds) {
-    const failure = await playSeed(seed);
-    if (failure !== undefined) expect.fail(described(failure));
+  const {directory, file} = await compile(`seeds-${process.pid}-${first}`);
+  try {
+    const untried = Math.floor(Math.random() * 2 ** 31);
+    const parts = [`${first}+${count}`, `${untried}+${fresh}`];
+    const {code, said} = await played([file, 'shrink', ...(ALONE === undefined ? parts : [`${ALONE}+1`])]);
+    if (code !== 0) expect.fail(said);
+  } finally {
+    rmSync(directory, {recursive: true, force: true});
   }
 }
 
-function described({seed, message, sequence, history, shrinks}: Failure): string {
-  const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
-  return [
-    message,
-    '',
-    `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
-    ...inputs,
-    'What happened (milliseconds, who, what):',
-    ...history,
-  ].join('\n');
+/** In a process of its own: what it puts in place of Node's is nobody else's there. */
+function played(given: readonly string[]): Promise<{code: number | null; said: string}> {
+  const child = spawn(process.execPath, [script, ...given]);
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', text => said.push(String(text)));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', code => resolve({code, said: said.join('')}));
+  });
 }

@@ -27,7 +27,7 @@ async function runAlone(
   args: readonly string[],
   {env = {}, stdin = ''}: HereOptions,
 ): Promise<CommandOutcome> {
-  const before = {cwd: process.cwd(), env: process.env};
+  const before = {cwd: process.cwd(), env: process.env, argv: process.argv};
   const written = {stdout: '', stderr: ''};
   const spies = (['stdout', 'stderr'] as const).map(name =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {
@@ -41,12 +41,14 @@ async function runAlone(
   const stdinSpy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(source);
   process.chdir(sandbox.directory);
   process.env = {...environmentOf(sandbox.home), ...env};
+  process.argv = [process.execPath, 'bulk-enrich', ...args];
   try {
-    const code = await main([process.execPath, 'bulk-enrich', ...args]);
+    const code = await main(process.argv);
     return {code, signal: undefined, ...written};
   } finally {
     for (const spy of [...spies, stdinSpy]) spy.mockRestore();
     process.env = before.env;
+    process.argv = before.argv;
     process.chdir(before.cwd);
   }
 }

@@ -7,6 +7,7 @@ import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
 import type {Summary} from '../../src/report/summary.ts';
+import type {Phase} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
@@ -33,6 +34,7 @@ export interface StageOptions {
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
   readonly storePatienceMs?: number;
+  readonly phase?: Phase;
 }
 
 /** How a run ended, as the command's caller sees it. */
@@ -102,6 +104,7 @@ async function attempt(
     stopper = new Stopper(),
     watch,
     storePatienceMs,
+    phase,
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
@@ -125,6 +128,7 @@ async function attempt(
       log: pino({level: 'silent'}),
       warn: (sentence: string) => warnings.push(sentence),
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
+      ...(phase === undefined ? {} : {phase}),
     };
     const outcome = await run(job, io, stopper, session => {
       watch?.(session);

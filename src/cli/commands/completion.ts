@@ -1,5 +1,6 @@
 import type {Command} from 'commander';
 import {UsageError} from '../../errors.ts';
+import {misspelt} from '../../job/closest.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
 import {printOwn} from '../terminal/printable.ts';
@@ -46,7 +47,11 @@ const choices: ReadonlyMap<string, Words> = new Map(
 export async function completionCommand(program: Command, shell: string): Promise<number> {
   const script = scripts.get(shell);
   if (script === undefined)
-    throw new UsageError('unknown_shell', `completion: expected bash, zsh or fish, not "${shell}".`);
+    throw new UsageError(
+      'unknown_shell',
+      `completion: expected bash, zsh or fish, not "${shell}".`,
+      misspelt(shell, [...scripts.keys()]),
+    );
   printOwn(script(completed(program)));
   return 0;
 }

@@ -1,3 +1,4 @@
+import {statSync} from 'node:fs';
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
@@ -14,7 +15,7 @@ import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count, table} from '../terminal/lines.ts';
+import {count, shellWord, table} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 
 type DoctorFlags = RawSettings & {
@@ -43,11 +44,11 @@ const NOT_CALLED = 'not made, so nobody knows whether the key is accepted; --cal
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let endpoint: Endpoint;
   try {
-    endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive());
+    endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive(), console);
   } catch (error) {
     return [failure('configuration', error)];
   }
-  const checks = [passed('configuration', describeEndpoint(endpoint))];
+  const checks = [passed('configuration', describeEndpoint(endpoint)), ...keyFileCheck()];
   try {
     if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
     else checks.push(await dataCheck());
@@ -57,6 +58,14 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
     checks.push(failure('connection', error));
   }
   return checks;
+}
+
+/** On Windows a file's mode says nothing of who may read it. */
+function keyFileCheck(): Check[] {
+  const path = process.env.BULK_ENRICH_API_KEY_FILE;
+  const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return [];
+  return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
 }
 
 /** The key is never shown, nor any part of it. */

@@ -3,6 +3,7 @@ import {basename} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {makePlan} from '../../estimate/estimate.ts';
+import {InputError} from '../../input/input-error.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
@@ -10,6 +11,7 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
+import {holdsValues} from '../../run/layout/guessed.ts';
 import {type Interviewed, interview} from '../init/interview.ts';
 import {columnSettings, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
@@ -22,7 +24,7 @@ type InitFlags = RawSettings & {readonly output?: string; readonly force?: boole
 /** `bulk-enrich init LIST`: looks at a list and writes a job file for it, asking only what it can't see. */
 export async function initCommand(input: string, given: InitFlags): Promise<number> {
   const {output, force = false, ...flags} = given;
-  const reading = cleaned(flags);
+  let reading = cleaned(flags);
   if (input === '-')
     throw new UsageError('no_input', 'init looks at a file, as the job will read it; not stdin.');
   const name = jobName(input);
@@ -33,11 +35,20 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
       `${path} exists. Replace it with --force, or name another file with -o.`,
     );
   }
-  const {columns, rows} = await lookAt(dated(input, utcDate(Date.now())), checkSettings(undefined, reading));
+  const look = () => lookAt(dated(input, utcDate(Date.now())), checkSettings(undefined, reading));
+  let seen = await look();
+  if (seen.isHeadless) {
+    reading = {...reading, header: false};
+    seen = await look();
+    say(
+      'The first line is one of values: the list has no header, and its columns are column_1, column_2, ….',
+    );
+  }
+  const {columns, rows} = seen;
   const costOf = (answers: Omit<Interviewed, 'maxCredits'>) => costOfList(input, reading, answers);
   const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
   const answers = await withPrompt((ask, interactive) =>
-    interview({columns, rows, live, interactive, costOf}, ask, say),
+    interview({columns, rows, headless: reading.header === false, live, interactive, costOf}, ask, say),
   );
   const facts = {
     name,
@@ -66,7 +77,7 @@ function programPath(): string {
   return [process.execPath, program].map(shellWord).join(' ');
 }
 
-/** What a run over the list would cost; undefined where that can't be counted. */
+/** What a run over the list would cost, as `plan` finds, whose warnings are said; undefined where that can't be counted. */
 async function costOfList(
   input: string,
   reading: RawSettings,
@@ -76,15 +87,21 @@ async function costOfList(
   try {
     const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: answers.endpoint};
     const {job} = jobFrom([input], flags, '-', env);
-    const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: () => {}});
+    const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
     return credits.at_least;
-  } catch {
+  } catch (error) {
+    // A job that would never run is not written; what only the service lacks is for later.
+    if (error instanceof InputError || (error instanceof UsageError && error.code === 'column_invalid'))
+      throw error;
     return undefined;
   }
 }
 
-const camelCased = ({default_country: defaultCountry, ...rest}: ReturnType<typeof columnSettings>) =>
-  cleaned({...rest, defaultCountry});
+const camelCased = ({
+  default_country: defaultCountry,
+  ip_from_list: ipFromList,
+  ...rest
+}: ReturnType<typeof columnSettings>) => cleaned({...rest, defaultCountry, ipFromList});
 
 /** `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {
@@ -102,12 +119,13 @@ function jobName(input: string): string {
 async function lookAt(
   path: string,
   reading: SettingsFor<'reading'>,
-): Promise<{columns: readonly string[]; rows: Row[]}> {
+): Promise<{columns: readonly string[]; rows: Row[]; isHeadless: boolean}> {
   const source = await openSource({...reading, paths: [path]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
-  const {columns} = source.format;
+  const {format} = source;
   await source.close();
-  return {columns, rows};
+  const isHeadless = format.kind === 'csv' && format.header !== undefined && holdsValues(format.header);
+  return {columns: format.columns, rows, isHeadless};
 }
 
 function say(sentence: string): void {

@@ -1,5 +1,6 @@
 import type {createClient} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
+import {misspelt} from '../../job/closest.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
@@ -20,6 +21,7 @@ export async function lookupCommand(
     throw new UsageError(
       'unknown_operation',
       `lookup: expected ${anyOf(intelligenceNames)}, not "${operation}"${isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : ''}.`,
+      misspelt(operation, intelligenceNames),
     );
   }
   const canonical = operations[operation].canonical(value, settings.defaultCountry);
@@ -40,7 +42,13 @@ export async function ask(
   call: (client: ReturnType<typeof createClient>, actionId: string | undefined) => Promise<unknown>,
 ): Promise<number> {
   const console = createConsole(settings);
-  const endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive());
+  const endpoint = resolveEndpoint(
+    settings.endpoint,
+    settings.actionId,
+    process.env,
+    isInteractive(),
+    console,
+  );
   if (endpoint.kind === 'embedded' && endpoint.byDefault)
     console.say('No service is configured, so the embedded service answers, from open data.');
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});

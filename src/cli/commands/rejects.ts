@@ -4,8 +4,8 @@ import {print, printRows} from '../terminal/printable.ts';
 
 /** `bulk-enrich rejects FILE`. */
 export async function rejectsCommand(path: string): Promise<number> {
-  const {text, cut} = await rejectedList(path);
-  printRows(text);
+  const {bytes, cut} = await rejectedList(path);
+  printRows(bytes);
   if (cut > 0) print('stderr', `${many(cut, 'row')} too long to be kept whole: left out.\n`);
   return 0;
 }

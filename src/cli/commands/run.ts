@@ -1,18 +1,18 @@
-import {exitCodes, LockedError} from '../../errors.ts';
+import {exitCodes, LockedError, type UsageError} from '../../errors.ts';
 import {runSample} from '../../estimate/sampled-run.ts';
+import type {Job} from '../../job/job.ts';
 import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
-import {askBeforeSpending} from '../ask-before-spending.ts';
 import {createConsole, logFailure} from '../console.ts';
+import {countFirst} from '../count-first.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
-import {keepHeapSmall} from '../heap.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
-import {startProgress} from '../terminal/progress.ts';
+import {phasesOn, startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
 
 /** `bulk-enrich run`. */
@@ -23,13 +23,25 @@ export async function runCommand(
   try {
     return await runJobOf(inputs, flags, yes);
   } catch (error) {
-    tellGitHubOfError(process.env, error);
-    // Another run is at it: nothing for cron to send mail about.
-    const {quiet, logFormat} = unchecked(flags);
-    if (error instanceof LockedError && quiet === true) return error.exitCode;
-    if (logFormat === 'json') return logFailure(error);
-    throw error;
+    const code = said(error, flags);
+    if (code === undefined) throw error;
+    return code;
   }
+}
+
+/** A command line that is not right keeps a run from beginning too; undefined where it is still to be said why. */
+export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
+  await deliverWithoutJob(error, flags);
+  return said(error, flags);
+}
+
+/** Says why a run could not begin, and gives the exit code; undefined where `main` is to say it. */
+function said(error: unknown, flags: JobFlags): number | undefined {
+  tellGitHubOfError(process.env, error);
+  // Another run is at it: nothing for cron to send mail about.
+  const {quiet, logFormat} = unchecked(flags).said;
+  if (error instanceof LockedError && quiet === true) return error.exitCode;
+  return logFormat === 'json' ? logFailure(error) : undefined;
 }
 
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
@@ -39,7 +51,6 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
       'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
     );
   }
-  keepHeapSmall();
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   try {
@@ -51,14 +62,18 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
       random: Math.random,
       log: console.log,
       warn: console.warn,
+      phase: phasesOn(job, console),
     };
-    const watch = (session: Session) => startProgress(session, console);
+    let counted: number | undefined;
+    const watch = (session: Session) => startProgress(session, console, counted);
     if (job.settings.sample !== undefined) {
       const report = await runSample(job, io, stopper, watch);
       print('stdout', renderSample(report));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
-    const mayBegin = yes ? async () => {} : askBeforeSpending;
+    const mayBegin = async (begun: Job) => {
+      counted = await countFirst(begun, yes, console, stopper);
+    };
     const outcome = await run(job, {...io, mayBegin}, stopper, watch);
     renderOutcome(job, outcome, console);
     tellGitHub(process.env, outcome, console);
@@ -73,10 +88,15 @@ async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise
   try {
     return jobFrom(inputs, flags);
   } catch (error) {
-    const {metrics, name, date, sample, logFormat} = unchecked(flags);
-    const settings = {quiet: false, logLevel: undefined};
-    const {warn} = createConsole({...settings, logFormat: logFormat === 'json' ? logFormat : undefined});
-    if (sample === undefined) await deliverUnresolved({metrics, name, date}, error, {env: process.env, warn});
+    await deliverWithoutJob(error, flags);
     throw error;
   }
+}
+
+async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
+  const {said, isPart} = unchecked(flags);
+  if (said.sample !== undefined) return;
+  const logFormat = said.logFormat === 'json' ? said.logFormat : undefined;
+  const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat});
+  await deliverUnresolved(said, isPart, error, {env: process.env, warn});
 }

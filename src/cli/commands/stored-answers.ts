@@ -1,6 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
+import {expectedCountry} from '../../job/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
@@ -59,18 +60,21 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
 /** `bulk-enrich store prune`. */
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
-  return withStore(flags, store => {
+  return withStore(flags, async store => {
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
       const age = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
       const notBefore = {ok: Math.max(0, now - age), failed: now - rejectionTerm(maxAge)};
-      removed += store.prune(operation, notBefore, now);
+      removed += await store.prune(operation, notBefore, now);
     }
-    store.compact();
+    await store.giveBack();
     print('stdout', `${many(removed, 'answer')} removed.\n`);
   });
 }
+
+const KEPT_ELSEWHERE =
+  'Runs that are not finished have answers of their own in OUT.run, which come back here when they go on: finish them first, or delete that.';
 
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
@@ -81,7 +85,7 @@ export async function storePurge(
   if (country !== undefined && phoneCountry(country) === undefined)
     throw new UsageError(
       'unknown_country',
-      `--default-country: expected a country, by name or code such as DE, not "${country}".`,
+      `--default-country: expected a country, by ${expectedCountry(country)}, not "${country}".`,
     );
   const keys = keysOf(value, country);
   if (keys.length === 0)
@@ -89,15 +93,16 @@ export async function storePurge(
       'not_a_value',
       `That is no ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
-  return withStore(flags, store => {
+  return withStore(flags, async store => {
     const removed = store.purge(keys);
-    store.compact();
+    await store.giveBack();
     print(
       'stdout',
       removed === 0
         ? 'Nothing is known of that value.\n'
-        : `${many(removed, 'answer')} removed; the file was rewritten.\n`,
+        : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
+    print('stdout', `${KEPT_ELSEWHERE}\n`);
   });
 }
 
@@ -113,18 +118,18 @@ function sayNone(directory: string): void {
   print('stdout', `${directory}: no answers are kept there.\n`);
 }
 
-function withStore(
+async function withStore(
   flags: StoreFlags,
-  work: (store: StoreAdmin, directory: string) => void,
+  work: (store: StoreAdmin, directory: string) => void | Promise<void>,
   none = sayNone,
-): number {
+): Promise<number> {
   let directory = flags.store ?? flags.cache;
   let store: StoreAdmin | undefined;
   try {
     directory ??= defaultStoreDirectory(process.env);
     store = StoreAdmin.open(directory);
     if (store === undefined) none(directory);
-    else work(store, directory);
+    else await work(store, directory);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -3,7 +3,7 @@ import {createThreadedClient, type Threads} from '../../client/threads/call-thre
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
-import {FleetWorker} from '../../fleet/worker/worker.ts';
+import {FleetWorker, type WorkerOptions} from '../../fleet/worker/worker.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
@@ -29,7 +29,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const console = createConsole(settings);
   const redisUrl = demandRedisUrl(redis);
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
-  const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive());
+  const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
   const connection = await connectTo(endpoint, {
     timeoutMs: settings.timeout,
     maxConnections: concurrency,
@@ -98,15 +98,15 @@ function clientsOf(
   connection: Connection,
   maxConnections: number,
   threads: Threads,
-): (timeoutMs: number) => Client {
-  const clients = new Map<number, Client>();
-  return timeoutMs => {
+): WorkerOptions['clientFor'] {
+  const clients = new Map<string, Client>();
+  return (timeoutMs, isPaced) => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey, readKeyAgain} = endpoint;
-    const client =
-      clients.get(timeoutMs) ??
-      createThreadedClient({baseUrl, apiKey, readKeyAgain, timeoutMs, maxConnections}, threads);
-    clients.set(timeoutMs, client);
+    const options = {baseUrl, apiKey, readKeyAgain, timeoutMs, maxConnections};
+    const name = `${timeoutMs} ${isPaced}`;
+    const client = clients.get(name) ?? createThreadedClient(options, isPaced ? 1 : threads);
+    clients.set(name, client);
     return client;
   };
 }

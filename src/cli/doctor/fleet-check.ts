@@ -8,16 +8,19 @@ import {type Check, failure, passed, warning} from './check.ts';
 export async function checkFleet(given: string | undefined): Promise<Check[]> {
   try {
     const url = resolveRedisUrl(given, '--fleet', process.env);
-    return url === undefined ? [] : [await checkMembers(url)];
+    return url === undefined ? [] : [await checkMembers(url, given)];
   } catch (error) {
     return [failure('fleet', error)];
   }
 }
 
-async function checkMembers(url: string): Promise<Check> {
+async function checkMembers(url: string, given: string | undefined): Promise<Check> {
   const {identity, workers} = await fleetStatus(url);
   if (workers.length === 0)
-    return warning('fleet', `Redis at ${publicUrl(url)} answers, but no worker is there: bulk-enrich worker`);
+    return warning(
+      'fleet',
+      `Redis at ${publicUrl(url)} answers, but no worker is there: bulk-enrich worker${given === undefined ? '' : ` --redis ${publicUrl(url)}`}`,
+    );
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
   return passed(
     'fleet',

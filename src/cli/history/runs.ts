@@ -24,13 +24,16 @@ export async function runsCommand(
 }
 
 function summaryOf(run: string): string {
-  const text = fromHistory(history => history.summaryOf(run), undefined);
+  const text = fromHistory(history => {
+    const summary = history.summaryOf(run);
+    return summary === undefined ? undefined : JSON.stringify(JSON.parse(summary), null, 2);
+  }, undefined);
   if (text === undefined)
     throw new UsageError(
       'unknown_run',
       `No summary is kept of a run whose identifier begins with "${run}". bulk-enrich runs lists them; of each job the last 30 are kept.`,
     );
-  return JSON.stringify(JSON.parse(text), null, 2);
+  return text;
 }
 
 function render(runs: readonly RunRecord[], since: string): string {

@@ -18,12 +18,20 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** The history's lines since a moment; those of a later version, which are not understood, are passed over. */
+/** The history's lines since a moment; damaged ones, and those of a later version, are passed over. */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
-    const record = runRecordSchema.safeParse(JSON.parse(line));
+    const record = runRecordSchema.safeParse(jsonIn(line));
     return record.success ? [record.data] : [];
   });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws {OutputError} when the history can't be read. */
@@ -32,8 +40,10 @@ export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], other
   try {
     return withHistory(process.env, work);
   } catch (error) {
-    throw new OutputError('history_unusable', `The history of runs can't be read (${systemReason(error)}).`, {
-      cause: error,
-    });
+    throw new OutputError(
+      'history_unusable',
+      `The history of runs can't be read (${systemReason(error)}). Free the cause, or remove runs.db from the user's state directory: the next run begins a new one.`,
+      {cause: error},
+    );
   }
 }

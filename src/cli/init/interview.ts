@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
-import {closest} from '../../job/closest.ts';
-import {detectColumns, type Guess, lacksCountry} from '../../lookup/detect.ts';
+import {didYouMean} from '../../job/closest.ts';
+import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
@@ -15,6 +15,8 @@ export interface Interviewed {
   /** Columns that may be worth a lookup, and what is missing for it: where nobody could be asked. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
+  /** Which address of several in a cell is meant, where a column has such cells. */
+  readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
   readonly maxCredits: number;
 }
@@ -23,6 +25,7 @@ export interface Interviewed {
 export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
+  readonly headless?: boolean;
   /** Whether a live service is configured: then it is the one that is meant. */
   readonly live: boolean;
   readonly interactive: boolean;
@@ -30,6 +33,7 @@ export interface Seen {
   readonly costOf?: (answers: Omit<Interviewed, 'maxCredits'>) => Promise<number | undefined>;
 }
 
+const WHICH = ['first', 'last', 'only'];
 const NONE = 'none';
 const NAME_IT = ': name it as phone, and a default_country';
 
@@ -39,11 +43,21 @@ const NAME_IT = ': name it as phone, and a default_country';
  * @throws {UsageError} when there is nothing to look up.
  */
 export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Interviewed> {
-  const guesses = detectColumns(seen.columns, seen.rows);
+  const guesses = detectColumns(seen.columns, seen.rows, {headless: seen.headless === true});
   const chosen: Guess[] = [];
+  let ipFromList: string | undefined;
   const leftOut: {column: string; why: string}[] = [];
   for (const guess of guesses) {
     const why = describe(guess);
+    if (lacksChoice(guess)) {
+      const which = 'several IP addresses in a cell. Which one is meant: first (the client), last or only?';
+      ipFromList = (
+        await ask(`Column "${guess.column}": ${which}`, 'first', oneOf(WHICH, anyOf(WHICH)))
+      ).toLowerCase();
+      say(`Column "${guess.column}": of several IP addresses the ${ipFromList}.`);
+      chosen.push(guess);
+      continue;
+    }
     if (guess.confidence === 'sure') say(`Column "${guess.column}": ${why}.`);
     const wanted =
       guess.confidence === 'sure' ||
@@ -64,6 +78,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   const answers = {
     columns,
     leftOut,
+    ipFromList,
     defaultCountry: found === undefined || 'defaultCountry' in found ? found?.defaultCountry : country,
     endpoint: seen.live ? 'live' : await serviceToAsk(ask),
   } as const;
@@ -121,8 +136,7 @@ async function namedColumns(
 }
 
 function noColumn(name: string, columns: readonly string[]): string {
-  const near = closest(name, columns);
-  return `There is no column "${name}". ${near === undefined ? `Columns: ${columns.join(', ')}.` : `Did you mean "${near}"?`}`;
+  return `There is no column "${name}".${didYouMean(name, columns, `Columns: ${columns.join(', ')}.`)}`;
 }
 
 /** Whether there are phone numbers in national form whose row does not say their country. */

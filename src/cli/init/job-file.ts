@@ -24,7 +24,11 @@ function settingsOf(raw: RawSettings): Record<string, unknown> {
 }
 
 /** The columns as a job file has them. */
-export function columnSettings({columns, defaultCountry}: Pick<Interviewed, 'columns' | 'defaultCountry'>) {
+export function columnSettings({
+  columns,
+  defaultCountry,
+  ipFromList,
+}: Pick<Interviewed, 'columns' | 'defaultCountry' | 'ipFromList'>) {
   // A bare name is `COLUMN=PREFIX` to the settings.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
@@ -32,25 +36,28 @@ export function columnSettings({columns, defaultCountry}: Pick<Interviewed, 'col
     ...perIntelligence(name => one(columns[name])),
     country: columns.country[0],
     default_country: defaultCountry,
+    ip_from_list: ipFromList,
   };
 }
 
 /** The job file: what was found, with what else a nightly job may want beside it as comments. */
 export function jobFile(
   {name, path, input, output, directory, program, reading}: JobFacts,
-  {columns, leftOut, defaultCountry, endpoint, maxCredits}: Interviewed,
+  {columns, leftOut, defaultCountry, ipFromList, endpoint, maxCredits}: Interviewed,
 ): string {
   const file = shellWord(path);
+  // cron ends a command at a bare %.
+  const command = `cd ${shellWord(directory)} && ${program} run --job ${file} --quiet`.replaceAll('%', '\\%');
   return `# What it would do, and cost:  bulk-enrich plan --job ${file}
 # Go:                          bulk-enrich run --job ${file}
-# Every night, from cron:      15 2 * * *  cd ${shellWord(directory)} && ${program} run --job ${file} --quiet
+# Every night, from cron:      15 2 * * *  ${command}
 # Paths start from the directory that the command runs in. All settings: bulk-enrich run --help-all, here with _ for -.
 ${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
 force: true
 
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
-${stringify(columnSettings({columns, defaultCountry}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
+${stringify(columnSettings({columns, defaultCountry, ipFromList}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
 ${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fresh_budget: true           # a list that changed has all of max_credits, whatever an unfinished run spent
 # fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
 # A page to look at, of each night.

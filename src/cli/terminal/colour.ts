@@ -1,5 +1,6 @@
 import {styleText} from 'node:util';
 import type {Env} from '../../job/endpoint.ts';
+import {markOf} from './printable.ts';
 
 /** Puts a text in a colour, where its stream shows colours. */
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
@@ -16,5 +17,8 @@ export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}:
 
 export function painter({isTTY}: {readonly isTTY?: boolean}, env: Env): Paint {
   if (!showsColours(isTTY === true, env)) return (_, text) => text;
-  return (colour, text) => styleText(colour, text, {validateStream: false});
+  return (colour, text) => {
+    const [begin = '', end = ''] = styleText(colour, '\n', {validateStream: false}).split('\n');
+    return `${markOf(begin)}${text}${markOf(end)}`;
+  };
 }

@@ -1,13 +1,14 @@
-import {type ExitCode, exitCodes} from '../../errors.ts';
+import {extname} from 'node:path';
+import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {formatByName} from '../../job/name-endings.ts';
+import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
-import {goOn} from './go-on.ts';
+import {goOn, runAgain} from './go-on.ts';
 import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
 import {troubleLines} from './trouble.ts';
@@ -19,12 +20,20 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     if (stop !== undefined) logStopped(job, outcome, stop, console);
     return;
   }
+  // Whoever pipes the rows into `head` has what was asked for.
+  if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
+    print('stderr', `${outcome.message}\n`);
+    return;
+  }
   if (summary !== undefined) {
-    console.say(`\n${lookupTable(summary)}\n`);
+    const lookups = lookupTable(summary);
+    console.say(lookups === '' ? '' : `\n${lookups}\n`);
     console.say(creditLine(summary));
     if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
-    for (const line of troubleLines(REPAIRED, summary.repairs, console.width)) console.say(line);
-    for (const line of troubleLines(WRONG, summary.errors, console.width)) console.say(line);
+    const {settings} = job;
+    for (const line of troubleLines({...REPAIRED, settings}, summary.repairs, console.width))
+      console.say(line);
+    for (const line of troubleLines({...WRONG, settings}, summary.errors, console.width)) console.say(line);
   }
   if (stop === undefined) {
     const said = console.paint(colourOf(outcome.exitCode), outcome.message);
@@ -44,11 +53,17 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
 }
 
 /** How the rows that could not be read are run again, and no others. */
-function repairLine({inputs, paths: {rejects}}: Job): string {
-  if (rejects === undefined || inputs.includes('-')) return '';
-  const ending = formatByName(inputs[0] ?? '') ?? 'csv';
-  const list = shellWord(`${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again.${ending}`);
-  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list}; edit ${list}; bulk-enrich run ${list}`;
+function repairLine(job: Job): string {
+  const {
+    inputs,
+    paths: {rejects},
+  } = job;
+  if (rejects === undefined) return '';
+  // By its own ending the list is read as it was; the objects of an array stand in lines of their own.
+  const ending = extname(withoutCompression(inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
+  const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
+  const list = shellWord(path);
+  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
 const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
@@ -73,10 +88,11 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** Columns of nothing but zeros are left out. */
+/** Columns of nothing but zeros are left out; empty where there are no others. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
+  if (shown.length === 0) return '';
   const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
   return table([
     head,

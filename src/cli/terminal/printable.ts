@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import {stripVTControlCharacters} from 'node:util';
 import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
@@ -9,51 +10,72 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** The colours that `paint` writes: the only control sequences of our own within a text. */
-const OWN_COLOURS = new RegExp(`(${ESCAPE}\\[3[1239]m)`);
+/** Our own colours by what stands for them until they are written: of no width, and in nobody else's text, as nobody knows it. */
+const own = new Map<string, string>();
 /** What begins a command of GitHub's or Azure's runner: `::` first in a line, `##[` and `##vso[` anywhere. */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
-/** A text with nothing in it that steers a terminal or commands a CI runner. */
+/** A text with nothing in it that steers a terminal or commands a CI runner, but for our own colours. */
 export function printable(text: string): string {
-  return text
-    .split(OWN_COLOURS)
-    .map((part, index) => (index % 2 === 1 ? part : withoutControls(stripVTControlCharacters(part))))
-    .join('')
-    .replace(COMMAND, '$& ');
+  let safe = withoutControls(stripVTControlCharacters(text)).replace(COMMAND, '$& ');
+  for (const [mark, sequence] of own) safe = safe.replaceAll(mark, sequence);
+  return safe;
+}
+
+/** What stands for a control sequence that is to reach the terminal, until it is printed. */
+export function markOf(sequence: string): string {
+  for (const [mark, known] of own) if (known === sequence) return mark;
+  // Variation selectors, which take no room; there are 240 of them.
+  const mark = [...randomBytes(16)].map(byte => String.fromCodePoint(0xe0100 + (byte % 240))).join('');
+  own.set(mark, sequence);
+  return mark;
+}
+
+let isDrawn = false;
+
+/** Whether a line can be redrawn; a CI runner's terminal keeps each of them, where `ci` says that there is one. */
+export function canRedraw(ci = ''): boolean {
+  return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
+}
+
+/** Draws a line that the next one replaces, whoever writes that; an empty text takes it away. */
+export function draw(line: string): void {
+  write('stderr', printable(line));
+  isDrawn = line !== '';
+}
+
+function write(stream: Stream, text: string | Uint8Array): void {
+  if (isDrawn) process.stderr.write(`\r${ESCAPE}[2K`);
+  isDrawn = false;
+  if (text.length > 0) process[stream].write(text);
 }
 
 /** Writes what a person is to read. */
 export function print(stream: Stream, text: string): void {
-  process[stream].write(printable(text));
-}
-
-/** Takes away what stands in the terminal's line. */
-export function eraseLine(): void {
-  process.stderr.write(`\r${ESCAPE}[2K`);
+  write(stream, printable(text));
 }
 
 /** Writes a value as JSON for a program, which gets it as it is. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${safeJson(JSON.stringify(value, null, 2))}\n`);
+  write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Writes a line of the log, which is JSON. */
 export function printLogLine(line: string): void {
-  process.stderr.write(safeJson(line));
+  write('stderr', safeJson(line));
 }
 
 /** Writes a command for the CI runner (`::…`), on stderr, as stdout may carry the rows; GitHub reads both. */
 export function printCommand(line: string): void {
-  process.stderr.write(`::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
+  write('stderr', `::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
 /** Writes rows as they are, for a file or another program; to a terminal, nothing in them that steers it. */
-export function printRows(text: string): void {
-  process.stdout.write(process.stdout.isTTY === true ? printable(text) : text);
+export function printRows(rows: Uint8Array): void {
+  write('stdout', process.stdout.isTTY === true ? printable(Buffer.from(rows).toString()) : rows);
 }
 
 /** Writes what was made of this program's own words alone, such as a completion script. */
 export function printOwn(text: string): void {
-  process.stdout.write(text);
+  write('stdout', text);
 }

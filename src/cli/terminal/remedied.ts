@@ -1,12 +1,18 @@
+import {resolve} from 'node:path';
 import type {Remedy} from '../../errors.ts';
 import {shellWord} from './lines.ts';
 
 const OUTPUTS = ['-o', '--output'];
 
 /** The command that was given as it would work, the way a shell takes it; undefined where it can't be told. */
-export function remedied(argv: readonly string[], {flags = [], pipe}: Remedy): string | undefined {
-  if (flags.length === 0 && pipe === undefined) return undefined;
-  const given = argv.slice(2).map(word => (word === pipe?.input ? '-' : word));
+export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
+  const typed = argv.slice(2);
+  // A list that is named twice would be read twice.
+  if (instead !== undefined && /\W/.test(instead.given) && isNamed(instead.meant, typed)) return undefined;
+  const words = instead === undefined ? typed : typed.flatMap(word => replaced(word, instead));
+  const isSame = words.join('\0') === typed.join('\0');
+  if (flags.length === 0 && pipe === undefined && isSame) return undefined;
+  const given = words.map(word => (word === pipe?.input ? '-' : word));
   const named = given.findIndex(word => OUTPUTS.includes(word));
   const replaces = named >= 0 && OUTPUTS.includes(flags[0] ?? '');
   // What a pipe's output would be called by default matters only where it has no name.
@@ -15,4 +21,17 @@ export function remedied(argv: readonly string[], {flags = [], pipe}: Remedy): s
     replaces && pipe === undefined ? given.filter((_, at) => at !== named && at !== named + 1) : given;
   const command = ['bulk-enrich', ...kept, ...more].map(shellWord).join(' ');
   return pipe === undefined ? command : `${pipe.command} ${shellWord(pipe.input)} | ${command}`;
+}
+
+/** Whether a file is among the words, however it is spelled; a flag's value is no list. */
+function isNamed(file: string, words: readonly string[]): boolean {
+  return words.some((word, at) => resolve(word) === resolve(file) && !words[at - 1]?.startsWith('-'));
+}
+
+/** Of `--flag=value` the value stays. */
+function replaced(word: string, {given, meant}: NonNullable<Remedy['instead']>): string[] {
+  if (word === given) return meant === '' ? [] : [meant];
+  if (given.startsWith('--') && word.startsWith(`${given}=`))
+    return [`${meant}${word.slice(given.length + (meant === '' ? 1 : 0))}`];
+  return [word.startsWith('--') && word.endsWith(`=${given}`) ? word.replace(/=.*$/s, `=${meant}`) : word];
 }

@@ -1,7 +1,7 @@
 import {parentPort, workerData} from 'node:worker_threads';
 import type {Attempt} from '../attempt.ts';
 import {createClient} from '../client.ts';
-import {clockMs, type ThreadCalls, type ThreadData, type ThreadKey, type ThreadNews} from './protocol.ts';
+import type {ThreadCalls, ThreadData, ThreadKey, ThreadNews} from './protocol.ts';
 
 /** A thread that makes calls: its own got, connections and heap. It decides nothing, and knows of nothing but its calls. */
 
@@ -18,13 +18,11 @@ let answers: [number, Attempt][] = [];
 let hearKey: (news: ThreadKey) => void = () => {};
 
 port.on('message', (news: ThreadCalls | ThreadKey) => {
-  if (!('calls' in news)) {
+  if ('key' in news || 'why' in news) {
     hearKey(news);
     return;
   }
-  const {atMs, calls} = news;
-  tell({kind: 'late', ms: clockMs() - atMs});
-  for (const {id, operation, params} of calls)
+  for (const {id, operation, params} of news)
     void client.send(operation, params).then(attempt => {
       if (answers.push([id, attempt]) === 1) setImmediate(flush);
     });

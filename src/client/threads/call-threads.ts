@@ -5,17 +5,11 @@ import {Worker} from 'node:worker_threads';
 import type {Operation} from '../../operations/table.ts';
 import type {Attempt} from '../attempt.ts';
 import {type Client, type ClientOptions, createClient, type Params} from '../client.ts';
-import type {Transport, TransportOptions} from '../transport.ts';
-import {clockMs, type ThreadCall, type ThreadData, type ThreadKey, type ThreadNews} from './protocol.ts';
+import type {Transport, TransportOptions} from '../http/transport.ts';
+import type {ThreadCall, ThreadData, ThreadKey, ThreadNews} from './protocol.ts';
 
 /** Threads that make calls: 1 is the run's own; `auto`: others take over where that one has no time left. */
 export type Threads = number | 'auto';
-
-/** With a client whose calls may be made by threads. */
-export interface ThreadedClient extends Client {
-  /** How long calls may have waited of late, in milliseconds, from when they were handed over until they began. */
-  readonly lagMs: number;
-}
 
 /** More would wait for the run's own thread, which takes a third of what a call does. */
 const MOST_BY_ITSELF = 4;
@@ -23,8 +17,6 @@ const LOOK_EVERY_MS = 500;
 /** Threads pay where so much of its time is used, most of it by calls, of which one takes about so long. */
 const BUSY = 0.85;
 const CALL_MS = 0.2;
-/** How late calls began is remembered for one to two of these. */
-const REMEMBERED_MS = 1_000;
 
 /**
  * A client whose calls are made by other threads, at once or once that pays; but for those of which somebody has to know
@@ -34,18 +26,15 @@ export function createThreadedClient(
   options: ClientOptions,
   threads: Threads,
   transport?: (options: TransportOptions) => Transport,
-): ThreadedClient {
+): Client {
   const client = createClient(options, transport);
   if (threads === 1 || transport !== undefined || (threads === 'auto' && availableParallelism() < 2))
-    return {...client, lagMs: 0};
+    return client;
   const pool = new CallThreads(client, options, threads);
   return {
     ...client,
     send: (operation, params, onLeaving) =>
       onLeaving === undefined ? pool.send(operation, params) : client.send(operation, params, onLeaving),
-    get lagMs() {
-      return pool.lagMs;
-    },
     close() {
       pool.close();
       client.close();
@@ -58,7 +47,6 @@ class CallThreads {
   readonly #options: ClientOptions;
   readonly #threads = new Set<CallThread>();
   readonly #timer: NodeJS.Timeout | undefined;
-  readonly #lag = new RecentMost(REMEMBERED_MS);
   #used: EventLoopUtilization = performance.eventLoopUtilization();
   #sent = 0;
   /** Where the calls of this moment go. */
@@ -70,10 +58,6 @@ class CallThreads {
     this.#options = options;
     if (threads === 'auto') this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     else for (let n = 0; n < threads; n++) this.#start();
-  }
-
-  get lagMs(): number {
-    return this.#lag.most(clockMs());
   }
 
   /** By the thread with the fewest in hand; what is sent in one moment goes together. */
@@ -116,7 +100,6 @@ class CallThreads {
       {
         unasked: () => onUnasked?.(),
         readKey: async () => (await readKeyAgain?.()) ?? data.apiKey,
-        late: ms => this.#lag.note(ms, clockMs()),
         ended: wasReady => {
           this.#threads.delete(thread);
           if (this.#chosen === thread) this.#chosen = undefined;
@@ -131,7 +114,6 @@ class CallThreads {
 interface ThreadEvents {
   readonly unasked: () => void;
   readonly readKey: () => Promise<string>;
-  readonly late: (ms: number) => void;
   readonly ended: (wasReady: boolean) => void;
 }
 
@@ -179,7 +161,7 @@ class CallThread {
   }
 
   flush(): void {
-    this.#worker.postMessage({atMs: clockMs(), calls: this.#calls});
+    this.#worker.postMessage(this.#calls);
     this.#calls = [];
   }
 
@@ -205,9 +187,6 @@ class CallThread {
           (error: unknown) => this.#tellKey({why: error instanceof Error ? error.message : String(error)}),
         );
         break;
-      case 'late':
-        events.late(news.ms);
-        break;
       case 'answers':
         for (const [id, attempt] of news.answers) {
           this.#waiting.get(id)?.(attempt);
@@ -218,34 +197,5 @@ class CallThread {
       default:
         news satisfies never;
     }
-  }
-}
-
-/** The most of what was noted in the last while, which is at least `ms` and less than twice that. */
-class RecentMost {
-  readonly #ms: number;
-  #since = 0;
-  #now = 0;
-  #before = 0;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  note(value: number, nowMs: number): void {
-    this.#turn(nowMs);
-    this.#now = Math.max(this.#now, value);
-  }
-
-  most(nowMs: number): number {
-    this.#turn(nowMs);
-    return Math.max(this.#now, this.#before);
-  }
-
-  #turn(nowMs: number): void {
-    if (nowMs - this.#since < this.#ms) return;
-    this.#before = nowMs - this.#since < 2 * this.#ms ? this.#now : 0;
-    this.#now = 0;
-    this.#since = nowMs;
   }
 }

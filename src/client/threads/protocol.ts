@@ -17,22 +17,10 @@ export interface ThreadCall {
   readonly params: Params;
 }
 
-/** Calls to make now; `atMs` is when they were handed over, by {@link clockMs}. */
-export interface ThreadCalls {
-  readonly atMs: number;
-  readonly calls: readonly ThreadCall[];
-}
+/** Calls to make now. */
+export type ThreadCalls = readonly ThreadCall[];
 
-/**
- * What a thread tells: that it can be used, that its key is not accepted, how late calls began, what became of them, and
- * an answer nobody asked for.
- */
+/** What a thread tells: that it can be used, that its key is not accepted, what became of calls, and an answer nobody asked for. */
 export type ThreadNews =
   | {readonly kind: 'ready' | 'unasked' | 'key'}
-  | {readonly kind: 'late'; readonly ms: number}
   | {readonly kind: 'answers'; readonly answers: readonly (readonly [id: number, attempt: Attempt])[]};
-
-/** One clock for all threads, in milliseconds. */
-export function clockMs(): number {
-  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
-}

@@ -1,6 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {analyse} from 'chardet';
-import iconv from 'iconv-lite';
+import {toldByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
 /** An encoding, and what a person should know of how it was found. */
@@ -19,8 +18,12 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
 }
 
+/** UTF-16's mark and a NUL, with which no list begins. */
+const UTF_32LE = Buffer.from('fffe0000', 'hex');
+
 function byteOrderMark(head: Buffer): Encoding | undefined {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return {name: 'utf-8', bomBytes: 3};
+  if (head.subarray(0, 4).equals(UTF_32LE)) return {name: 'utf-32le', bomBytes: 4};
   if (head[0] === 0xff && head[1] === 0xfe) return {name: 'utf-16le', bomBytes: 2};
   if (head[0] === 0xfe && head[1] === 0xff) return {name: 'utf-16be', bomBytes: 2};
   return undefined;
@@ -35,39 +38,16 @@ function wholeCharacters(head: Buffer): Buffer {
 
 /** Fewer words with such letters may be damage. */
 const FEW_WORDS = 3;
-/** Of chardet's 100. Tried with short lists of names in seven languages: what is above was right. */
-const SURE = 30;
-
-/** As chardet calls them; windows-1252 has all that ISO-8859-1 has, and is what Windows programs write. */
-const knownAs: Readonly<Record<string, EncodingName>> = {
-  'ISO-8859-1': 'windows-1252',
-  'ISO-8859-2': 'iso-8859-2',
-  'ISO-8859-5': 'iso-8859-5',
-  'ISO-8859-7': 'iso-8859-7',
-  'ISO-8859-9': 'iso-8859-9',
-  'KOI8-R': 'koi8-r',
-  'windows-1250': 'windows-1250',
-  'windows-1251': 'windows-1251',
-  'windows-1252': 'windows-1252',
-  'windows-1253': 'windows-1253',
-  'windows-1254': 'windows-1254',
-  'windows-1257': 'windows-1257',
-};
 
 /** Judges by the words that are not ASCII alone: the digits and addresses of a list would speak for any language. */
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
-  const words = head.toString('latin1').match(/[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff ]*/g) ?? [];
+  const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
   // UTF-8 with damage in it.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
-  const bytes = Buffer.from(words.join(' '), 'latin1');
-  const [best] = analyse(bytes);
-  const name = best === undefined ? undefined : knownAs[best.name];
-  if (best === undefined || name === undefined) return unsure;
-  const isSure = words.length >= FEW_WORDS && best.confidence >= SURE && isWords(iconv.decode(bytes, name));
-  return isSure ? {name, bomBytes: 0, guess: 'sure'} : {...unsure, perhaps: name};
-}
-
-function isWords(text: string): boolean {
-  return /^[\p{L}\p{M}\p{P}\p{Sc}\s°ºª®™©]*$/u.test(text);
+  const told = toldByLetters(head);
+  if (told === undefined) return unsure;
+  return told.words < FEW_WORDS
+    ? {...unsure, perhaps: told.name}
+    : {name: told.name, bomBytes: 0, guess: 'sure'};
 }

@@ -84,18 +84,17 @@ function readError(path: string, error: unknown): InputError {
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
 }
 
-/** That a file is not there, with what may be meant. */
+/** That a file is not there, with one in the same folder of almost that name; else the folder, as a relative path may mean another one. */
 export function missingFile(path: string, cause?: unknown): InputError {
-  return new InputError('input_missing', `There is no file ${path}. ${whereElse(path)}`, {cause});
-}
-
-/** A file in the same folder with almost that name; else the folder, as a relative path may mean another one. */
-function whereElse(path: string): string {
   const folder = resolve(dirname(path));
   const near = closest(basename(path), filesIn(folder));
-  return near === undefined
-    ? `It was looked for in ${folder}.`
-    : `Did you mean "${join(dirname(path), near)}"?`;
+  if (near === undefined)
+    return new InputError('input_missing', `There is no file ${path}. It was looked for in ${folder}.`, {
+      cause,
+    });
+  const meant = join(dirname(path), near);
+  const said = `There is no file ${path}. Did you mean "${meant}"?`;
+  return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
 }
 
 function filesIn(folder: string): string[] {

@@ -1,14 +1,14 @@
 import iconv from 'iconv-lite';
 import type {SettingsFor} from '../../job/settings.ts';
 
-/** How an input's bytes are to be read; `auto` is UTF-8 unless a byte order mark says UTF-16. */
+/** How an input's bytes are to be read; `auto` is told by the bytes. */
 export type InputEncoding = SettingsFor<'reading'>['encoding'];
 export type EncodingName = Exclude<InputEncoding, 'auto'>;
 
 /** An encoding, and the length of the byte order mark before the text. */
 export interface Encoding {
   readonly name: EncodingName;
-  readonly bomBytes: 0 | 2 | 3;
+  readonly bomBytes: 0 | 2 | 3 | 4;
 }
 
 /**
@@ -40,14 +40,18 @@ function converter(name: Encoding['name']): Convert {
     case 'utf-16be':
       return utf16Converter(true);
     default:
-      return chunk => fromBytes(chunk, name);
+      return otherConverter(name);
   }
 }
 
-/** Where a byte is a character. One without a meaning, such as 0x81 in windows-1252, becomes one that UTF-8 forbids. */
-function fromBytes(chunk: Buffer, name: EncodingName): Buffer {
-  const [first = '', ...rest] = iconv.decode(chunk, name).split('\uFFFD');
-  return Buffer.concat([Buffer.from(first), ...rest.flatMap(text => [NO_TEXT, Buffer.from(text)])]);
+/** What has no meaning, such as 0x81 in windows-1252, becomes a byte that UTF-8 forbids. */
+function otherConverter(name: EncodingName): Convert {
+  const decoder = iconv.getDecoder(name);
+  return (chunk, last) => {
+    const text = decoder.write(chunk) + (last ? (decoder.end() ?? '') : '');
+    const [first = '', ...rest] = text.split('\uFFFD');
+    return Buffer.concat([Buffer.from(first), ...rest.flatMap(part => [NO_TEXT, Buffer.from(part)])]);
+  };
 }
 
 function utf16Converter(bigEndian: boolean): Convert {

@@ -3,34 +3,17 @@ import {type Options, parse} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
+import {countLines, WholeBlocks} from './csv-block.ts';
 import {type Stop, StopParsing, stopOf} from './csv-stop.ts';
 import {formulaFields} from './formula-fields.ts';
-import {type LineBlock, LineBlocks} from './line-blocks.ts';
-import type {CsvDialect, ReaderSettings, RecordReader} from './record-reader.ts';
+import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
+import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
 import {ENCODING_DETAIL, reject} from './reject.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
 const QUOTE = 0x22;
 
 /** A record that waits for its end is parsed again with every chunk up to this size, and beyond when it doubled. */
 const EAGER_BYTES = 64 * 1024;
-
-/** The columns of a CSV file. */
-export interface CsvLayout {
-  readonly header: readonly string[] | undefined;
-  readonly columns: readonly string[];
-}
-
-/** What a reader of CSV is told beside its file. */
-export interface CsvSettings extends ReaderSettings {
-  readonly dialect: CsvDialect;
-  readonly header: boolean;
-  /** Lines that were left out above the header. */
-  readonly skippedLines: number;
-  /** Whether a row with fewer fields than the header is filled up. */
-  readonly padShortRows: boolean;
-}
 
 /**
  * Reads a CSV by csv-parse, which does not resynchronise: where a record can't be read, the physical line at which it
@@ -52,6 +35,7 @@ export class CsvReader implements RecordReader {
   #triedLength = 0;
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
+  readonly #whole: WholeBlocks;
 
   constructor(settings: CsvSettings) {
     const {dialect} = settings;
@@ -69,6 +53,7 @@ export class CsvReader implements RecordReader {
       relax_column_count: true,
       skip_empty_lines: true,
     };
+    this.#whole = new WholeBlocks(this.#options, this.#eol);
   }
 
   /** The columns; undefined until the first record was read. */
@@ -89,6 +74,21 @@ export class CsvReader implements RecordReader {
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
     return records;
+  }
+
+  get rest(): Rest | undefined {
+    const waiting = this.#blocks.waiting;
+    if (waiting === undefined || this.#layout === undefined || this.#blanks > 0) return undefined;
+    return {bytes: this.#openLength + waiting, line: this.#line};
+  }
+
+  readOn(line: number): void {
+    this.#blocks.clear();
+    this.#open = [];
+    this.#openLength = 0;
+    this.#triedLength = 0;
+    this.#blanks = 0;
+    this.#line = line;
   }
 
   #read(block: LineBlock, records: InputRecord[]): void {
@@ -121,6 +121,7 @@ export class CsvReader implements RecordReader {
     const sound = isUtf8(bytes);
     let start = 0;
     while (start < bytes.length) {
+      if (sound && this.#takeBlock(bytes.subarray(start), records)) break;
       const [end, stop] = this.#parse(bytes, start, sound, records);
       start = end;
       if (stop === undefined) break;
@@ -133,6 +134,18 @@ export class CsvReader implements RecordReader {
       }
       start = this.#rejectLine(bytes, start, stop, records);
     }
+  }
+
+  /** Takes all records of these lines at once; false where they have to be read one by one. */
+  #takeBlock(bytes: Buffer, records: InputRecord[]): boolean {
+    const columns = this.#layout?.columns.length ?? 0;
+    const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
+    if (block === undefined) return false;
+    for (const {fields, lines} of block) {
+      records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
+      this.#line += lines;
+    }
+    return true;
   }
 
   /** Parses from `start` on; says where it stopped, and why where that is not the end. */
@@ -283,11 +296,4 @@ export class CsvReader implements RecordReader {
 
 function headerError(file: string, line: number, detail: string): InputError {
   return new InputError('input_header', `${file}, line ${line}: the header can't be read: ${detail}.`);
-}
-
-/** The line ends between two places, at least 1: the file's last line may lack its own. */
-function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) lines++;
-  return Math.max(1, lines);
 }

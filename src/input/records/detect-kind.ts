@@ -1,4 +1,5 @@
-import type {NamedFormat} from '../../job/name-endings.ts';
+import {defaultOutput} from '../../job/job.ts';
+import {type NamedFormat, withoutCompression} from '../../job/name-endings.ts';
 import {InputError} from '../input-error.ts';
 
 /** `json`: an array, or objects over several lines. */
@@ -18,15 +19,41 @@ export function refuseBinary(head: Buffer, name: string): void {
   if (known !== undefined) throw notText(name, known[1], known[2]);
   const nuls = head.reduce((count, byte) => (byte === 0 ? count + 1 : count), 0);
   if (nuls > head.length / 10) {
-    throw notText(
-      name,
-      'a binary file, or UTF-16 without a byte order mark',
-      'Export it as CSV, or say its encoding: --encoding utf-16le.',
-    );
+    const unicode = unicodeOf(head);
+    throw unicode === undefined
+      ? notText(name, 'a binary file', EXPORT)
+      : notText(
+          name,
+          `a binary file, or ${unicode} without a byte order mark`,
+          `Export it as CSV, or say its encoding: --encoding ${unicode}.`,
+        );
   }
 }
 
+/** By where the NULs of mostly ASCII text stand. */
+function unicodeOf(head: Buffer): string | undefined {
+  const whole = head.length - (head.length % 4);
+  const nuls = [0, 1, 2, 3].map(at => {
+    let count = 0;
+    for (let i = at; i < whole; i += 4) if (head[i] === 0) count++;
+    return count > whole / 8 ? '0' : 'x';
+  });
+  return (
+    {x000: 'utf-32le', '000x': 'utf-32be', x0x0: 'utf-16le', '0x0x': 'utf-16be'} as Record<string, string>
+  )[nuls.join('')];
+}
+
 const EXPORT = 'Save or export it as CSV (UTF-8) and give that file.';
+
+/** Throws `input_header` for a `.json` file whose list is of values: objects have the names that columns need. */
+export function refuseValues(sample: string, path: string, name: string): void {
+  if (!/\.json$/i.test(withoutCompression(path)) || !/^\s*\[\s*["\d]/.test(sample)) return;
+  throw new InputError(
+    'input_header',
+    `${name} is a list of values, and no list of objects. Make objects of them, {"value": …}, one a line.`,
+    {pipe: {command: "jq -c '.[] | {value: .}'", input: path}, flags: ['-o', defaultOutput([path], {})]},
+  );
+}
 
 const SIGNATURES: readonly (readonly [Buffer, string, string])[] = [
   [Buffer.from('PK\x03\x04'), 'a spreadsheet (.xlsx, .ods) or another zip archive', EXPORT],

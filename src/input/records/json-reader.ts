@@ -14,6 +14,8 @@ const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].
  * limit the beginning is kept for the reject.
  */
 export class JsonReader implements RecordReader {
+  /** What stands before a value may have opened a list: it is read from the start. */
+  readonly rest = undefined;
   readonly #settings: ReaderSettings;
   /** The value that is being read, as far as it is kept. */
   #parts: Buffer[] = [];
@@ -29,6 +31,10 @@ export class JsonReader implements RecordReader {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
+  }
+
+  readOn(): never {
+    throw new Error('JSON is read from the start');
   }
 
   push(chunk: Buffer): InputRecord[] {

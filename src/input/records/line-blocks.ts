@@ -1,5 +1,8 @@
 import {RAW_LIMIT} from './reject.ts';
 
+export const LF = 0x0a;
+export const CR = 0x0d;
+
 /** Whole lines, or what is left of a line that was longer than the limit. */
 export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
@@ -23,6 +26,18 @@ export class LineBlocks {
   constructor(eol: number, limit: number) {
     this.#eol = eol;
     this.#limit = limit;
+  }
+
+  /** How many bytes wait for the end of their line; undefined where some of the line are dropped. */
+  get waiting(): number | undefined {
+    return this.#dropping === undefined ? this.#tailLength : undefined;
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#tail = [];
+    this.#tailLength = 0;
+    this.#dropping = undefined;
   }
 
   /** Takes a chunk, and gives what is complete now. */

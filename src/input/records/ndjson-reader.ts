@@ -1,11 +1,8 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord} from '../row.ts';
 import {jsonRecord, jsonReject} from './json-record.ts';
-import {type LineBlock, LineBlocks} from './line-blocks.ts';
-import type {ReaderSettings, RecordReader} from './record-reader.ts';
-
-const LF = 0x0a;
-const CR = 0x0d;
+import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
+import type {ReaderSettings, RecordReader, Rest} from './record-reader.ts';
 
 /** Reads one JSON object a line, and keeps each line's text as it came. */
 export class NdjsonReader implements RecordReader {
@@ -24,6 +21,16 @@ export class NdjsonReader implements RecordReader {
 
   end(): InputRecord[] {
     return this.#blocks.end().flatMap(block => this.#read(block));
+  }
+
+  get rest(): Rest | undefined {
+    const bytes = this.#blocks.waiting;
+    return bytes === undefined ? undefined : {bytes, line: this.#line};
+  }
+
+  readOn(line: number): void {
+    this.#blocks.clear();
+    this.#line = line;
   }
 
   #read(block: LineBlock): InputRecord[] {

@@ -1,4 +1,4 @@
-import type {InputRecord} from '../row.ts';
+import type {InputRecord, ReadSoFar} from '../row.ts';
 
 /** Turns the UTF-8 bytes of one file into records; csv-reader.ts, ndjson-reader.ts and json-reader.ts are its kinds. */
 export interface RecordReader {
@@ -6,16 +6,16 @@ export interface RecordReader {
   push(chunk: Buffer): InputRecord[];
   /** Gives what is left at the end of the file. */
   end(): InputRecord[];
+  /** What it was given that no record has come of yet; undefined where more is to be known to read on from there. */
+  readonly rest: Rest | undefined;
+  /** Forgets the rest, and goes on with the line of this number, at which a record begins. */
+  readOn(line: number): void;
 }
 
-/** What the readers of all files count on together. */
-export interface ReadSoFar {
-  /** The ordinal of the last record. */
-  record: number;
-  /** Blank lines, which are no records. */
-  blankLines: number;
-  /** Rows that got empty fields at their end. */
-  padded: number;
+/** Some bytes at whose beginning a record begins, and the number of the line where they begin. */
+export interface Rest {
+  readonly bytes: number;
+  readonly line: number;
 }
 
 /** What a reader needs to know of its file. */
@@ -33,4 +33,20 @@ export interface CsvDialect {
   readonly eol: '\n' | '\r\n' | '\r';
   /** The length of Excel's `sep=;` line with its end; 0 where there is none. */
   readonly sepLineBytes: number;
+}
+
+/** The columns of a CSV file. */
+export interface CsvLayout {
+  readonly header: readonly string[] | undefined;
+  readonly columns: readonly string[];
+}
+
+/** What a reader of CSV is told beside its file. */
+export interface CsvSettings extends ReaderSettings {
+  readonly dialect: CsvDialect;
+  readonly header: boolean;
+  /** Lines that were left out above the header. */
+  readonly skippedLines: number;
+  /** Whether a row with fewer fields than the header is filled up. */
+  readonly padShortRows: boolean;
 }

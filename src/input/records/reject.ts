@@ -28,7 +28,7 @@ export function reject(place: RejectPlace, reason: RejectReason, detail: string,
 
 /** The detail of a record that is not text in the encoding it was read in. */
 export const ENCODING_DETAIL =
-  'the text is not valid in its encoding; if the file came from an old Windows program, try --encoding windows-1252';
+  'the text is not valid in its encoding; name the one it has (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)';
 
 function withoutLineEnd(bytes: Buffer): Buffer {
   let end = bytes.length;

@@ -1,7 +1,7 @@
-import {exec, execSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
-import {systemReason, UsageError} from '../../errors.ts';
+import {exec, spawnSync} from 'node:child_process';
+import {closeSync, openSync, readSync} from 'node:fs';
+import {open} from 'node:fs/promises';
+import {oneLine, systemReason, UsageError} from '../../errors.ts';
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
 
@@ -15,20 +15,23 @@ export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 /** A command asks a vault over a network at most; what waits for a person at night must not hold a run up for ever. */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
+/** So much of what a command says beside the key is passed on. */
+const LONGEST_REMARK = 500;
 
 /**
- * The API key from the environment: itself, from the file that it names, or from the command that prints it.
+ * The API key from the environment: itself, from the file that it names, or from the command that prints it. `warn` is told
+ * what the command says on stderr.
  *
  * @throws {UsageError} when more than one is set, or what should give the key does not.
  */
-export function readKey(env: Environment): string | undefined {
+export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
   const source = keySource(env);
   if (source === undefined) return undefined;
   const [variable, given] = source;
   if (variable === KEY) return given.trim();
   try {
-    if (variable === KEY_FILE) return keyIn(readFileSync(given, 'utf8'), source);
-    return keyIn(execSync(given, {...commandOptions(env), stdio: ['ignore', 'pipe', 'inherit']}), source);
+    if (variable === KEY_FILE) return keyIn(readBegin(given), source);
+    return printedNow(given, source, env, warn);
   } catch (error) {
     throw unreadable(source, error);
   }
@@ -41,10 +44,7 @@ export function keyReader(env: Environment): (() => Promise<string>) | undefined
   const [variable, given] = source;
   return async () => {
     try {
-      return keyIn(
-        variable === KEY_FILE ? await readFile(given, 'utf8') : await printedBy(given, env),
-        source,
-      );
+      return keyIn(variable === KEY_FILE ? await beginOf(given) : await printedBy(given, env), source);
     } catch (error) {
       throw unreadable(source, error);
     }
@@ -70,10 +70,33 @@ function keySource(env: Environment): Source | undefined {
 
 function keyIn(text: string, source: Source): string {
   const key = text.trim();
+  if (text.length > LARGEST_OUTPUT_BYTES) throw sourceError(source, 'is too large to be a key');
   if (key === '') throw sourceError(source, source[0] === KEY_FILE ? 'is empty' : 'printed nothing');
   if (source[0] === KEY_COMMAND && /[\r\n]/.test(key))
     throw sourceError(source, 'printed more than one line');
   return key;
+}
+
+/** What a file begins with, and no more than a key may have: some, such as devices, have no end. */
+function readBegin(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(LARGEST_OUTPUT_BYTES + 1);
+    return bytes.toString('utf8', 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same without waiting for it: a pipe may never give any. */
+async function beginOf(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const {buffer, bytesRead} = await file.read({buffer: Buffer.alloc(LARGEST_OUTPUT_BYTES + 1)});
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function commandOptions(env: Environment) {
@@ -84,6 +107,21 @@ function commandOptions(env: Environment) {
     maxBuffer: LARGEST_OUTPUT_BYTES,
     windowsHide: true,
   } as const;
+}
+
+function printedNow(
+  command: string,
+  source: Source,
+  env: Environment,
+  warn: (sentence: string) => void,
+): string {
+  const ended = spawnSync(command, {...commandOptions(env), shell: true, stdio: ['ignore', 'pipe', 'pipe']});
+  const printed = ended.stdout?.trim() ?? '';
+  const remark = oneLine(printed === '' ? (ended.stderr ?? '') : ended.stderr.replaceAll(printed, '******'));
+  if (remark !== '') warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);
+  if (ended.error !== undefined) throw ended.error;
+  if (ended.status !== 0) throw ended;
+  return keyIn(printed, source);
 }
 
 function printedBy(command: string, env: Environment): Promise<string> {

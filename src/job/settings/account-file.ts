@@ -1,11 +1,11 @@
 import {z} from 'zod';
-import {rate, share, whole} from '../values.ts';
+import {only, rate, share, whole} from '../values.ts';
 import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
 
 /** The file of an account, which holds for all jobs that use it: which account it is, and its limits. */
-export const accountFileSchema = z.strictObject({
+export const accountFileSchema = only({
   endpoint: z
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
     .meta({description: 'The service that the account is at: its base URL, or embedded.'}),

@@ -2,7 +2,8 @@ import {z} from 'zod';
 import {phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
 import {type Beside, besideToken} from '../../operations/verify.ts';
-import {columns, list} from '../values.ts';
+import {expectedCountry} from '../expected-country.ts';
+import {columns, list, only} from '../values.ts';
 import {type Shapes, settingsIn} from './declare.ts';
 
 const serviceSetting = settingsIn('Service');
@@ -25,7 +26,7 @@ export const lookupSettings = {
         [
           z.enum(['embedded', 'live']),
           z.url({error: ENDPOINT}),
-          z.strictObject({base_url: z.url({error: ENDPOINT}), action_id: z.string().optional()}),
+          only({base_url: z.url({error: ENDPOINT}), action_id: z.string().optional()}),
         ],
         {error: ENDPOINT},
       )
@@ -72,7 +73,9 @@ export const lookupSettings = {
   defaultCountry: columnsSetting(
     z
       .string()
-      .refine(text => phoneCountry(text) !== undefined, 'expected a country, by name or code such as DE')
+      .refine(text => phoneCountry(text) !== undefined, {
+        error: ({input}) => `expected a country, by ${expectedCountry(String(input))}`,
+      })
       .transform(text => (text.length === 2 ? text.toUpperCase() : text))
       .optional(),
     {

@@ -76,7 +76,7 @@ export const resultSettings = {
   }),
   progress: resultSetting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
     value: 'HOW',
-    description: 'How the progress is shown: auto, bar, plain or none.',
+    description: 'How the progress is shown: auto, bar (calls are counted first), plain or none.',
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),

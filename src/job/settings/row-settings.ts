@@ -5,16 +5,20 @@ import {settingsIn} from './declare.ts';
 const rowsSetting = settingsIn('Rows');
 const formatSetting = settingsIn('Format');
 
-/** UTF-8, UTF-16, and what old programs write: a byte is a character in those. */
+/** What can be read: Unicode, and what old programs write, by iconv-lite. */
 export const encodings = [
-  ...(['utf-8', 'utf-16le', 'utf-16be'] as const),
+  ...(['utf-8', 'utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'] as const),
   ...([
     'windows-1250',
     'windows-1251',
     'windows-1252',
     'windows-1253',
     'windows-1254',
+    'windows-1255',
+    'windows-1256',
     'windows-1257',
+    'windows-1258',
+    'windows-874',
   ] as const),
   ...([
     'iso-8859-1',
@@ -24,8 +28,37 @@ export const encodings = [
     'iso-8859-9',
     'iso-8859-15',
     'koi8-r',
+    'koi8-u',
+    'macintosh',
+    'cp437',
+    'cp850',
+    'cp852',
+    'cp866',
   ] as const),
+  ...(['shift_jis', 'euc-jp', 'gbk', 'gb18030', 'big5', 'euc-kr'] as const),
 ] as const;
+
+const sameEncoding: Readonly<Record<string, string>> = {
+  ansi: 'windows-1252',
+  latin1: 'iso-8859-1',
+  latin2: 'iso-8859-2',
+  sjis: 'shift_jis',
+  cp932: 'shift_jis',
+  cp936: 'gbk',
+  gb2312: 'gbk',
+  cp949: 'euc-kr',
+  macroman: 'macintosh',
+  // Which of the two is told by the mark.
+  utf16: 'auto',
+  unicode: 'auto',
+};
+
+/** `cp1252`, `UTF8` and `latin1` by the names in the list; other texts as they are. */
+export function encodingNamed(text: string): string {
+  const plain = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, '');
+  const key = plain(text).replace(/^(?:cp|win)(?=125\d$|874$)/, 'windows');
+  return sameEncoding[key] ?? encodings.find(name => plain(name) === key) ?? text;
+}
 
 /** Which rows, and how they are read and written. */
 export const rowSettings = {
@@ -88,13 +121,19 @@ export const rowSettings = {
     uses: ['run'],
     shapes: 'output_format',
   }),
-  encoding: formatSetting(z.enum(['auto', ...encodings]).default('auto'), {
-    value: 'NAME',
-    description:
-      'Encoding of the input: auto (by its mark, else UTF-8, else what it surely is), windows-1252, …',
-    uses: ['run', 'reading'],
-    shapes: 'encoding',
-  }),
+  encoding: formatSetting(
+    z.preprocess(
+      text => (typeof text === 'string' ? encodingNamed(text) : text),
+      z.enum(['auto', ...encodings]).default('auto'),
+    ),
+    {
+      value: 'NAME',
+      description:
+        'Encoding of the input: auto (by its mark, else UTF-8, else what it surely is), windows-1252, …',
+      uses: ['run', 'reading'],
+      shapes: 'encoding',
+    },
+  ),
   skipLines: formatSetting(whole(1, 1_000).optional(), {
     value: 'N',
     description: 'Leave out the first N lines of each CSV file: a title above its header.',

@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {only} from '../values.ts';
 
 /** What rules elsewhere call the keys of these. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -35,10 +36,9 @@ const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
 const level = z.int('expected a whole number').min(1).max(100);
 
 /** Rules of its own, in a job's `score` block or a file: instead of the default ones, or after them. */
-export const scoreRules = z.strictObject({
+export const scoreRules = only({
   base: z.enum(['default', 'none']).default('none'),
-  levels: z
-    .strictObject({medium: level.default(30), high: level.default(60)})
+  levels: only({medium: level.default(30), high: level.default(60)})
     .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
     .prefault({}),
   rules: z.array(scoreRule).default([]),
@@ -51,7 +51,7 @@ export const scoreRules = z.strictObject({
   lists: z
     .record(
       name,
-      z.union([z.array(z.string()), z.strictObject({file: z.string().min(1)})], {
+      z.union([z.array(z.string()), only({file: z.string().min(1)})], {
         error: 'expected texts, or {file: PATH} of a file with one a line',
       }),
     )

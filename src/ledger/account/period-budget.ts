@@ -3,7 +3,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
-import {Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
+import {type Query, Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -42,7 +42,7 @@ export class PeriodBudget {
   readonly #options: PeriodBudgetOptions;
   readonly #path: string;
   readonly #db: Sqlite;
-  readonly #sql: Record<'used' | 'add', Statement>;
+  readonly #sql: {readonly used: Query; readonly add: Statement};
   /** Taken from `#current`, and not spent yet. */
   #left = 0;
   /** The period that each call in flight was taken from. */
@@ -199,7 +199,7 @@ function open(directory: string, path: string, now: number) {
     prepareTable(db);
     db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', now - KEPT_MS));
     const sql = {
-      used: db.prepare('SELECT thousandths FROM used WHERE job = ? AND day = ?'),
+      used: db.query(['thousandths'], 'FROM used WHERE job = ? AND day = ?'),
       add: db.prepare(
         'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
@@ -214,7 +214,7 @@ function open(directory: string, path: string, now: number) {
 /** `job` is the owner, `day` the period, as of old. Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
-    const version = Number(db.pragma('user_version')?.user_version);
+    const version = db.pragma('user_version');
     if (version === VERSION) return;
     if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
     db.exec(`

@@ -5,7 +5,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import type {Rate} from '../../job/values.ts';
-import {isBusy, isDamage, Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
+import {isBusy, isDamage, type Query, Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 
 /** Others hold the file for a fraction of a millisecond; a process waits for it no longer than this, then tries again. */
@@ -41,7 +41,7 @@ export class SharedPace {
   readonly #options: SharedPaceOptions;
   readonly #path: string;
   readonly #db: Sqlite;
-  readonly #sql: Record<'read' | 'write', Statement>;
+  readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
   /** Permits that may be used until this moment of the program is over. */
   #fresh = 0;
@@ -74,7 +74,7 @@ export class SharedPace {
       }
     });
     this.#sql = {
-      read: this.#db.prepare('SELECT clock, schedule FROM pace WHERE account = ?'),
+      read: this.#db.query(['clock', 'schedule'], 'FROM pace WHERE account = ?'),
       write: this.#db.prepare('INSERT OR REPLACE INTO pace VALUES (?, ?, ?)'),
     };
   }

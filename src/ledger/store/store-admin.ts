@@ -1,9 +1,11 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {Operation} from '../../operations/table.ts';
 import type {NotBefore} from '../given-up.ts';
 import {isBusy, type Sqlite} from '../sqlite.ts';
 import {CLOCK_SKEW_MS, IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
+import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -33,8 +35,9 @@ export class StoreAdmin {
 
   stats(): StoreStats[] {
     const rows = this.#db
-      .prepare(
-        'SELECT operation, count(*) AS answers, min(at) AS oldest, max(at) AS newest FROM answer GROUP BY operation',
+      .query(
+        ['operation', 'count(*) AS answers', 'min(at) AS oldest', 'max(at) AS newest'],
+        'FROM answer GROUP BY operation',
       )
       .all();
     return rows.map(row => ({
@@ -45,36 +48,36 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes what came before `notBefore`, and what came after `now`, which no run takes; returns how many. */
-  prune(operation: Operation, notBefore: NotBefore, now: number): number {
-    return this.#db
-      .prepare(
-        `DELETE FROM answer WHERE operation = ? AND (at < iif(${IS_ANSWER}, ?, ?) OR at > ?) RETURNING 1`,
-      )
-      .all(operation, notBefore.ok, notBefore.failed, now + CLOCK_SKEW_MS).length;
+  /**
+   * Removes what came before `notBefore`, and what came after `now`, which no run takes; returns how many. In short steps,
+   * between which runs write.
+   */
+  async prune(operation: Operation, notBefore: NotBefore, now: number): Promise<number> {
+    const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();
+    const remove = this.#db.prepare(
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND (at < iif(${IS_ANSWER}, ?, ?) OR at > ?)`,
+    );
+    let removed = 0;
+    for (let id = 0; id < Number(last); id += SWEEP_AT_ONCE) {
+      const {ok, failed} = notBefore;
+      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ok, failed, now + CLOCK_SKEW_MS);
+      await sleep(0);
+    }
+    return removed;
   }
 
   /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
   purge(keys: readonly string[]): number {
-    return keys.reduce(
-      (sum, key) => sum + this.#db.prepare('DELETE FROM answer WHERE key = ? RETURNING 1').all(key).length,
-      0,
-    );
+    const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
+    return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /**
-   * Rewrites the file, so that nothing removed stays readable.
-   *
-   * @throws when another program keeps it in use.
-   */
-  compact(): void {
+  /** Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by then. */
+  async giveBack(): Promise<void> {
     try {
-      this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
+      await giveBack(this.#db);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      throw new Error(
-        'another program is using it, and what was removed may be readable: repeat this after it',
-      );
     }
   }
 

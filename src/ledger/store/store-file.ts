@@ -5,7 +5,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
-import {Sqlite, type Statement} from '../sqlite.ts';
+import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 1;
 export const STORE_FILE = 'answers.db';
@@ -59,10 +59,10 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
   if (isNetworkFileSystem(directory))
     throw new Error('it is on a network file system, where its locks do not hold');
   const path = join(directory, STORE_FILE);
-  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs});
+  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs, checkVersion});
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    if (versionOf(db) !== VERSION) prepareSchema(db);
+    if (db.pragma('user_version') !== VERSION) prepareSchema(db);
     return db;
   } catch (error) {
     db.close();
@@ -70,17 +70,18 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
   }
 }
 
-function versionOf(db: Sqlite): number {
-  return Number(db.pragma('user_version')?.user_version);
+function checkVersion(version: number): void {
+  if (version !== 0 && version !== VERSION)
+    throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
 }
 
 function prepareSchema(db: Sqlite): void {
   // What is freed can be given back page by page; of no effect on a file that has tables already.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
-    const version = versionOf(db);
+    const version = db.pragma('user_version');
     if (version === VERSION) return;
-    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    checkVersion(version);
     db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
   });
 }
@@ -98,10 +99,9 @@ export class StoreFile {
   readonly #path: string;
   readonly #scope: string;
   readonly #inode: number;
-  readonly #find: Statement;
+  readonly #find: Query;
   readonly #put: Statement;
-  readonly #any: Statement;
-  readonly #version: Statement;
+  readonly #any: Query;
 
   constructor(directory: string, scope: StoreScope, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
@@ -110,17 +110,18 @@ export class StoreFile {
     this.#scope = scopeKey(scope);
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
-    this.#find = db.prepare(
-      `SELECT key, data, at FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+    this.#find = db.query(
+      ['key', 'data', 'at'],
+      `FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
     );
     this.#put = db.prepare(
       'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
     );
     // Backwards, as what came last is most likely this endpoint's.
-    this.#any = db.prepare(
-      `SELECT 1 FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
+    this.#any = db.query(
+      ['id'],
+      `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
     );
-    this.#version = db.prepare('PRAGMA data_version');
   }
 
   find(keys: readonly string[], span: Span): Map<string, Found> {
@@ -157,7 +158,7 @@ export class StoreFile {
   }
 
   version(): number {
-    return this.#db.reading(() => Number(this.#version.get()?.data_version));
+    return this.#db.reading(() => this.#db.dataVersion());
   }
 
   close(): void {

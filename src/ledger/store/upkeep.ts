@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 /** An age counts as in use for so long after the last run that went by it: longer than a month's job is away. */
 const IN_USE_MS = 35 * DAY_MS;
 /** So many answers are looked at in one transaction: other runs wait for some milliseconds. */
-const SWEEP_AT_ONCE = 2_000;
+export const SWEEP_AT_ONCE = 2_000;
 /** So many pages are given back to the file system in one. */
 const PAGES_AT_ONCE = 500;
 /** Longest time for it at the end of a run; the next one goes on from there. */
@@ -45,7 +45,8 @@ export async function keepUp(directory: string, use: StoreUse): Promise<number> 
     const notBefore = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, notBefore, until, cap);
-    await shrink(db, until);
+    // Fewer are soon used again.
+    if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {
     db.close();
@@ -56,7 +57,7 @@ type Cutoffs = Readonly<Record<string, number>>;
 
 /** Notes what this run uses, and returns since when answers are of use to any. */
 function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
-  const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
+  const isNew = db.query(['rootpage'], "FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
   // Beside the version, as programs that don't know these tables have no use for them.
   db.exec(`
     CREATE TABLE IF NOT EXISTS age_in_use (
@@ -69,24 +70,23 @@ function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
   );
   // Jobs that have not run since the store keeps itself small may use answers of any age.
   const isUsed =
-    isNew && db.prepare('SELECT 1 FROM answer WHERE at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
+    isNew && db.query(['id'], 'FROM answer WHERE at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
     note.run(operation, Math.min(ages[operation], now), now);
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(now - IN_USE_MS);
-  const longest = db.prepare('SELECT operation, max(age) AS age FROM age_in_use GROUP BY operation').all();
+  const longest = db.query(['operation', 'max(age) AS age'], 'FROM age_in_use GROUP BY operation').all();
   return Object.fromEntries(longest.map(({operation, age}) => [String(operation), now - Number(age)]));
 }
 
 /** Answers from before this have to go, as the store is too large; undefined where it is not. */
 function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
-  const read = (name: string) => Number(db.pragma(name)?.[name]);
-  const bytes = (read('page_count') - read('freelist_count')) * read('page_size');
+  const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
-  const {first, last} = db.prepare('SELECT min(id) AS first, max(id) AS last FROM answer').get() ?? {};
+  const {first, last} = db.query(['min(id) AS first', 'max(id) AS last'], 'FROM answer').get() ?? {};
   const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
-  const near = db.prepare('SELECT at FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
+  const near = db.query(['at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
   const times: number[] = [];
   for (let id = Number(first); id <= Number(last); id += step)
     times.push(Number(near.get(Math.floor(id))?.at));
@@ -96,24 +96,25 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 
 /** Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. */
 async function sweep(db: Sqlite, notBefore: Cutoffs, until: number, cap = 0): Promise<number> {
-  const from = Number(db.prepare('SELECT up_to FROM swept').get()?.up_to);
-  const range = db.prepare(
-    `SELECT max(id) AS end FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
+  const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
+  const range = db.query(
+    ['max(id) AS end'],
+    `FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
   );
   const cases = Object.entries(notBefore).map(
     ([operation, at]) => `WHEN '${operation}' THEN ${Math.floor(at)}`,
   );
   const isPast = `at < CASE operation ${cases.join(' ')} ELSE 0 END`;
-  const remove = db.prepare(
-    `DELETE FROM answer WHERE id > ? AND id <= ? AND (${isPast} OR at < ?) RETURNING ${isPast} AS past`,
-  );
+  const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${isPast}`);
+  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND at < ?');
   const mark = db.prepare('UPDATE swept SET up_to = ?');
   let removed = 0;
   const step = (start: number, last: number): number | undefined => {
     const end = range.get(start, last)?.end ?? null;
     mark.run(Number(end ?? 0));
     if (end === null) return undefined;
-    removed += remove.all(start, Number(end), cap).filter(({past}) => Number(past) === 0).length;
+    remove.run(start, Number(end));
+    if (cap > 0) removed += removeForSize.run(start, Number(end), cap);
     return Number(end);
   };
   for (const [start, last] of [
@@ -127,11 +128,13 @@ async function sweep(db: Sqlite, notBefore: Cutoffs, until: number, cap = 0): Pr
   return removed;
 }
 
-/** Gives free pages back where they are many: fewer are soon used again. */
-async function shrink(db: Sqlite, until: number): Promise<void> {
-  const read = (name: string) => Number(db.pragma(name)?.[name]);
-  if (read('auto_vacuum') !== INCREMENTAL || read('freelist_count') * 4 < read('page_count')) return;
-  while (read('freelist_count') > 0 && performance.now() < until) {
+/**
+ * Gives free pages back to the file system, in short steps between which others write; a store of a version before it was
+ * made for that keeps them for later answers. VACUUM would keep every run out for as long as it takes.
+ */
+export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
+  if (db.pragma('auto_vacuum') !== INCREMENTAL) return;
+  while (db.pragma('freelist_count') > 0 && performance.now() < until) {
     db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
     await sleep(0);
   }

@@ -2,13 +2,12 @@ import type {Attempt} from '../../client/attempt.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
 /**
- * Watches the first calls of an operation: only a few are in flight until some values were tried, and if none of
- * those got anything but one and the same refusal, the settings are wrong and not the values. Unless the service is
- * known to answer: what is left of a list whose good values are known is only what it rejects, night after night.
+ * Watches the first calls of an operation: only a few are in flight until one is answered, and if the first got nothing
+ * but one and the same refusal, the settings are wrong and not the values. Unless the service is known to answer: what
+ * is left of a list whose good values are known is only what it rejects, night after night.
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
-  readonly #tried = new Set<string>();
   #inFlight = 0;
   #answered = false;
   #refusedBy: string | undefined;
@@ -21,13 +20,11 @@ export class Canary {
 
   /** Whether one more call may be sent beside `planned` others. */
   allows(planned: number): boolean {
-    const trusted = this.#answered && this.#tried.size >= numbers.canaryValues;
-    return trusted || this.#inFlight + planned < numbers.canaryInFlight;
+    return this.#answered || this.#inFlight + planned < numbers.canaryInFlight;
   }
 
-  sent(key: string): void {
+  sent(): void {
     this.#inFlight += 1;
-    if (this.#tried.size < numbers.canaryValues) this.#tried.add(key);
   }
 
   /** The code that every value so far was refused with, once that is enough to stop. */

@@ -34,6 +34,8 @@ export class FlowControl {
   #inFlight = 0;
   #inFlightMs = 0;
   #countedAt: number;
+  /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
+  #readFrom: number | undefined;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,7 +69,7 @@ export class FlowControl {
 
   /** A call for this lookup is on its way. */
   sent({operation, key}: Sent): void {
-    this.#canary(operation).sent(key);
+    this.#canary(operation).sent();
     this.#outages.sent(key);
     this.#countInFlight(1);
   }
@@ -77,9 +79,10 @@ export class FlowControl {
    * should it turn out to be an outage.
    */
   ended({operation, key}: Sent, attempt: Attempt, forgive: Forgive): Counting {
-    this.#countInFlight(-1);
-    const refusedBy = this.#canary(operation).ended(attempt);
     const now = this.#options.now();
+    this.#countInFlight(-1);
+    this.#inFlightMs -= now - this.#readSince(now);
+    const refusedBy = this.#canary(operation).ended(attempt);
     let counting: Counting = 'counts';
     switch (attempt.kind) {
       case 'answered':
@@ -138,7 +141,7 @@ export class FlowControl {
     return this.#inFlight;
   }
 
-  /** Calls in flight over time: each for as many milliseconds as it was, from the start until now. */
+  /** Calls in flight over time: each for as many milliseconds as the service had it, from the start until now. */
   get inFlightMs(): number {
     this.#countInFlight(0);
     return this.#inFlightMs;
@@ -162,6 +165,16 @@ export class FlowControl {
     this.#inFlightMs += this.#inFlight * (now - this.#countedAt);
     this.#countedAt = now;
     this.#inFlight += more;
+  }
+
+  #readSince(now: number): number {
+    if (this.#readFrom === undefined) {
+      this.#readFrom = now;
+      setImmediate(() => {
+        this.#readFrom = undefined;
+      });
+    }
+    return this.#readFrom;
   }
 
   #room(now: number): number {

@@ -23,8 +23,6 @@ export class Pacer implements LanePacer {
   readonly #controller: RateController;
   readonly #lease: Lease;
   readonly #now: () => number;
-  /** How late a call may leave after its time was noted: by so much the window is longer. */
-  readonly #lagMs: () => number;
   readonly #shared: SharedPermits | undefined;
   readonly #limiter = new Bottleneck({maxConcurrent: 1});
   /** Send times of the last `count` calls, as a ring. */
@@ -50,13 +48,11 @@ export class Pacer implements LanePacer {
     lease: Lease,
     now: () => number,
     shared?: SharedPermits,
-    lagMs: () => number = () => 0,
   ) {
     this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
-    this.#lagMs = lagMs;
     this.#shared = shared;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
@@ -118,7 +114,7 @@ export class Pacer implements LanePacer {
 
   #fullForMs(): number {
     const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
-    return Math.max(1, oldest + this.#windowMs + this.#lagMs() - this.#now());
+    return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
   /** The permits of a lease, and of those that should have come while it was late. */
@@ -153,7 +149,7 @@ export class Pacer implements LanePacer {
   #room(): number {
     const {length} = this.#log;
     if (length === 0) return Number.POSITIVE_INFINITY;
-    const cutoff = this.#now() - this.#windowMs - this.#lagMs();
+    const cutoff = this.#now() - this.#windowMs;
     let room = 0;
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;

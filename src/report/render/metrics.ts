@@ -1,5 +1,5 @@
 import type {Summary} from '../summary.ts';
-import {by, type Family, familyText, gauge, labelText, type Sample} from './prometheus.ts';
+import {by, type Family, familyText, gauge, labelIn, labelText, type Sample} from './prometheus.ts';
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
@@ -17,9 +17,16 @@ export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll(families, summary.job);
 }
 
-/** The same of a run that has no summary, as it could not begin. */
-export function renderEnd(end: RunEnd, before = ''): string {
-  return textOfAll(endFamilies(end, before), end.job);
+/**
+ * The same of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
+ * `before`, whose series an alert goes by.
+ */
+export function renderEnd(
+  {job: known, ...end}: Omit<RunEnd, 'job'> & {readonly job: string | null | undefined},
+  before = '',
+): string {
+  const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
+  return textOfAll(endFamilies({...end, job}, before), job);
 }
 
 /** Whether a file was written by this module: nothing else is replaced without having been checked before. */

@@ -32,6 +32,12 @@ export function labelText(labels: Labels): string {
     .join(',')}}`;
 }
 
+/** The first value of a label in a text of metrics; undefined where there is none. */
+export function labelIn(text: string, name: string): string | undefined {
+  const [, value] = new RegExp(`[{,]${name}="((?:[^"\\\\\n]|\\\\.)*)"`).exec(text) ?? [];
+  return value?.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
+}
+
 function escaped(character: string): string {
   return character === '\n' ? '\\n' : `\\${character}`;
 }

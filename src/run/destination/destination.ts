@@ -17,8 +17,8 @@ export interface Destination {
   holds(digest: FileDigest): Promise<boolean>;
   /** Opens it, cut back to the bytes that a checkpoint left there. Throws StateError, OutputError. */
   open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;
-  /** What was written; null where nobody can tell any more. */
-  digest(files: RunFiles): Promise<FileDigest | null>;
+  /** What was written, made ready to be put in place; null where nobody can tell any more. `watched` gets what tells how far that is. */
+  digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
   /** Puts everything in place, what goes beside it first. Throws OutputError. */
   publish(files: RunFiles, facts: PublishFacts): void;
   /** Completes a publishing that a crash cut short; undefined where there was none. Throws StateError, OutputError. */

@@ -1,4 +1,4 @@
-import {existsSync} from 'node:fs';
+import {createReadStream, existsSync, statSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {OutputError, UsageError} from '../../errors.ts';
@@ -26,10 +26,14 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
     exists: () => existsSync(path),
     holds: digest => hasDigest(path, digest),
     open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
-    async digest(files) {
+    async digest(files, watched) {
       const partial = partialPath(files, written, target);
-      if (compression !== undefined) await pack(partialPath(files, 'output', target), partial, compression);
-      return digestFiles([partial]);
+      if (compression !== undefined)
+        await pack(partialPath(files, 'output', target), partial, compression, watched);
+      const source = createReadStream(partial, {highWaterMark: 1_048_576});
+      const {size} = statSync(partial);
+      watched?.(() => source.bytesRead / Math.max(1, size));
+      return digestFiles([source]);
     },
     publish: (files, facts) => publish(files, target, facts, written),
     complete: files => completePublishing(files, target, written),

@@ -1,4 +1,4 @@
-import {createReadStream, createWriteStream, rmSync} from 'node:fs';
+import {createReadStream, createWriteStream, rmSync, statSync} from 'node:fs';
 import type {Transform} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
@@ -28,12 +28,20 @@ export function demandEngine(compression: Compression, path: string): void {
  *
  * @throws {OutputError}
  */
-export async function pack(from: string, to: string, compression: Compression): Promise<void> {
+export async function pack(
+  from: string,
+  to: string,
+  compression: Compression,
+  watched: (share: () => number) => void = () => {},
+): Promise<void> {
   rmSync(to, {force: true});
   try {
     const engine = engines[compression]?.();
     if (engine === undefined) throw new Error(`this Node has no ${compression}`);
-    await pipeline(createReadStream(from), engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
+    const {size} = statSync(from);
+    const source = createReadStream(from);
+    watched(() => source.bytesRead / Math.max(1, size));
+    await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
   } catch (error) {
     throw new OutputError(
       'output_unwritable',

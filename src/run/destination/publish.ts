@@ -146,8 +146,14 @@ function orFailed(work: () => void): void {
 }
 
 /** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */
-export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>): void {
-  rmSync(join(directory, RECORD), {force: true});
+export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>, output: string): void {
+  const path = join(directory, RECORD);
+  if (!existsSync(path)) return;
+  // What is in place by now stays there, after a power cut too: the record would have seen to that.
+  if (existsSync(output)) syncPath(dirname(output));
+  rmSync(path);
+  // Back after a power cut, it would pass for the end of the run that begins now.
+  syncPath(dirname(path));
 }
 
 /** May be done again from its start, wherever it was cut short. */

@@ -17,31 +17,36 @@ export async function deliverMetrics(to: string | undefined, summary: Summary, i
 
 /**
  * Says how a run ended that has no summary, as it could not begin. Whether its files are the job's was perhaps not found
- * out: one that is there is only replaced if it has metrics.
+ * out: one that is there is only replaced if it has metrics. `job` is null where it has no name, undefined where that is
+ * not known.
  */
 export async function deliverEnd(
   to: string | undefined,
-  job: string | undefined,
+  job: string | null | undefined,
   exitCode: ExitCode,
   io: Io & Partial<Pick<RunIo, 'now'>>,
 ): Promise<void> {
-  const name = job ?? null;
   const finished = new Date((io.now ?? Date.now)()).toISOString();
-  const end = {job: name, finished_at: finished, exit_code: exitCode};
+  const end = {job, finished_at: finished, exit_code: exitCode};
   const render = (before: string) => (isMetrics(before) ? renderEnd(end, before) : undefined);
-  await deliver(to === '' || to === '-' ? undefined : to, name, render, io);
+  await deliver(to === '' || to === '-' ? undefined : to, job ?? null, render, io);
 }
 
-/** The same of a job that could not be made out: `metrics` and `name` are as they were given, and may be anything. */
+/**
+ * The same of a job that could not be made out: `metrics` and `name` are as they were given, and may be anything.
+ * `isPart`: a job file could not be read, or not to its end, so that there may be a name that nobody knows.
+ */
 export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
+  isPart: boolean,
   error: unknown,
   io: Io,
 ): Promise<void> {
   if (typeof metrics !== 'string' || !isMetricsTarget(metrics)) return;
   const day = typeof date === 'string' ? date : utcDate(Date.now());
   const exitCode = error instanceof BulkEnrichError ? error.exitCode : exitCodes.internal;
-  await deliverEnd(dated(metrics, day), typeof name === 'string' ? name : undefined, exitCode, io);
+  const job = typeof name === 'string' ? name : isPart ? undefined : null;
+  await deliverEnd(dated(metrics, day), job, exitCode, io);
 }
 
 async function deliver(

@@ -8,7 +8,7 @@ import type {Summary} from '../../report/summary.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
-import type {RunIo} from '../io.ts';
+import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
@@ -35,10 +35,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   const {job, writer, state, ledger, store, stopper, io} = session;
   // The ledger goes with the run, so this is when its answers are given to the store at the latest.
   await stopper.unlessStopped(store.flush(true));
-  const published = {
-    output: await state.destination.digest(state),
-    rejects: await digestRejects(state),
-  };
+  const published = await readyToPublish(session);
   ledger.close();
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
@@ -61,6 +58,17 @@ async function complete(session: Session): Promise<RunOutcome> {
     message: completedMessage(job, summary),
     safeRows: summary.rows.written,
   };
+}
+
+async function readyToPublish({state, io}: Session): Promise<Published> {
+  let share = () => 0;
+  const work = async () => ({
+    output: await state.destination.digest(state, watched => {
+      share = watched;
+    }),
+    rejects: await digestRejects(state),
+  });
+  return await during(io, 'putting the output in place', () => ({share: share()}), work);
 }
 
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
@@ -172,6 +180,6 @@ export async function reportFailure(
   // A name that was mistyped leaves nothing behind; a job whose list did not come says so.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
-    await deliverEnd(job.settings.metrics, job.name, stop.exitCode, io);
+    await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
   else await deliverStopped(job, io, summarizeFailure(job, io, state, stop));
 }

@@ -1,37 +1,38 @@
 import {UsageError} from '../../errors.ts';
 import {openSource} from '../../input/source.ts';
-import {headerLine} from '../../output/rejects.ts';
-
-/** One line of a file of rejects, as far as it matters here. */
-interface Rejected {
-  readonly file: string;
-  readonly raw: string;
-  readonly truncated: boolean;
-}
 
 /** Rejected rows as a list of their own. */
 export interface RejectedList {
-  readonly text: string;
+  /** Bytes, as some rows are rejected because they are not text. */
+  readonly bytes: Buffer;
   /** Rows that are too long to have been kept whole, and are left out. */
   readonly cut: number;
 }
 
 /** The rows in a file of rejects under the header that they had, to be put right and run again. @throws {UsageError} */
 export async function rejectedList(path: string): Promise<RejectedList> {
-  const rejects = await readRejects(path);
-  const [first] = rejects;
+  const lines = await readLines(path);
+  const [first] = lines;
   if (first === undefined) throw new UsageError('no_rejects', `${path} holds no rejected rows.`);
-  if (first.file === 'stdin')
+  if (typeof first.header !== 'string')
     throw new UsageError(
-      'rejects_stdin',
-      `The rows of ${path} came from stdin, so their header is gone. Each line's "raw" is a row.`,
+      'no_rejects',
+      `${path} was written by an earlier version, which did not keep the header. Each line's "raw" is a row.`,
     );
-  const whole = rejects.filter(({truncated}) => !truncated);
-  const text = `${await headerOf(first.file)}${whole.map(({raw}) => `${raw}\n`).join('')}`;
-  return {text, cut: rejects.length - whole.length};
+  const rows = lines.map(rowOf).filter(row => row !== undefined);
+  const ended = rows.flatMap(row => (row.length === 0 ? [] : [row, Buffer.from('\n')]));
+  return {bytes: Buffer.concat([Buffer.from(first.header), ...ended]), cut: lines.length - rows.length};
 }
 
-async function readRejects(path: string): Promise<Rejected[]> {
+type Line = Readonly<Record<string, unknown>>;
+
+/** The row as it stood in its list; undefined where its end was not kept. */
+function rowOf({raw, raw_base64: base64, raw_truncated: isCut}: Line): Buffer | undefined {
+  if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
+  return isCut === true ? undefined : Buffer.from(String(raw));
+}
+
+async function readLines(path: string): Promise<Line[]> {
   const source = await openSource({
     paths: [path],
     header: true,
@@ -39,7 +40,7 @@ async function readRejects(path: string): Promise<Rejected[]> {
     maxRecordSize: 2 ** 28,
     inputFormat: 'ndjson',
   });
-  const rejects: Rejected[] = [];
+  const lines: Line[] = [];
   try {
     for await (const {records} of source.batches())
       for (const record of records) {
@@ -48,23 +49,9 @@ async function readRejects(path: string): Promise<Rejected[]> {
             'no_rejects',
             `${path} is no file of rejected rows, such as OUT.rejects.ndjson.`,
           );
-        const {file, raw, raw_truncated: truncated} = record.value;
-        rejects.push({file: String(file), raw, truncated: truncated === true});
+        lines.push(record.value);
       }
-    return rejects;
-  } finally {
-    await source.close();
-  }
-}
-
-/** The header as it stands in the file that the rows came from; nothing where that is NDJSON. */
-async function headerOf(file: string): Promise<string> {
-  const source = await openSource({paths: [file], header: true, encoding: 'auto', maxRecordSize: 2 ** 28});
-  try {
-    const {format} = source;
-    return format.kind === 'csv' && format.header !== undefined
-      ? headerLine(format.header, format.delimiter)
-      : '';
+    return lines;
   } finally {
     await source.close();
   }

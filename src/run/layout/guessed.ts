@@ -1,6 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
+import {defaultOutput} from '../../job/job.ts';
 import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {
   anyOf,
@@ -45,6 +46,8 @@ export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
   columns: readonly string[],
+  [first]: readonly Row[],
+  path: string,
 ): void {
   const unsure = lookups.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
@@ -55,10 +58,22 @@ export function demandSure(
     throw mayHold(unsure, flagsOf([...lookups, ...countries]));
   }
   if (lookups.length > 0) return;
+  const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
+  if (list !== undefined && path !== '-')
+    throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
+      pipe: {command: `jq -c '.${list}[]'`, input: path},
+      flags: ['-o', defaultOutput([path], {})],
+    });
   throw new UsageError(
     'no_columns',
     `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
   );
+}
+
+/** The name of a list of objects in an object, as exports wrap their rows. */
+function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
+  const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
+  return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
 /** Nobody but its owner knows the country, so the command that works as it stands leaves the column out. */
@@ -90,14 +105,18 @@ function mayHold({column, operation, share}: LookupGuess, flags: readonly string
   );
 }
 
+const isValue = (cell: string) =>
+  intelligenceNames.some(name => {
+    const {canonical, isTelling} = operations[name];
+    return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+  });
+
+/** Whether a header is a row of values. */
+export const holdsValues = (header: readonly string[]): boolean => header.some(isValue);
+
 /** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
 export function refuseValuesAsHeader(header: readonly string[], rows: readonly Row[]): void {
-  const value = header.findIndex(cell =>
-    intelligenceNames.some(name => {
-      const {canonical, isTelling} = operations[name];
-      return isTelling?.(cell) !== false && canonical(cell).state === 'value';
-    }),
-  );
+  const value = header.findIndex(isValue);
   if (value < 0) return;
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const guesses = detectColumns(numberedColumns(header.length), all, {headless: true});

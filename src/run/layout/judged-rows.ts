@@ -1,21 +1,18 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {InputRecord, Row} from '../../input/row.ts';
+import {expectedCountry} from '../../job/expected-country.ts';
+import type {Settings} from '../../job/settings.ts';
 import type {PlanRow} from '../../lookup/plan-row.ts';
 import type {CellReader, Target} from '../../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
 import {operations} from '../../operations/table.ts';
+import {adviceOf} from '../../report/codes.ts';
 
 /** Judging a list by fewer rows than this would be judging single rows. */
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
-
-/** What to do about what most values of a column have. */
-const hints: Readonly<Record<string, string>> = {
-  country_unknown: ' Say where the numbers belong: --country COLUMN or --default-country US.',
-  ip_list: ' Say which of them is meant: --ip-from-list first, last or only.',
-};
 
 /**
  * @throws {InputError} when nearly none of the first rows can be read: then the file is read in the wrong way. A job that
@@ -39,6 +36,7 @@ export function refuseMostlyInvalid(
   targets: readonly Target[],
   rows: readonly Row[],
   planRow: PlanRow,
+  settings: Partial<Settings>,
 ): void {
   const planned = rows.map(planRow);
   for (const [index, {column, operation}] of targets.entries()) {
@@ -47,7 +45,8 @@ export function refuseMostlyInvalid(
     const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
     if (values < FEW_VALUES || codes.length <= MOSTLY * values) continue;
     const code = mostFrequent(codes);
-    const hint = code === undefined ? '' : (hints[code] ?? '');
+    const advice = code === undefined ? undefined : adviceOf(code, settings);
+    const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
     throw new UsageError(
       'column_invalid',
       `${codes.length} of the first ${values} values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
@@ -76,6 +75,6 @@ export function doubtCountries(
   const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
   const expected = /^\d+$/.test(first.text)
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
-    : 'a name or code such as DE';
+    : `a ${expectedCountry(first.text)}`;
   return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not asked about there.`;
 }

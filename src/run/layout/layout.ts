@@ -11,6 +11,7 @@ import {
   type TargetColumns,
 } from '../../output/columns.ts';
 import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../../output/encoder.ts';
+import {headerLine} from '../../output/rejects.ts';
 import {summaryOf} from '../../report/summary.ts';
 import {createConditions, type Waterfall} from '../../score/conditions.ts';
 import {backgroundOf} from '../../score/given.ts';
@@ -26,6 +27,8 @@ export interface Layout {
   readonly columns: readonly TargetColumns[];
   /** What the input was read as. */
   readonly encoding: string;
+  /** What stands above the input's rows, as a line. */
+  readonly header: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
   /** Undefined where the job asks for no score. */
@@ -58,6 +61,7 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
     mapping,
     columns,
     encoding: source.format.encoding,
+    header: headerLine(source.format),
     format,
     encoder,
     rules,

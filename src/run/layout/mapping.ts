@@ -56,7 +56,7 @@ export function resolveMapping(
   const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
   const cells = {...planCells(job, format, country), rules};
   const planAll = createPlan(targets, cells);
-  refuseMostlyInvalid(targets, rows, planAll);
+  refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     targets.some(({operation}) => operation === 'phone')
@@ -150,14 +150,20 @@ function planCells({settings, endpoint}: Job, format: InputFormat, country: stri
   };
 }
 
-function guessColumns({settings}: Job, format: InputFormat, rows: readonly Row[], rules: CellRules): Guess[] {
+function guessColumns(
+  {settings, inputs}: Job,
+  format: InputFormat,
+  rows: readonly Row[],
+  rules: CellRules,
+): Guess[] {
   const guesses = detectColumns(format.columns, rows, {
     column: settings.country,
     fallback: settings.defaultCountry,
     rules,
     headless: format.kind === 'csv' && format.header === undefined,
   });
-  if (rows.length > 0) demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns);
+  if (rows.length > 0)
+    demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns, rows, inputs[0] ?? '-');
   return guesses;
 }
 

@@ -1,12 +1,12 @@
-import {type ClientOptions, createClient} from '../../client/client.ts';
-import {createThreadedClient, type ThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
+import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
+import {createThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import {endpointName} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
-  readonly client: ThreadedClient;
+  readonly client: Client;
   /** What answers are kept under: the embedded service's are never taken for another's. */
   readonly scope: string;
   close(): Promise<void>;
@@ -19,13 +19,17 @@ export async function connectTo(
   {threads = 1, transport}: {readonly threads?: Threads} & Pick<RunIo, 'transport'> = {},
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const {baseUrl, apiKey, readKeyAgain} = endpoint;
-    const client = createThreadedClient({...options, baseUrl, apiKey, readKeyAgain}, threads, transport);
+    const {baseUrl, apiKey, readKeyAgain, keyFrom} = endpoint;
+    const client = createThreadedClient(
+      {...options, baseUrl, apiKey, readKeyAgain, keyFrom},
+      threads,
+      transport,
+    );
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
   const service = await startService();
-  const client = {...createClient({...options, baseUrl: service.url, apiKey: service.apiKey}), lagMs: 0};
+  const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
   return {
     client,
     scope: endpointName(endpoint),

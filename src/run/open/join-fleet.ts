@@ -72,7 +72,7 @@ export async function joinFleet(
  * workers went on, and what they were answered is paid for.
  */
 export async function bookCollected(
-  fleet: Fleet,
+  fleet: Pick<Fleet, 'collect'>,
   {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
 ): Promise<void> {
   if (identity.sessions <= 1) return;
@@ -85,7 +85,8 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous = ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
+    const ambiguous =
+      known.ambiguousBefore === true || ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
     const isTrusted = ledger.isAnswered(ask.operation);
     const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
     await ledger.found({

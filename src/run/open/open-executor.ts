@@ -36,8 +36,7 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
-  const {client} = connection;
-  const outlet = localOutlet(loggedClient(client, io.log), clock, pace, () => client.lagMs);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
   const executor = createExecutor(work, lanesFor(work), outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};
@@ -73,7 +72,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
         executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
       },
       // What is out can't come back: there is no end to publish.
-      outage: reason => stopper.stop(stopOf(reason, ledger)),
+      outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
@@ -115,9 +114,9 @@ function createExecutor(
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
-      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger))),
+      closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
-      stopped: reason => stopper.stop(stopOf(reason, ledger)),
+      stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
     // Only a program takes rows back that it gave.

@@ -7,10 +7,10 @@ import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
 import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {during, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
-import {closeState, forgetLedger, openLedger, type RunState} from '../state/run-state.ts';
+import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '../state/run-state.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
@@ -25,8 +25,14 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
-    const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io);
-    if (summary !== undefined) return end(job, io, state, doneBefore(job, summary));
+    const compare = () => finishedBefore(job, destination, io);
+    const summary = job.settings.restart
+      ? undefined
+      : await during(io, 'comparing with what is there', () => ({}), compare);
+    if (summary !== undefined) {
+      const isCutOff = hasOtherRun(state, summary.run_id);
+      return end(job, io, state, doneBefore(job, state, summary, isCutOff), isCutOff);
+    }
     throw new UsageError(
       'output_exists',
       `${job.output.name} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
@@ -34,13 +40,19 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
   }
   // What was published is over and done with, and not an attempt that was given up.
   if (record !== undefined) forgetLedger(state);
-  forgetPublishing(state);
+  forgetPublishing(state, job.output.name);
   return job.settings.restart ? 'over' : 'resume';
 }
 
 /** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
-async function end(job: Job, io: RunIo, state: RunState, outcome: RunOutcome): Promise<RunOutcome> {
-  closeState(state, 'all');
+async function end(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  outcome: RunOutcome,
+  keeps = false,
+): Promise<RunOutcome> {
+  closeState(state, keeps ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
@@ -76,9 +88,13 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
 }
 
-function doneBefore({output}: Job, summary: Summary): RunOutcome {
+/** What an attempt to do it again has paid for is in its ledger alone where there is no answer store. */
+function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
-  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. Do it again with --force.`;
+  const again = isCutOff
+    ? `An attempt to do it again was cut off: it goes on with --force. To give it up, remove ${directory}.`
+    : 'Do it again with --force.';
+  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. ${again}`;
   return outcomeOf(summary.exit_code, summary, rows, message);
 }
 

@@ -9,8 +9,9 @@ export function enrichedRow<Kind extends Row>(
   {scorer}: Pick<Layout, 'scorer'>,
   row: Kind,
   {results, repairs, answers: parsed}: ReadyRecord,
+  parse: typeof parsedAnswer = parsedAnswer,
 ): EnrichedRow<Kind> {
-  const answers = results.map((result, index) => parsed?.[index] ?? parsedAnswer(result));
+  const answers = results.map((result, index) => parsed?.[index] ?? parse(result));
   const judged = scorer?.score({row, results, answers});
   return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
@@ -20,4 +21,17 @@ export function parsedAnswer(result: Result | undefined): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
     ? JSON.parse(result.data)
     : undefined;
+}
+
+/** Parses each outcome's answer once. What it gives is shared by the rows of a value, so that nobody may change it. */
+export function sharedAnswers(): typeof parsedAnswer {
+  const known = new WeakMap<Result, unknown>();
+  return result => {
+    if (result?.status !== 'ok') return parsedAnswer(result);
+    const before = known.get(result);
+    if (before !== undefined) return before;
+    const answer = parsedAnswer(result);
+    known.set(result, answer);
+    return answer;
+  };
 }

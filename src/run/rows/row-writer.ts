@@ -7,7 +7,7 @@ import {type Counters, countReject, countRow, savedCounters} from '../books/coun
 import {partialPath} from '../destination/partial.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {Checkpoint, RunState} from '../state/run-state.ts';
-import {enrichedRow} from './enriched-row.ts';
+import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
@@ -16,6 +16,7 @@ export class RowWriter {
   /** Rows that the last checkpoint holds. */
   safeRows: number;
   readonly #layout: Layout;
+  readonly #parse = sharedAnswers();
   readonly #output: Sink;
   /** Where rejects are until they are published; undefined where none are kept. */
   readonly #rejectsPath: string | undefined;
@@ -49,8 +50,8 @@ export class RowWriter {
   }
 
   /** A row as it comes out, with its risk; it is counted. */
-  judge<Kind extends Row>(record: Kind, entry: ReadyRecord): EnrichedRow<Kind> {
-    const row = enrichedRow(this.#layout, record, entry);
+  judge<Kind extends Row>(record: Kind, entry: ReadyRecord, parse?: typeof parsedAnswer): EnrichedRow<Kind> {
+    const row = enrichedRow(this.#layout, record, entry, parse);
     countRow(this.counters, row, this.#layout.columns);
     return row;
   }
@@ -63,12 +64,14 @@ export class RowWriter {
       if (record.type === 'reject') {
         countReject(this.counters, record);
         rejects.push(record);
-      } else if (record.type !== 'object') rows.push(this.judge(record, entry));
+      } else if (record.type !== 'object') rows.push(this.judge(record, entry, this.#parse));
     }
     if (rows.length > 0) await this.#output.write(this.#layout.encoder.encode(rows));
     if (rejects.length > 0) {
+      const header = this.#rejects === undefined ? this.#layout.header : undefined;
       const sink = await this.#openRejects(0);
-      await sink?.write(rejects.map(rejectLine).join(''));
+      const lines = rejects.map((reject, index) => rejectLine(reject, index === 0 ? header : undefined));
+      await sink?.write(lines.join(''));
     }
     this.#last = entries.at(-1) ?? this.#last;
   }

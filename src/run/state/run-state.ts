@@ -10,6 +10,7 @@ import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import {Ledger} from '../../ledger/ledger.ts';
+import {peek} from '../../ledger/ledger-file.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import type {Counters} from '../books/counters.ts';
 import type {TimelineState} from '../books/timeline.ts';
@@ -17,7 +18,7 @@ import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {type Places, partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
-import {FRESH_BUDGET_HINT, restartsWhenStale} from '../identity.ts';
+import {FRESH_BUDGET_HINT, type RunIdentity, restartsWhenStale} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
 /** Everything up to here is durable; the run goes on from it. */
@@ -147,6 +148,18 @@ export function openLedger(
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
 export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
+}
+
+/** Whether calls of another run than this are in the ledger, or may be: one that never came to its end. */
+export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: string): boolean {
+  const path = ledgerPath({directory});
+  if (!existsSync(path)) return false;
+  try {
+    const {run, hasCalls} = peek<RunIdentity>(path);
+    return hasCalls && run?.runId !== runId;
+  } catch {
+    return true;
+  }
 }
 
 export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {

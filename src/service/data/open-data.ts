@@ -1,8 +1,8 @@
-import {CityTable} from './city-table.ts';
 import {dataDirectory, files, readPacked} from './data-dir.ts';
-import {AsnTable, CountryTable} from './ip-tables.ts';
-import {MailDomains} from './mail-domains.ts';
-import {CarrierTable, DisposablePhones} from './phone-tables.ts';
+import {CityTable} from './tables/city-table.ts';
+import {AsnTable, CountryTable} from './tables/ip-tables.ts';
+import {MailDomains} from './tables/mail-domains.ts';
+import {CarrierTable, DisposablePhones} from './tables/phone-tables.ts';
 
 /** Code → name and continent. */
 export type CountryNames = Record<string, {name: string; continent: string} | undefined>;

@@ -1,5 +1,6 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES} from 'node:http';
+import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
@@ -21,6 +22,9 @@ const LINGER_MS = 500;
 
 /** Connections beyond these are closed at once, so that file descriptors last. */
 const MAX_CONNECTIONS = 4096;
+
+/** Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs memory. */
+const MAX_PIPELINED = 32;
 
 export interface ServerLimits {
   /** How long a whole request may take to arrive, in milliseconds. */
@@ -45,12 +49,25 @@ export function makeServer(
       keepAliveTimeout: KEEP_ALIVE_MS,
       requireHostHeader: false,
     },
-    (incoming, outgoing) => void listener(incoming, outgoing),
+    (incoming, outgoing) => {
+      if (isWithinReach(incoming.socket, outgoing)) void listener(incoming, outgoing);
+      else incoming.socket.destroy();
+    },
   );
   server.maxConnections = maxConnections;
   server.setTimeout(SILENCE_MS);
   server.on('clientError', (error, socket) => rejectClient(error, socket));
   return server;
+}
+
+const unread = new WeakMap<Socket, number>();
+
+/** Whether a connection has few enough requests without an answer that left, this one counted. */
+function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
+  const count = (unread.get(socket) ?? 0) + 1;
+  unread.set(socket, count);
+  outgoing.once('close', () => unread.set(socket, (unread.get(socket) ?? 1) - 1));
+  return count <= MAX_PIPELINED;
 }
 
 /** What the HTTP parser refuses never becomes a request, so its answer is written by hand. */

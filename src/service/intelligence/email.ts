@@ -1,6 +1,6 @@
 import type {EmailData} from '../../operations/table.ts';
-import type {MailDomainKind} from '../data/mail-domains.ts';
 import type {OpenData} from '../data/open-data.ts';
+import type {MailDomainKind} from '../data/tables/mail-domains.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';
 import {type Normalized, normalize} from './mail-aliases.ts';
 

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import type {IpData} from '../../operations/table.ts';
-import type {AutonomousSystem} from '../data/ip-tables.ts';
 import {networkFlags} from '../data/networks/networks.ts';
 import type {OpenData} from '../data/open-data.ts';
+import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
 
 /**
  * The ranges that nobody may announce to the internet (IANA's special-purpose registry, by way of ipaddr.js).

@@ -19,29 +19,22 @@ const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
 
 const open = (isKnownToAnswer = false) => new Canary(() => isKnownToAnswer);
 
-test('a few in flight until something was answered and ten values were tried', () => {
+test('a few in flight until something was answered', () => {
   const canary = open();
   expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
-  const call = (key: string) => {
-    canary.sent(key);
-    canary.ended(answered);
-  };
-  canary.sent('v0');
+  canary.sent();
   expect(canary.allows(canaryInFlight - 1)).toBe(false);
+  canary.ended(rejected('x'));
+  expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
+  canary.sent();
   canary.ended(answered);
-  expect(canary.allows(canaryInFlight - 1)).toBe(true);
-  for (let n = 1; n < canaryValues - 1; n++) call(`v${n}`);
-  // One value again and again is one.
-  for (const key of times(20, 'v1')) call(key);
-  expect(canary.allows(canaryInFlight)).toBe(false);
-  call('last');
   expect(canary.allows(1_000)).toBe(true);
 });
 
 test('ten values tried and nothing answered is no leave to go on', () => {
   const canary = open();
   for (let n = 0; n < 2 * canaryValues; n++) {
-    canary.sent(`v${n}`);
+    canary.sent();
     canary.ended(reset);
   }
   expect(canary.allows(canaryInFlight)).toBe(false);

@@ -1,3 +1,5 @@
+import type {Ended} from '../model/ended.ts';
+import {outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   ageOf,
@@ -5,6 +7,7 @@ import {
   callsInLedger,
   grouped,
   keyOfValue,
+  runsOfLedger,
   type Scene,
   scopeOfCall,
   scopeOfSpec,
@@ -88,7 +91,9 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   if (!isStartedOver(before, call, scene)) return 'the run had its outcome';
   if (before.told !== 'answered') return undefined;
   if (before.operation === 'verify') return 'a verdict is not asked for twice';
-  return before.toldAt >= call.sentAt - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+  // A run that goes on judges by its start, whatever the clock is set to since.
+  const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
+  return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
 }
 
 /** With --resend never, what may have been carried out is not sent again; what surely was not, is no matter. */
@@ -97,10 +102,14 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 }
 
 /** Whether the run may have been started over between these calls, the later one's command included. */
-function isStartedOver(before: Call, call: Call, {runs}: Scene): boolean {
+function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
+  return runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile);
+}
+
+function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] {
   const first = runs.findIndex(({process}) => process === before.process);
   const last = runs.findIndex(({process}) => process === call.process);
-  return runs.slice(first + 1, last + 1).some(({spec}) => spec.restart || spec.fromFile);
+  return runs.slice(first + 1, last + 1);
 }
 
 /** From so many failing values on it may have been an outage, whose attempts count for nothing. */
@@ -133,10 +142,14 @@ const known: Check = {
     const {run, storedBefore} = scene;
     if (run.spec.cache === 'none') return undefined;
     const scope = scopeOfSpec(run.spec);
+    // A run that goes on judges by its start, though the clock was set back since.
+    const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
     const again = run.calls.filter(({operation, value, sentAt}) => {
       const at =
         operation === 'verify' ? undefined : storedBefore.get(`${keyOfValue(operation, value)} ${scope}`);
-      return at !== undefined && at >= sentAt - ageOf(run.spec) * SURELY_FRESH && at <= sentAt;
+      return (
+        at !== undefined && at >= Math.max(sentAt, begunAt) - ageOf(run.spec) * SURELY_FRESH && at <= sentAt
+      );
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
     if (values === 0 || run.process.killed) return undefined;
@@ -171,10 +184,73 @@ const kept: Check = {
   },
 };
 
+const HOUR_MS = 3_600_000;
+
+const keptOfAll: Check = {
+  promise: 'So is what the sessions before it were answered, whatever kept them from storing it.',
+  broken(scene) {
+    const {run, storedNow} = scene;
+    const {spec, summary, process, code, stop} = run;
+    const isComplete = code !== undefined && stop === undefined && run.error === undefined;
+    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
+    const sessions = runsOfLedger(scene);
+    const isOneRun = sessions.every(
+      one => one.spec.cache === spec.cache && one.storeIsOld && !one.spec.restart && !one.spec.fromFile,
+    );
+    if (!isOneRun || summary.store.not_stored > 0) return undefined;
+    const scope = scopeOfSpec(spec);
+    const missing = callsInLedger(scene).filter(
+      call =>
+        call.told === 'answered' &&
+        call.recorded &&
+        call.operation !== 'verify' &&
+        scopeOfCall(call) === scope &&
+        Math.abs(call.toldAt - run.startedAt) < HOUR_MS / 2 &&
+        !storedNow.has(`${keyOfValue(call.operation, call.value)} ${scope}`),
+    );
+    return missing.length > 0
+      ? `${missing.length} are not, such as ${showCall(missing[0] as Call)}`
+      : undefined;
+  },
+};
+
+const quiet: Check = {
+  promise: 'With --offline nobody is asked.',
+  broken: ({run}) =>
+    run.spec.offline && run.spec.cache !== 'none' && run.calls.length > 0
+      ? `${run.calls.length} calls`
+      : undefined,
+};
+
+const apart: Check = {
+  promise: 'Two runs do not write one output at the same time: one is refused before it sends anything.',
+  broken({run, runs}) {
+    const beside = runs.find(
+      one => one !== run && one.before === run.before && outputPath(one.spec) === outputPath(run.spec),
+    );
+    const [first, last] = [run.calls[0], run.calls.at(-1)];
+    const [others, othersLast] = [beside?.calls[0], beside?.calls.at(-1)];
+    if (!first || !last || !others || !othersLast) return undefined;
+    return first.order < othersLast.order && others.order < last.order
+      ? `#${first.number} to #${last.number}, and #${others.number} to #${othersLast.number} of run ${beside?.nth}`
+      : undefined;
+  },
+};
+
 /** Of a fleet's calls only the workers know how they went, and the books what the run was told. */
 const ofOneProcess = (check: Check): Check => ({
   ...check,
   broken: scene => (scene.run.spec.fleet ? undefined : check.broken(scene)),
 });
 
-export const callChecks: readonly Check[] = [within, paced, once, resent, known, kept].map(ofOneProcess);
+export const callChecks: readonly Check[] = [
+  within,
+  paced,
+  once,
+  resent,
+  known,
+  kept,
+  keptOfAll,
+  quiet,
+  apart,
+].map(ofOneProcess);

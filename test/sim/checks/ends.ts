@@ -1,6 +1,7 @@
+import {join} from 'node:path';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {inputPath, outputPath} from '../model/places.ts';
+import {inputPath, outputPath, statePath} from '../model/places.ts';
 import {type Check, keyOfValue, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
 
 const noFault: Check = {
@@ -21,16 +22,22 @@ const silent: Check = {
 const refused: Check = {
   promise:
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
-  broken({run, service, storedBefore}: Scene) {
+  broken({run, runs, service, storedBefore}: Scene) {
     if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
+    // With its budget, what a ledger has answered is forgotten as well.
+    const isForgotten = runs.some(one => one.ledger === run.ledger && one.spec.freshBudget);
     const operation = /first \d+ (\w+) calls/.exec(run.message)?.[1];
     const scope = scopeOfSpec(run.spec);
+    // What is heard once it has stopped comes too late.
+    const rejected = run.calls.filter(call => call.told === 'rejected' && call.operation === operation);
+    const last = Math.max(0, ...rejected.map(({toldOrder}) => toldOrder));
     const known = service.calls.find(
       call =>
         call.told === 'answered' &&
+        call.toldOrder < last &&
         call.operation === operation &&
         scopeOfCall(call) === scope &&
-        ((call.ledger === run.ledger && call.recorded) ||
+        ((call.ledger === run.ledger && call.recorded && !isForgotten) ||
           (run.storeIsSound && storedBefore.has(`${keyOfValue(call.operation, call.value)} ${scope}`))),
     );
     return known === undefined ? undefined : `#${known.number} was answered: ${run.message}`;
@@ -66,6 +73,28 @@ const doneBefore: Check = {
 
 const EMPTY = Buffer.alloc(0);
 
+const keptAttempt: Check = {
+  promise:
+    'What was paid for in an attempt that was cut off is there until it goes on, or is given up in so many words.',
+  broken({run, runs}) {
+    const path = join(statePath(run.spec), 'ledger.db');
+    if (!/^(Nothing to do|The last run)/.test(run.message) || !run.before.has(path) || run.after.has(path))
+      return undefined;
+    const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
+    const last = earlier.findLast(({ledger}) => ledger !== undefined);
+    // What its calls were answered is in no output: that of this state has not changed since.
+    const output = outputPath(run.spec);
+    const isCutOff =
+      last?.process.killed === true &&
+      outputPath(last.spec) === output &&
+      last.before.get(output)?.equals(run.after.get(output) ?? EMPTY) === true;
+    const paid = isCutOff ? last.calls.filter(({told, recorded}) => told === 'answered' && recorded) : [];
+    return paid.length > 0
+      ? `${paid.length} answers of run ${last?.nth} are gone: ${run.message}`
+      : undefined;
+  },
+};
+
 /** Errors that are about what has been changed since, or has been done to the state, and not about the run. */
 const FOR_THE_USER: readonly string[] = [
   ...['output_exists', 'same_file', 'settings_changed', 'input_changed', 'state_version', 'state_damaged'],
@@ -93,17 +122,22 @@ const untorn: Check = {
 
 const told: Check = {
   promise: 'The sentence at the end is true.',
-  broken({run}) {
+  broken({run, runs}) {
     const {message, after, spec} = run;
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
     const rows = output === undefined ? 0 : output.toString().split('\n').length - 2;
-    if (written !== null && Number(written[1]?.replace(',', '')) !== rows)
+    // One beside it may have replaced the output since.
+    const others = runs.some(
+      one => one !== run && one.before === run.before && outputPath(one.spec) === outputPath(spec),
+    );
+    if (written !== null && !others && Number(written[1]?.replace(',', '')) !== rows)
       return `${message} There are ${rows}.`;
-    if (/^Nothing to do/.test(message) && run.calls.length > 0) return message;
+    // A fleet's workers may still have calls of the session before.
+    if (/^Nothing to do/.test(message) && run.calls.length > 0 && !spec.fleet) return message;
     return run.input === undefined ? inputPath(spec.input) : undefined;
   },
 };
 
-export const endChecks: readonly Check[] = [noFault, silent, refused, doneBefore, untorn, told];
+export const endChecks: readonly Check[] = [noFault, silent, refused, doneBefore, keptAttempt, untorn, told];

@@ -5,6 +5,7 @@ import {
   callsInLedger,
   credits,
   DAY_MS,
+  grouped,
   isMore,
   runsOfLedger,
   type Scene,
@@ -46,6 +47,19 @@ const balancedByScope: Check = {
     return bounded(books, credits(callsInLedger(scene).filter(call => scopeOfCall(call) === scope)));
   },
 };
+
+const plain: Check = {
+  promise: 'Credits are told without the tails of binary fractions.',
+  broken({run}) {
+    const {spent, maybe_spent: maybe, earlier} = run.summary?.credits ?? NONE;
+    const all = [spent, maybe, ...[earlier.counted, earlier.not_counted].flatMap(one => Object.values(one))];
+    const odd = all.find(amount => Math.round(amount * 1_000) / 1_000 !== amount);
+    return odd === undefined ? undefined : `the summary says ${odd}`;
+  },
+};
+
+const NOTHING = {spent: 0, maybe_spent: 0};
+const NONE = {...NOTHING, earlier: {counted: NOTHING, not_counted: NOTHING}};
 
 /** Whether nobody can tell what this call cost. */
 function isDoubtful({told, code, spec}: Call): boolean {
@@ -104,13 +118,42 @@ const limitedByDay: Check = {
   },
 };
 
+const limitedByAccount: Check = {
+  promise: "The limit of an account's day is never passed, by no number of jobs.",
+  broken({run, service, accountPerDay}) {
+    const isOfAccount = ({spec}: Pick<Call, 'spec'>) => spec.endpoint === 0 && spec.account === 0;
+    if (accountPerDay === undefined || !isOfAccount(run)) return undefined;
+    const days = grouped(
+      service.calls.filter(call => call.charged && isOfAccount(call)),
+      ({sentAt}) => String(Math.floor(sentAt / DAY_MS)),
+    );
+    const most = Math.max(0, ...days.map(credits));
+    return isMore(most, accountPerDay) && !run.healed
+      ? `the service took ${most} of ${accountPerDay} a day`
+      : undefined;
+  },
+};
+
+/** Whether this session alone has left values out at its limit; where old answers serve, new ones are asked for by half of it. */
+function skipsForBudget({run, runs}: Scene): boolean {
+  const {spec, summary, job, after} = run;
+  if (!spec.publishesAtLimit || spec.stale || summary?.resumed.times !== 0 || !run.isAlone) return false;
+  const isFirst = !runs.some(one => one !== run && one.ledger === run.ledger);
+  return (
+    isFirst && run.stop === undefined && /skipped.*budget/.test(String(after.get(job?.output.name ?? '')))
+  );
+}
+
 const usedUp: Check = {
   promise:
     'A run that stops at its limit, or publishes what there is, could not have afforded one call more.',
   broken(scene) {
     const books = booksOf(scene);
     const {spec, summary} = scene.run;
-    if (summary?.reason !== 'budget' || books === undefined) return undefined;
+    if (summary === undefined || books === undefined) return undefined;
+    if (summary.reason !== 'budget' && !skipsForBudget(scene)) return undefined;
+    // Rows that the session before had skipped at a limit which there is no more.
+    if ((spec.maxCredits ?? spec.perDay) === undefined || scene.accountPerDay !== undefined) return undefined;
     const {limit, per_day: day} = books as typeof books & {per_day?: {limit: number; used: number}};
     const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
     // The books are of the day in which they were closed, which may have begun after the limit was met.
@@ -127,8 +170,10 @@ const usedUp: Check = {
 export const moneyChecks: readonly Check[] = [
   balanced,
   balancedByScope,
+  plain,
   exact,
   limited,
   limitedByDay,
+  limitedByAccount,
   usedUp,
 ];

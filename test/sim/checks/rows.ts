@@ -3,7 +3,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {outputPath} from '../model/places.ts';
 import {type Call, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+import {ageOf, type Check, DAY_MS, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -70,6 +70,7 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         status: cell(`${prefix}status`) ?? '',
         error: cell(`${prefix}error`) ?? '',
         serial: cell(prefix + serialField[name]) ?? '',
+        isStale: cell(`${prefix}stale`) === 'true',
       };
       const fault = faultOf(name, value, result, row, run, scene);
       if (fault !== undefined)
@@ -88,6 +89,7 @@ interface Result {
   readonly status: string;
   readonly error: string;
   readonly serial: string;
+  readonly isStale: boolean;
 }
 
 function faultOf(
@@ -96,8 +98,9 @@ function faultOf(
   result: Result,
   row: string,
   run: Ended,
-  {service, runs}: Scene,
+  scene: Scene,
 ): string | undefined {
+  const {service, runs, lostState} = scene;
   const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense';
   if (!isAskable) {
     const expected = value === '' ? 'empty' : 'invalid';
@@ -115,11 +118,13 @@ function faultOf(
         ? undefined
         : 'no call failed so';
     case 'unknown':
-      return ours.some(call => isUnclear(call, run)) || mayBeInterrupted(result.error, run, runs)
+      return ours.some(call => isUnclear(call, run)) ||
+        mayBeInterrupted(result.error, run, runs) ||
+        (lostState && result.error === 'verdict_replay_uncertain')
         ? undefined
         : 'no call is in doubt';
     case 'skipped':
-      return faultOfSkip(result.error, row, run);
+      return faultOfSkip(result.error, row, run, scene);
     default:
       return 'there is no such status';
   }
@@ -127,6 +132,8 @@ function faultOf(
 
 /** Whether a call was reserved perhaps, and never sent. */
 function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): boolean {
+  // What a lost worker has begun, nobody knows.
+  if (error === 'worker_lost') return true;
   const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
   return (
     isDoubt &&
@@ -143,7 +150,7 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
 
 function faultOfAnswer(
   name: Operation,
-  {serial}: Result,
+  {serial, isStale}: Result,
   ours: readonly Call[],
   run: Ended,
 ): string | undefined {
@@ -161,22 +168,40 @@ function faultOfAnswer(
       ? `#${earlier.number}, our own, had redeemed it`
       : undefined;
   }
+  if (isStale && !run.spec.stale) return 'nobody asked for stale answers';
   if (isOwn || run.summary === undefined || run.ledger === undefined) return undefined;
   const startedAt = Date.parse(run.summary.started_at);
-  if (call.toldAt > Date.parse(run.summary.finished_at) + CLOCKS_APART_MS) return 'it is of a day to come';
-  return call.toldAt < startedAt - ageOf(run.spec) ? 'it is too old' : undefined;
+  // A run that goes on judges by its start, whatever the clock is set to since.
+  const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
+  if (call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
+  const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
+  return call.toldAt < startedAt - age ? 'it is too old' : undefined;
 }
 
+/** How far past their age answers serve where nobody can be asked. */
+const STALE_MS = 30 * DAY_MS;
 /** Clocks of several machines may differ by this. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
-function faultOfSkip(error: string, row: string, {spec}: Ended): string | undefined {
-  if (error === 'budget')
-    return spec.publishesAtLimit && (spec.maxCredits ?? spec.perDay) !== undefined
-      ? undefined
-      : 'there is no limit to publish at';
+function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): string | undefined {
+  const {spec} = run;
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
-  return error === 'filter' && spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
+  if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
+  const why = {
+    budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
+    deadline: (one: RunSpec) => one.maxDuration !== undefined,
+    outage: () => true,
+    offline: (one: RunSpec) => one.offline === true,
+  };
+  if (!(error in why)) return 'there is no such reason';
+  // Rows may have been skipped, and written, by the session before, which had other limits.
+  const sessions = [run, ...scene.runs].filter(
+    one => one.nth <= run.nth && outputPath(one.spec) === outputPath(spec),
+  );
+  const mayBe = sessions.some(
+    one => (one.spec.publishesAtLimit || error === 'offline') && why[error as keyof typeof why](one.spec),
+  );
+  return mayBe ? undefined : 'there is no reason to';
 }
 
 const accounted: Check = {
@@ -187,6 +212,8 @@ const accounted: Check = {
     const output = after.get(path);
     const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
     if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return undefined;
+    // What a run that stopped has put in place is of the one before, and the last summary is its own.
+    if (run.stop !== undefined) return undefined;
     if (summary === undefined) return 'there is none';
     const told = JSON.parse(summary.toString());
     if (told.output.bytes !== output.length)

@@ -15,6 +15,10 @@ export interface Scene {
   /** When answers were stored, by key and scope, as it was before this run began. */
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly storedNow: ReadonlyMap<string, number>;
+  /** Whether what a run had asked before may have become unreadable. */
+  readonly lostState: boolean;
+  /** Most credits a day of the first account at the first endpoint. */
+  readonly accountPerDay: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
 }

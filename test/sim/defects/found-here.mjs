@@ -34,4 +34,28 @@ export const foundHere = [
       ],
     ],
   },
+  {
+    name: 'found here: the plain command throws an attempt away that was cut off',
+    edits: [
+      [
+        'src/run/open/where-to-begin.ts',
+        'const isCutOff = hasOtherRun(state, summary.run_id);',
+        'const isCutOff = hasOtherRun(state, summary.run_id) && false;',
+      ],
+    ],
+  },
+  {
+    name: 'found here: a run that collects breaks where Redis takes no writes',
+    edits: [['src/fleet/chunk-queue.ts', '      if (isRefusal(error)) return 0;\n', '']],
+  },
+  {
+    name: 'found elsewhere: an outcome that waits to be written is not known yet',
+    edits: [
+      [
+        'src/ledger/unwritten.ts',
+        'if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);',
+        '',
+      ],
+    ],
+  },
 ];

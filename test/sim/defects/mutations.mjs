@@ -1,16 +1,6 @@
 /** Small changes of `ledger`, `lookup` and `run` that break a promise from one command to the next. */
 export const mutations = [
   {
-    name: 'ledger: the last block of a day may be smaller than the call',
-    edits: [
-      [
-        'src/ledger/account/period-budget.ts',
-        'if (free < missing) return false;',
-        'if (free <= 0) return false;',
-      ],
-    ],
-  },
-  {
     name: 'lookup: each session numbers its dispatches from the same one on',
     edits: [
       [
@@ -77,26 +67,6 @@ export const mutations = [
     ],
   },
   {
-    name: 'run: a resumed run judges what is fresh by its own start',
-    edits: [
-      [
-        'src/run/identity.ts',
-        'return foundRun(ledger, beginning)?.startedAt ?? now;',
-        'return Math.max(foundRun(ledger, beginning)?.startedAt ?? now, now);',
-      ],
-    ],
-  },
-  {
-    name: 'run: what is written to a partial is durable whenever the system likes',
-    edits: [
-      [
-        'src/output/sink.ts',
-        'await this.#guard(() => this.#file.datasync());',
-        'await this.#guard(() => this.#file.stat());',
-      ],
-    ],
-  },
-  {
     name: 'run: what a killed session could not store any more is never stored',
     edits: [
       [
@@ -120,5 +90,19 @@ export const mutations = [
         '  if (summary !== undefined && record.summary !== null)\n    replaceFile(summary, record.summary, besideOf(summary, record.token));\n  syncPath(dirname(record.output_path));\n}',
       ],
     ],
+  },
+  {
+    name: 'lookup: a verdict of an attempt that was given up gets too old',
+    edits: [
+      [
+        'src/lookup/answers.ts',
+        'const since = keeps ? notBefore[operation] : ALWAYS;',
+        'const since = keeps || ALWAYS.ok === 0 ? notBefore[operation] : ALWAYS;',
+      ],
+    ],
+  },
+  {
+    name: 'ledger: a call that is found with the fleet is not held against the limit',
+    edits: [['src/ledger/ledger.ts', '    this.budget.hold(booked.cost);\n', '']],
   },
 ];

@@ -109,8 +109,8 @@ export const onceThere = [
     edits: [
       [
         'src/run/open/where-to-begin.ts',
-        'const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io);',
-        'const summary = job.settings.restart ? undefined : await finishedBefore(job, destination, io).then(() => undefined);',
+        'const compare = () => finishedBefore(job, destination, io);',
+        'const compare = () => finishedBefore(job, destination, io).then(() => undefined);',
       ],
     ],
   },

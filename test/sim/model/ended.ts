@@ -4,6 +4,7 @@ import type {Inode} from '../world/disk.ts';
 import type {Process} from '../world/process.ts';
 import type {Call} from '../world/service.ts';
 import type {Course, RunSpec} from './commands.ts';
+import type {Report} from './start-run.ts';
 
 /** The files of the disk, by path; databases by their name alone. */
 export type Snapshot = ReadonlyMap<string, Buffer>;
@@ -15,6 +16,8 @@ export interface Ended {
   readonly spec: RunSpec;
   readonly course: Course;
   readonly process: Process;
+  /** By the computer's clock. */
+  readonly startedAt: number;
   readonly job: Job | undefined;
   /** Undefined where it was killed. */
   readonly code: number | undefined;
@@ -38,6 +41,25 @@ export interface Ended {
   readonly ledger: Inode | undefined;
   /** Whether the store could be used all the time. */
   readonly storeIsSound: boolean;
+  /** Whether it is the store that was there from the beginning: locked at times, but neither deleted nor damaged. */
+  readonly storeIsOld: boolean;
+  /** Whether it is the last one, which nothing limits. */
+  readonly healed: boolean;
   /** Whether others ran at the same time. */
   readonly isAlone: boolean;
+}
+
+/** What a run said; one that was killed says nothing. */
+export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}: Report) {
+  if (crash !== undefined && !killed) throw crash;
+  const said = killed ? undefined : (outcome ?? error);
+  return {
+    job,
+    code: said?.exitCode,
+    message: said?.message ?? '',
+    error: killed ? undefined : error,
+    stop: killed ? undefined : outcome?.stop?.reason,
+    summary: killed ? undefined : outcome?.summary,
+    warnings,
+  };
 }

@@ -8,9 +8,16 @@ const WORK = join(ROOT, 'work');
 const HOME = join(ROOT, 'home');
 const XDG_CACHE = join(HOME, 'cache');
 const XDG_STATE = join(HOME, 'state');
+const XDG_CONFIG = join(HOME, 'config');
+const ACCOUNTS = join(XDG_CONFIG, 'bulk-enrich', 'accounts');
 
 /** Those that are there before anything runs; the user has made one of the states' directories. */
-export const directories = [WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')];
+export const directories = [
+  ...[WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')],
+  ...[XDG_CONFIG, join(XDG_CONFIG, 'bulk-enrich'), ACCOUNTS],
+];
+
+export const accountPath = join(ACCOUNTS, 'first.yaml');
 
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
 const cachePath = (cache: 'own' | 'other') =>
@@ -38,6 +45,7 @@ export function environmentOf(spec: RunSpec): Record<string, string> {
     BULK_ENRICH_API_KEY: keyOf(spec),
     XDG_CACHE_HOME: XDG_CACHE,
     XDG_STATE_HOME: XDG_STATE,
+    XDG_CONFIG_HOME: XDG_CONFIG,
     HOME,
   };
 }
@@ -70,6 +78,10 @@ export function inputText(rows: readonly InputRow[]): string {
     .join('');
 }
 
+export function accountText(perDay: number): string {
+  return `endpoint: ${endpoints[0]}\naccount: default\nmax_credits_per_day: ${perDay}\n`;
+}
+
 export const REDIS_URL = 'redis://queue.example.com';
 
 const columns = {ip: 'ip', email: 'email', token: 'token'} as const;
@@ -98,7 +110,11 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.maxDuration !== undefined && {maxDuration: spec.maxDuration}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),
-    onBudget: spec.publishesAtLimit ? 'publish' : 'stop',
+    ...(spec.stale && {stale: '30d'}),
+    offline: spec.offline === true && spec.cache !== 'none',
+    ...Object.fromEntries(
+      ['onBudget', 'onDeadline', 'onOutage'].map(name => [name, spec.publishesAtLimit ? 'publish' : 'stop']),
+    ),
     restart: spec.restart,
     force: spec.force,
     freshBudget: spec.freshBudget,

@@ -8,9 +8,9 @@ import {type Fate, Process} from '../world/process.ts';
 import {RedisServer} from '../world/redis.ts';
 import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
-import type {Command, Course, InputRow, RunSpec} from './commands.ts';
-import type {Ended, Snapshot} from './ended.ts';
-import {directories, inputPath, inputText, statePath, storePath} from './places.ts';
+import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
+import {type Ended, type Snapshot, saidBy} from './ended.ts';
+import {accountPath, accountText, directories, inputPath, inputText, statePath, storePath} from './places.ts';
 import {type Report, runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
@@ -30,12 +30,19 @@ export class Simulation {
   readonly #isFleet: boolean;
   #last: RunSpec | undefined;
   #asker: Asker | undefined;
-  #workers = 0;
+  readonly #workers: Process[] = [];
+  /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
+  lostState = false;
+  readonly accountPerDay: number | undefined;
+  #healing = false;
   /** Stores that were out of order at any time since the last command. */
   readonly #unsound = new Set<string>();
+  /** Stores that were deleted, or made unreadable. */
+  readonly #replaced = new Set<string>();
 
-  constructor(seed: number, inputs: readonly (readonly InputRow[])[], isFleet: boolean) {
-    this.#isFleet = isFleet;
+  constructor(seed: number, {inputs, fleet, accountPerDay}: Omit<Sequence, 'commands'>) {
+    this.#isFleet = fleet;
+    this.accountPerDay = accountPerDay;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
     this.service = new Service(this.world);
@@ -50,10 +57,12 @@ export class Simulation {
     });
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
+    if (accountPerDay !== undefined)
+      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(accountPerDay));
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
-    if (isFleet) this.#startWorker(undefined);
+    if (fleet) this.#startWorker(undefined);
   }
 
   close(): void {
@@ -63,7 +72,7 @@ export class Simulation {
 
   /** Carries a command out; returns the runs that it was, once they have ended. */
   async execute(command: Command): Promise<readonly Ended[]> {
-    this.world.note(`== ${JSON.stringify(command)}`);
+    this.world.note(() => `== ${JSON.stringify(command)}`);
     switch (command.do) {
       case 'run':
         this.#last = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
@@ -99,10 +108,13 @@ export class Simulation {
     if (this.#last === undefined) return undefined;
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {...spec, perDay: undefined, maxErrors: undefined, maxDuration: undefined};
+    this.#healing = true;
     this.world.stall(120_000);
+    for (const worker of this.#workers) worker.fate = undefined;
+    this.disk.remove(accountPath);
     if (this.#isFleet) this.#startWorker(undefined);
-    this.world.note(`== heal ${JSON.stringify(free)}`);
-    const [ended] = await this.#run([{spec: free, course: {faults: []}}], 0);
+    this.world.note(() => `== heal ${JSON.stringify(free)}`);
+    const [ended] = await this.#run([{spec: free, course: {faults: [], latencyMs: 20}}], 0);
     return ended;
   }
 
@@ -122,8 +134,14 @@ export class Simulation {
       const {rejectedCharge} = spec;
       // What paces a fleet that was throttled is bottleneck's own scripts in Redis.
       const faults = course.faults.filter(({kind}) => !spec.fleet || kind !== 'throttled');
-      const manners = {faults, rejectedCharge, latencyMs: 20};
-      const asker: Asker = {process, spec, manners, before: this.#asker?.process.ledger, calls: 0};
+      const manners = {faults, rejectedCharge, latencyMs: course.latencyMs};
+      const asker: Asker = {
+        process,
+        spec,
+        manners,
+        before: this.#asker && (this.#asker.process.ledger ?? this.#asker.before),
+        calls: 0,
+      };
       this.#asker = asker;
       const callsBefore = this.service.calls.length;
       const seen = {calls: 0};
@@ -144,42 +162,32 @@ export class Simulation {
         seen,
         storedBefore,
         input,
+        startedAt: this.world.wallMs,
         start: {process, main, afterMs: index * apartMs},
       };
     });
     await this.world.run(runs.map(({start}) => start));
     const after = this.#snapshot();
-    const ended = runs.map(
-      ({spec, course, process, report, callsBefore, seen, storedBefore, input}, index): Ended => {
-        const {outcome, error, crash} = report;
-        if (crash !== undefined && !process.killed) throw crash;
-        const said = process.killed ? undefined : (outcome ?? error);
-        return {
-          nth: this.runs.length + index + 1,
-          spec,
-          course,
-          process,
-          job: report.job,
-          code: said?.exitCode,
-          message: said?.message ?? '',
-          error: process.killed ? undefined : error,
-          stop: process.killed ? undefined : outcome?.stop?.reason,
-          summary: process.killed ? undefined : outcome?.summary,
-          warnings: report.warnings,
-          calls: spec.fleet
-            ? this.service.calls.slice(callsBefore, seen.calls)
-            : this.service.calls.filter(call => call.process === process),
-          callsByThen: seen.calls,
-          input,
-          storedBefore,
-          before,
-          after,
-          ledger: process.ledger,
-          storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
-          isAlone: runs.length === 1,
-        };
-      },
-    );
+    const ended = runs.map((one, index): Ended => {
+      const {spec, process, callsBefore, seen} = one;
+      return {
+        ...one,
+        ...saidBy(process, one.report),
+        nth: this.runs.length + index + 1,
+        calls: spec.fleet
+          ? this.service.calls.slice(callsBefore, seen.calls)
+          : this.service.calls.filter(call => call.process === process),
+        callsByThen: seen.calls,
+        before,
+        after,
+        // Where nothing was left to do it has only looked whose that is.
+        ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
+        storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
+        storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
+        healed: this.#healing,
+        isAlone: runs.length === 1,
+      };
+    });
     this.runs.push(...ended);
     for (const {nth, code, message, process} of ended)
       this.world.note(`== run ${nth} ${process.killed ? 'was killed' : `ended with ${code}: ${message}`}`);
@@ -214,7 +222,7 @@ export class Simulation {
         return;
       case 'redis': {
         const fromMs = world.steadyMs + command.afterMs;
-        this.redis[command.how === 'away' ? 'away' : 'refuses'] = {
+        this.redis[command.how] = {
           fromMs,
           untilMs: fromMs + command.seconds * 1_000,
         };
@@ -226,8 +234,8 @@ export class Simulation {
   }
 
   #startWorker(fate: Fate | undefined): void {
-    this.#workers += 1;
-    const process = new Process(`worker ${this.#workers}`, fate);
+    const process = new Process(`worker ${this.#workers.length + 1}`, fate);
+    this.#workers.push(process);
     const asker = () => {
       if (this.#asker === undefined) throw new Error('nobody has asked');
       return this.#asker;
@@ -239,6 +247,7 @@ export class Simulation {
     const path = storePath(cache);
     const inode = this.disk.files.get(path);
     if (inode === undefined) return;
+    if (how !== 'lock') this.#replaced.add(path);
     if (how === 'delete') this.disk.remove(path);
     // A run waits for others that write: what is over soon costs nothing.
     else if (how !== 'lock' || seconds > SHORT_LOCK_S) this.#unsound.add(path);
@@ -255,6 +264,7 @@ export class Simulation {
     if (how === 'delete')
       for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
     if (inode === undefined) return;
+    this.lostState = true;
     if (how === 'version') this.#databases.setVersion(ledger, 99);
     else if (how === 'damage') inode.data = Buffer.from('no database');
   }
@@ -280,6 +290,7 @@ const OF_A_FLEET = {
   account: 0,
   clash: undefined,
   perDay: undefined,
+  offline: undefined,
 } as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

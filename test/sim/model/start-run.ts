@@ -13,6 +13,18 @@ import {environmentOf, inputPath, outputPath, settingsOf} from './places.ts';
 
 const log = pino({level: 'silent'});
 
+/** Settings that were read before, by their text: the same ones come again, soon or never. */
+const MOST_READ = 100;
+const read = new Map<string, ReturnType<typeof checkSettings>>();
+
+function settingsRead(given: Record<string, unknown>): ReturnType<typeof checkSettings> {
+  const text = JSON.stringify(given);
+  const found = read.get(text) ?? checkSettings(undefined, given);
+  if (read.size >= MOST_READ) read.clear();
+  read.set(text, found);
+  return found;
+}
+
 /** What a run has come to so far; nothing more is heard of one that is killed. */
 export interface Report {
   job?: Job;
@@ -42,7 +54,7 @@ export async function runCommand(
   try {
     const given = settingsOf(spec);
     const env = environmentOf(spec);
-    const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
+    const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
     const files = {inputs: [inputPath(spec.input)], output: outputPath(spec)};
     const job = resolveJob(
       {...files, settings, fromFile: spec.fromFile, placeOf: placeIn(undefined, given)},

@@ -1,6 +1,6 @@
 import {pino} from 'pino';
 import {createClient} from '../../../src/client/client.ts';
-import type {Transport, TransportOptions} from '../../../src/client/transport.ts';
+import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
 import {FleetWorker} from '../../../src/fleet/worker/worker.ts';
 import type {Process} from '../world/process.ts';
 import {endpoints, keys, REDIS_URL} from './places.ts';

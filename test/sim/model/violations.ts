@@ -40,6 +40,8 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     runs,
     storedBefore: run.storedBefore,
     storedNow: stored.copyOf(store),
+    lostState: simulation.lostState,
+    accountPerDay: simulation.accountPerDay,
     inputs: simulation.inputTexts(),
   };
 }

@@ -66,6 +66,11 @@ class Base {
     return own.flatMap(key => this.job(key.slice(this.#prefix.length)) ?? []);
   }
 
+  /** As BullMQ tells it, by the lists: what was taken off the waiting ones without being begun is in none. */
+  protected stateOf({id, state}: StoredJob): string {
+    return state === 'waiting' && !this.waiting().includes(id) ? 'unknown' : state;
+  }
+
   protected waiting(): string[] {
     return this.server.list(this.toKey('wait'));
   }
@@ -91,11 +96,16 @@ export class Queue extends Base {
   }
 
   getJobs(states: readonly string[]): Promise<StoredJob[]> {
-    return this.server.ask('jobs', false, () => this.jobs().filter(({state}) => states.includes(state)));
+    return this.server.ask('jobs', false, () =>
+      this.jobs().filter(job => states.includes(this.stateOf(job))),
+    );
   }
 
   getJobState(id: string): Promise<string> {
-    return this.server.ask('state', false, () => this.job(id)?.state ?? 'unknown');
+    return this.server.ask('state', false, () => {
+      const job = this.job(id);
+      return job === undefined ? 'unknown' : this.stateOf(job);
+    });
   }
 
   getJob(id: string): Promise<StoredJob | undefined> {

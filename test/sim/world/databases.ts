@@ -1,72 +1,9 @@
-import {createRequire} from 'node:module';
 import {basename, resolve} from 'node:path';
+import {asIfNew, Contents, pools, type RealStatement, type Row} from './contents.ts';
 import type {Disk, Inode} from './disk.ts';
 import {isDamaged, shown} from './files.ts';
 import {Killed, type Process} from './process.ts';
 import type {World} from './world.ts';
-
-type Row = Record<string, unknown>;
-
-interface RealStatement {
-  run(values: readonly unknown[]): {lastInsertRowid: number | bigint};
-  get(values: readonly unknown[]): Row | undefined;
-  all(values: readonly unknown[]): Row[];
-}
-
-interface RealDatabase {
-  exec(sql: string): void;
-  prepare(sql: string): RealStatement;
-  pragma(text: string): Row[];
-  close(): void;
-}
-
-export const RealDatabase = createRequire(import.meta.url)('libsql') as new (path: string) => RealDatabase;
-
-/** One file's contents, in SQLite's own memory; and who keeps others out of it. */
-class Contents {
-  #memory: Memory | undefined;
-  readonly #pool: Memory[];
-  holder: Connection | undefined;
-  /** Until when another program keeps it locked, by the steady clock. */
-  lockedUntil = 0;
-  commits = 0;
-
-  constructor(pool: Memory[]) {
-    this.#pool = pool;
-  }
-
-  /** A file that serves as a lock alone needs none. */
-  get memory(): Memory {
-    this.#memory ??= this.#pool.pop() ?? {real: new RealDatabase(':memory:'), statements: new Map()};
-    return this.#memory;
-  }
-
-  get real(): RealDatabase {
-    return this.memory.real;
-  }
-
-  /** Nobody has the file any more: what it was made of serves another one. */
-  close(): void {
-    if (this.#memory === undefined) return;
-    const {real, tables} = this.#memory;
-    if (tables === undefined) real.close();
-    else {
-      real.exec(`${tables.map(name => `DELETE FROM ${name};`).join('')} PRAGMA user_version = 0`);
-      this.#pool.push(this.#memory);
-    }
-  }
-}
-
-/** A database in memory, with its prepared statements; opening one, and its tables, would be half of a run's time. */
-interface Memory {
-  readonly real: RealDatabase;
-  readonly statements: Map<string, RealStatement>;
-  /** The tables that are there from its life before; undefined where it may not be used again. */
-  tables?: readonly string[];
-}
-
-/** Databases that may be used again, by the name of their file. */
-const pools: Readonly<Record<string, Memory[]>> = {'ledger.db': []};
 
 /** Told of what processes do with databases. */
 export interface Onlooker {
@@ -108,7 +45,7 @@ export class Databases {
   contents(inode: Inode, path: string): Contents {
     let contents = this.#contents.get(inode);
     if (contents === undefined) {
-      contents = new Contents(pools[basename(path)] ?? []);
+      contents = new Contents(pools[basename(path)]);
       this.#contents.set(inode, contents);
     }
     return contents;
@@ -155,10 +92,13 @@ export class Connection {
     else if (sql.startsWith('BEGIN; SELECT')) this.#begin('reading');
     else if (sql === 'COMMIT') this.#commit();
     else if (sql === 'ROLLBACK') this.#rollback();
-    else if (this.#transaction === 'writing') this.#contents.real.exec(sql);
+    else if (this.#transaction === 'writing') this.#make(sql);
     else {
       this.#access();
-      this.#databases.world.step(`write schema of ${shown(this.#path)}`, () => this.#prepareTables(sql));
+      this.#databases.world.step(
+        () => `write schema of ${shown(this.#path)}`,
+        () => this.#make(sql),
+      );
     }
   }
 
@@ -227,11 +167,9 @@ export class Connection {
     };
   }
 
-  #prepareTables(sql: string): void {
-    const {memory} = this.#contents;
-    memory.real.exec(memory.tables === undefined ? sql : sql.replace(/CREATE TABLE[^;]*;/g, ''));
-    if (basename(this.#path) in pools)
-      memory.tables ??= [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name);
+  #make(sql: string): void {
+    const {real, tables} = this.#contents.memory;
+    real.exec(basename(this.#path) in pools ? asIfNew(sql, tables) : sql);
   }
 
   #versionStatement(): RealStatement {
@@ -241,7 +179,8 @@ export class Connection {
 
   #begin(kind: 'reading' | 'writing'): void {
     this.#access();
-    this.#contents.real.exec('BEGIN IMMEDIATE');
+    // Nobody writes meanwhile: the code of one process alone is running.
+    if (kind === 'writing') this.#contents.real.exec('BEGIN IMMEDIATE');
     this.#transaction = kind;
   }
 
@@ -251,21 +190,24 @@ export class Connection {
       return;
     }
     const {world} = this.#databases;
-    world.step(`commit ${shown(this.#path)}`, () => {
-      this.#contents.real.exec('COMMIT');
-      this.#transaction = 'none';
-      this.#contents.commits += 1;
-      this.#ownCommits += 1;
-      for (const tell of this.#written.splice(0)) tell();
-      if (world.current !== undefined) this.#databases.onlooker.committed(this.#path, world.current);
-    });
+    world.step(
+      () => `commit ${shown(this.#path)}`,
+      () => {
+        this.#contents.real.exec('COMMIT');
+        this.#transaction = 'none';
+        this.#contents.commits += 1;
+        this.#ownCommits += 1;
+        for (const tell of this.#written.splice(0)) tell();
+        if (world.current !== undefined) this.#databases.onlooker.committed(this.#path, world.current);
+      },
+    );
   }
 
   #rollback(): void {
     this.#written = [];
-    if (this.#transaction === 'none') return;
+    const wrote = this.#transaction === 'writing';
     this.#transaction = 'none';
-    this.#contents.real.exec('ROLLBACK');
+    if (wrote) this.#contents.real.exec('ROLLBACK');
   }
 
   /** Takes what locks it needs; throws as SQLite does where it can't have them. */

@@ -134,8 +134,9 @@ function afterPowerCut({data, synced}: Inode, random: () => number): Buffer {
   const luck = random();
   if (luck < 0.25) return data;
   if (luck < 0.5) return synced;
-  const same =
-    data.length >= synced.length && data.subarray(0, synced.length).equals(synced) ? synced.length : 0;
+  // What was synced and not written since is there, whatever was cut off behind it.
+  const shorter = Math.min(data.length, synced.length);
+  const same = data.subarray(0, shorter).equals(synced.subarray(0, shorter)) ? shorter : 0;
   const until = same + Math.floor(random() * (data.length - same));
   if (luck < 0.75) return Buffer.from(data.subarray(0, until));
   const holes = Buffer.from(data);

@@ -1,9 +1,17 @@
 import type {Process} from './process.ts';
 
+/**
+ * When in a turn of its process's loop something is fired, as Node.js has it: timers and what comes in order over one
+ * connection, then what the system has done meanwhile, in any order, and then what was put off to the turn's end.
+ */
+export type Phase = 'timers' | 'poll' | 'check';
+const phases: readonly Phase[] = ['timers', 'poll', 'check'];
+
 /** Something that happens at a moment; as Node's timers, it can be taken back. */
 export class Timer {
   atMs: number;
   readonly order: number;
+  readonly phase: Phase;
   readonly work: () => void;
   readonly process: Process | undefined;
   readonly periodMs: number | undefined;
@@ -14,10 +22,12 @@ export class Timer {
     order: number,
     work: () => void,
     process: Process | undefined,
+    phase: Phase,
     periodMs?: number,
   ) {
     this.atMs = atMs;
     this.order = order;
+    this.phase = phase;
     this.work = work;
     this.process = process;
     this.periodMs = periodMs;
@@ -45,31 +55,41 @@ export class EventQueue {
   #waiting: Timer[] = [];
   #added = 0;
 
-  add(atMs: number, work: () => void, process: Process | undefined): Timer {
-    return this.#insert(new Timer(atMs, ++this.#added, work, process));
+  add(atMs: number, work: () => void, process: Process | undefined, phase: Phase): Timer {
+    return this.#insert(new Timer(atMs, ++this.#added, work, process, phase));
   }
 
   addRepeated(atMs: number, periodMs: number, work: () => void, process: Process | undefined): Timer {
-    return this.#insert(new Timer(atMs, ++this.#added, work, process, Math.max(1, periodMs)));
+    return this.#insert(new Timer(atMs, ++this.#added, work, process, 'timers', Math.max(1, periodMs)));
   }
 
   cancel(timer: unknown): void {
     if (timer instanceof Timer) timer.isOver = true;
   }
 
-  /** Takes the next event out of the queue, and the moment that it is due. */
-  next(): {readonly timer: Timer; readonly atMs: number} | undefined {
+  /** The next event, which stays in the queue. */
+  first(): Timer | undefined {
     for (;;) {
-      const timer = this.#waiting.shift();
-      if (timer === undefined) return undefined;
-      if (timer.isOver || timer.process?.alive === false) continue;
-      const {atMs} = timer;
-      if (timer.periodMs !== undefined) {
-        timer.atMs += timer.periodMs;
-        this.#insert(timer);
-      }
-      return {timer, atMs};
+      const [timer] = this.#waiting;
+      if (timer === undefined || isDue(timer)) return timer;
+      this.#waiting.shift();
     }
+  }
+
+  /** Takes out what a process has to do by then, as one turn of its loop does it. */
+  turnOf(process: Process | undefined, untilMs: number, random: () => number): Timer[] {
+    const isTaken = (timer: Timer) => timer.process === process && timer.atMs <= untilMs;
+    const taken = this.#waiting.filter(isTaken);
+    this.#waiting = this.#waiting.filter(timer => !isTaken(timer));
+    for (const timer of taken) {
+      if (timer.periodMs === undefined) continue;
+      timer.atMs += timer.periodMs;
+      this.#insert(timer);
+    }
+    return phases.flatMap(phase => {
+      const own = taken.filter(timer => timer.phase === phase);
+      return phase === 'poll' ? shuffled(own, random) : own;
+    });
   }
 
   #insert(timer: Timer): Timer {
@@ -79,6 +99,17 @@ export class EventQueue {
     queue.splice(at, 0, timer);
     return timer;
   }
+}
+
+/** Neither taken back nor of a process that is no more. */
+export function isDue(timer: Timer): boolean {
+  return !timer.isOver && timer.process?.alive !== false;
+}
+
+function shuffled<T>(things: T[], random: () => number): T[] {
+  if (things.length < 2) return things;
+  const lots = things.map(thing => ({thing, lot: random()}));
+  return lots.sort((a, b) => a.lot - b.lot).map(({thing}) => thing);
 }
 
 function isLater(a: Timer, b: Timer): boolean {

@@ -75,10 +75,17 @@ export class Files {
     }
     if (found === undefined) {
       if (!creates || !this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
-      const inode = this.#world.step(`create ${shown(full)}`, () => this.#disk.create(full, mode & 0o777));
+      const inode = this.#world.step(
+        () => `create ${shown(full)}`,
+        () => this.#disk.create(full, mode & 0o777),
+      );
       return this.#opened({path: full, inode, position: 0});
     }
-    if (truncates) this.#world.step(`empty ${shown(full)}`, () => this.#set(found, Buffer.alloc(0)));
+    if (truncates)
+      this.#world.step(
+        () => `empty ${shown(full)}`,
+        () => this.#set(found, Buffer.alloc(0)),
+      );
     return this.#opened({path: full, inode: found, position: 0});
   }
 
@@ -103,24 +110,28 @@ export class Files {
       this.#set(inode, data);
     };
     this.#world.step(
-      `write ${shown(path)} ${at}+${bytes.length}`,
+      () => `write ${shown(path)} ${at}+${bytes.length}`,
       () => put(bytes),
       () => put(bytes.subarray(0, Math.floor(this.#world.random() * bytes.length))),
     );
   }
 
   truncate(inode: Inode, path: string, length: number): void {
-    this.#world.step(`cut ${shown(path)} to ${length}`, () =>
-      this.#set(inode, Buffer.from(inode.data.subarray(0, length))),
+    this.#world.step(
+      () => `cut ${shown(path)} to ${length}`,
+      () => this.#set(inode, Buffer.from(inode.data.subarray(0, length))),
     );
   }
 
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
-    this.#world.step(`sync ${shown(path)}`, () => {
-      if (inode === undefined) this.#disk.syncPath(path);
-      else this.#disk.syncFile(inode);
-    });
+    this.#world.step(
+      () => `sync ${shown(path)}`,
+      () => {
+        if (inode === undefined) this.#disk.syncPath(path);
+        else this.#disk.syncFile(inode);
+      },
+    );
   }
 
   rename(from: string, to: string): void {
@@ -128,13 +139,20 @@ export class Files {
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
     if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
-    this.#world.step(`rename ${shown(source)} to ${shown(target)}`, () => this.#disk.rename(source, target));
+    this.#world.step(
+      () => `rename ${shown(source)} to ${shown(target)}`,
+      () => this.#disk.rename(source, target),
+    );
   }
 
   remove(path: string, {force = false} = {}): void {
     const full = plain(path);
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
-    if (this.#disk.files.has(full)) this.#world.step(`remove ${shown(full)}`, () => this.#disk.remove(full));
+    if (this.#disk.files.has(full))
+      this.#world.step(
+        () => `remove ${shown(full)}`,
+        () => this.#disk.remove(full),
+      );
     else if (!force) throw failure('ENOENT', path);
   }
 
@@ -142,14 +160,20 @@ export class Files {
     const full = plain(path);
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
-    this.#world.step(`mkdir ${shown(full)}`, () => this.#disk.makeDirectory(full));
+    this.#world.step(
+      () => `mkdir ${shown(full)}`,
+      () => this.#disk.makeDirectory(full),
+    );
   }
 
   removeDirectory(path: string): void {
     const full = plain(path);
     if (!this.#disk.directories.has(full)) throw failure('ENOENT', path);
     if (this.#disk.names(full).length > 0) throw failure('ENOTEMPTY', path);
-    this.#world.step(`rmdir ${shown(full)}`, () => this.#disk.removeDirectory(full));
+    this.#world.step(
+      () => `rmdir ${shown(full)}`,
+      () => this.#disk.removeDirectory(full),
+    );
   }
 
   names(path: string): string[] {

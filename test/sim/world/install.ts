@@ -1,7 +1,8 @@
 import crypto from 'node:crypto';
 import {syncBuiltinESMExports} from 'node:module';
 import timers from 'node:timers/promises';
-import {Connection, type Databases, RealDatabase} from './databases.ts';
+import {RealDatabase} from './contents.ts';
+import {Connection, type Databases} from './databases.ts';
 import type {Files} from './files.ts';
 import {patchFs, ROOT} from './patched-fs.ts';
 import type {RedisServer} from './redis.ts';
@@ -52,7 +53,7 @@ function patchTime(world: World): () => void {
       world.later(ms, () => work(...given)),
     setInterval: (work: () => void, ms = 0) => world.every(ms, work),
     setImmediate: (work: (...given: unknown[]) => void, ...given: unknown[]) =>
-      world.later(0, () => work(...given)),
+      world.later(0, () => work(...given), world.current, 'check'),
     clearTimeout: (timer: unknown) => world.events.cancel(timer),
     clearInterval: (timer: unknown) => world.events.cancel(timer),
     clearImmediate: (timer: unknown) => world.events.cancel(timer),

@@ -92,7 +92,7 @@ export function patchFs(files: Files, world: World): () => void {
   );
   const later = <T>(work: () => T): Promise<T> =>
     new Promise((done, fail) => {
-      world.later(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
+      world.poll(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
     });
   replace(promises, 'stat', (path: string) => later(() => files.stat(path)));
   replace(promises, 'open', (path: string, flags: string | number, mode?: number) =>

@@ -16,7 +16,8 @@ export interface Fate {
 /** One process of the simulation: a command that runs, and dies at the latest when it has ended. */
 export class Process {
   readonly name: string;
-  readonly fate: Fate | undefined;
+  /** Taken away where nothing is to come over it any more. */
+  fate: Fate | undefined;
   /** What has to be let go of when it ends. */
   readonly handles = new Set<() => void>();
   /** Told when it is asked to end in good order. */

@@ -16,6 +16,9 @@ export interface Span {
   readonly untilMs: number;
 }
 
+/** What a Redis without memory still does. */
+const FREES = /^(lrem|del|srem|pexpire|remove) ?/;
+
 const NEVER: Span = {fromMs: 0, untilMs: 0};
 
 /** One Redis, in memory, that all processes of a simulation reach. */
@@ -23,8 +26,10 @@ export class RedisServer {
   readonly world: World;
   readonly values = new Map<string, unknown>();
   readonly expiries = new Map<string, number>();
-  /** When it refuses writes, and when nobody reaches it. */
-  refuses: Span = NEVER;
+  /** When it has no memory, and when nobody reaches it. */
+  full: Span = NEVER;
+  /** When it takes no writes at all, as after it could not save. */
+  readOnly: Span = NEVER;
   away: Span = NEVER;
 
   constructor(world: World) {
@@ -85,7 +90,12 @@ export class RedisServer {
           return;
         }
         try {
-          const result = writes ? world.step(`redis ${what}`, () => this.#write(work)) : work();
+          const result = writes
+            ? world.step(
+                () => `redis ${what}`,
+                () => this.#write(what, work),
+              )
+            : work();
           world.later(ROUND_TRIP_MS, () => resolve(result));
         } catch (error) {
           if (error instanceof Killed) throw error;
@@ -96,8 +106,9 @@ export class RedisServer {
     });
   }
 
-  #write<T>(work: () => T): T {
-    if (this.isWithin(this.refuses)) throw new ReplyError('OOM command not allowed');
+  #write<T>(what: string, work: () => T): T {
+    if (this.isWithin(this.full) && !FREES.test(what)) throw new ReplyError('OOM command not allowed');
+    if (this.isWithin(this.readOnly)) throw new ReplyError('MISCONF it can not persist to disk');
     return work();
   }
 }

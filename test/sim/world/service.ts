@@ -1,6 +1,6 @@
 import type {Attempt} from '../../../src/client/attempt.ts';
 import type {RawResponse} from '../../../src/client/classify.ts';
-import type {Transport, TransportOptions} from '../../../src/client/transport.ts';
+import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
 import {type Operation, operationNames, operations} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Inode} from './disk.ts';
@@ -147,20 +147,27 @@ export class Service {
       plan.arrive();
     };
     // At a kill in the middle of it nobody knows whether it left.
-    this.#world.step(`ask ${operation} ${value} #${call.number} (${fault ?? 'fine'})`, leave, () => {
-      if (this.#world.random() < 0.5) leave();
-    });
+    this.#world.step(
+      () => `ask ${operation} ${value} #${call.number} (${fault ?? 'fine'})`,
+      leave,
+      () => {
+        if (this.#world.random() < 0.5) leave();
+      },
+    );
     const delay = plan.afterMs ?? manners.latencyMs * (0.5 + this.#world.random());
     return new Promise(resolve => {
-      this.#world.later(delay, () =>
-        this.#world.step(`hear of #${call.number}: ${plan.told}`, () => {
-          call.told = plan.told;
-          call.toldMs = this.#world.steadyMs;
-          call.toldOrder = ++this.#order;
-          call.toldAt = this.#world.wallMs;
-          call.toldIn = this.#world.fired;
-          resolve(plan.response(delay));
-        }),
+      this.#world.poll(delay, () =>
+        this.#world.step(
+          () => `hear of #${call.number}: ${plan.told}`,
+          () => {
+            call.told = plan.told;
+            call.toldMs = this.#world.steadyMs;
+            call.toldOrder = ++this.#order;
+            call.toldAt = this.#world.wallMs;
+            call.toldIn = this.#world.fired;
+            resolve(plan.response(delay));
+          },
+        ),
       );
     });
   }
@@ -252,7 +259,7 @@ function answerOf(call: Call): Record<string, unknown> {
   return {
     data: {
       [serialField[call.operation]]: serial,
-      ...(call.operation === 'ip' && {is_vpn: call.number % 2 === 0}),
+      ...(call.operation === 'ip' && {is_vpn: call.number % 4 !== 0}),
     },
   };
 }

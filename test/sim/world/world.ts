@@ -1,4 +1,4 @@
-import {EventQueue, type Timer} from './event-queue.ts';
+import {EventQueue, isDue, type Phase, type Timer} from './event-queue.ts';
 import {type Fate, Killed, type Process} from './process.ts';
 import {randomOf} from './random.ts';
 
@@ -9,13 +9,18 @@ const START_MS = Date.UTC(2026, 2, 10, 8);
 const MOST_EVENTS = 60_000;
 const PATIENT_TURNS = 100;
 
+/** How long a turn of a process's loop may take, in milliseconds: mostly nothing to speak of, at times longer than a call. */
+const TURN_MS = {usual: 4, long: 40};
+
 /**
  * Virtual time, and whatever happens in it: one event after the other, each of one process, whose code has come to rest
- * before the next. So nothing depends on anything but the seed, and whose code runs is always known.
+ * before the next. So nothing depends on anything but the seed, and whose code runs is always known. A process takes its
+ * events in turns, as Node's loop does: what comes due while it is busy is fired in one turn, and what is put off to the
+ * turn's end waits for all of it.
  */
 export class World {
   readonly random: () => number;
-  readonly history: string[] = [];
+  readonly #history: Step[] = [];
   readonly events = new EventQueue();
   current: Process | undefined;
   /** How many events have been fired. */
@@ -24,11 +29,16 @@ export class World {
   #steadyMs = 0;
   /** How far the computer's clock is from the steady one. */
   #clockMs = START_MS;
+  /** What is left to be fired of the turn under way. */
+  #turn: Timer[] = [];
+  /** How often a turn takes any time: some machines have more to do. */
+  readonly #busy: number;
   /** Told when power fails: what is not synced may be lost. */
   onPowerCut: () => void = () => {};
 
   constructor(seed: number) {
     this.random = randomOf(seed);
+    this.#busy = this.random() * 0.6;
   }
 
   get steadyMs(): number {
@@ -49,13 +59,26 @@ export class World {
     this.#steadyMs += ms;
   }
 
-  note(line: string): void {
-    this.history.push(`${this.#steadyMs.toFixed(0).padStart(8)} ${this.current?.name ?? '-'} ${line}`);
+  /** What happens is put in words where somebody asks: that is seldom. */
+  note(what: Words, more = ''): void {
+    this.#history.push({atMs: this.#steadyMs, who: this.current?.name ?? '-', what, more});
+  }
+
+  get history(): readonly string[] {
+    return this.#history.map(
+      ({atMs, who, what, more}) =>
+        `${atMs.toFixed(0).padStart(8)} ${who} ${typeof what === 'string' ? what : what()}${more}`,
+    );
   }
 
   /** Has `work` done by the process that is running now, later. */
-  later(delayMs: number, work: () => void, process = this.current): Timer {
-    return this.events.add(this.#steadyMs + Math.max(0, delayMs), work, process);
+  later(delayMs: number, work: () => void, process = this.current, phase: Phase = 'timers'): Timer {
+    return this.events.add(this.#steadyMs + Math.max(0, delayMs), work, process, phase);
+  }
+
+  /** The same of what the system does for it: what is done by then may come in any order. */
+  poll(delayMs: number, work: () => void): Timer {
+    return this.later(delayMs, work, this.current, 'poll');
   }
 
   every(periodMs: number, work: () => void, process = this.current): Timer {
@@ -65,7 +88,7 @@ export class World {
   /**
    * A step on disk or network: what happens to a process happens here. `apply` carries it out, `tear` a part of it.
    */
-  step<T>(what: string, apply: () => T, tear?: () => void): T {
+  step<T>(what: Words, apply: () => T, tear?: () => void): T {
     const process = this.current;
     if (process === undefined) return apply();
     if (!process.alive) throw new Killed();
@@ -76,11 +99,11 @@ export class World {
       return apply();
     }
     if (fate.how === 'term') {
-      this.note(`${what} (and is asked to end)`);
+      this.note(what, ' (and is asked to end)');
       this.later(0, () => process.onTerm());
       return apply();
     }
-    this.note(`${what} -- ${fate.how}, ${fate.moment}`);
+    this.note(what, ` -- ${fate.how}, ${fate.moment}`);
     if (fate.moment === 'after') apply();
     else if (fate.moment === 'torn') tear?.();
     this.#kill(process, fate);
@@ -120,10 +143,8 @@ export class World {
   /** Fires the next event that may change something; whether there was one. */
   #fireNext(): boolean {
     for (let count = 0; count < MOST_EVENTS; count++) {
-      const next = this.events.next();
-      if (next === undefined) return false;
-      const {timer, atMs} = next;
-      this.#steadyMs = Math.max(this.#steadyMs, atMs);
+      const timer = this.#nextTimer();
+      if (timer === undefined) return false;
       this.current = timer.process;
       this.fired += 1;
       try {
@@ -135,6 +156,29 @@ export class World {
       if (timer.periodMs === undefined) return true;
     }
     return false;
+  }
+
+  #nextTimer(): Timer | undefined {
+    for (;;) {
+      const timer = this.#turn.shift();
+      if (timer !== undefined && isDue(timer)) return timer;
+      if (timer === undefined && !this.#beginTurn()) return undefined;
+    }
+  }
+
+  /** Whoever is due next has a turn, after whatever kept it busy. */
+  #beginTurn(): boolean {
+    const first = this.events.first();
+    if (first === undefined) return false;
+    this.#steadyMs = Math.max(this.#steadyMs, first.atMs) + this.#turnMs();
+    this.#turn = this.events.turnOf(first.process, this.#steadyMs, this.random);
+    return true;
+  }
+
+  #turnMs(): number {
+    const luck = this.random();
+    if (luck > this.#busy) return 0;
+    return this.random() * (luck < this.#busy / 8 ? TURN_MS.long : TURN_MS.usual);
   }
 
   #ended(process: Process): void {
@@ -150,6 +194,16 @@ export class World {
     }
     if (how === 'power') this.onPowerCut();
   }
+}
+
+/** A step in words, or what puts it in words. */
+export type Words = string | (() => string);
+
+interface Step {
+  readonly atMs: number;
+  readonly who: string;
+  readonly what: Words;
+  readonly more: string;
 }
 
 export interface Start {

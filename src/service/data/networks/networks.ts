@@ -1,5 +1,5 @@
-import type {AutonomousSystem} from '../ip-tables.ts';
 import {readOwnList} from '../own-list.ts';
+import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {

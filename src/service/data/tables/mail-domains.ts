@@ -1,4 +1,4 @@
-import {files, readPacked} from './data-dir.ts';
+import {files, readPacked} from '../data-dir.ts';
 
 /** How a mail domain is listed; `other` is on no list, as company domains are. */
 export type MailDomainKind = 'disposable' | 'mainstream' | 'provider' | 'other';

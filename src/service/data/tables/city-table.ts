@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
-import {cityPackage} from './installed-version.ts';
+import {cityPackage} from '../installed-version.ts';
 
 /** Where an IPv4 address is thought to be. */
 export interface Place {

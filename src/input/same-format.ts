@@ -1,5 +1,5 @@
-import {InputError} from '../input-error.ts';
-import type {InputFormat} from '../row.ts';
+import {InputError} from './input-error.ts';
+import type {InputFormat} from './row.ts';
 
 /** A file's name and format. */
 export interface NamedFormatOf {

@@ -1,5 +1,5 @@
-import {lastNotAbove, PackedFile} from './container.ts';
-import {files, readPacked} from './data-dir.ts';
+import {lastNotAbove, PackedFile} from '../container.ts';
+import {files, readPacked} from '../data-dir.ts';
 
 interface CarrierFile {
   names: string[];

@@ -1,0 +1,58 @@
+import {type Command, CommanderError} from 'commander';
+import {CodedError, exitCodes, UsageError} from '../errors.ts';
+import {painter} from './terminal/colour.ts';
+import {explained, tried} from './terminal/mistyped.ts';
+import {print} from './terminal/printable.ts';
+import {remedied} from './terminal/remedied.ts';
+
+/** Renders what a command ended with, here and nowhere else, and gives the exit code. */
+export async function failed(
+  error: unknown,
+  argv: readonly string[],
+  program: Command | undefined,
+): Promise<number> {
+  const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
+  const shown = misused ? new UsageError('settings', error.message.slice(MISUSED.length)) : error;
+  const command = program?.commands.find(command => command.name() === argv[2]);
+  if (misused && command?.name() === 'run') {
+    const {refuseRun} = await import('./commands/run.ts');
+    const told = await refuseRun(shown as UsageError, command.opts());
+    if (told !== undefined) return told;
+  }
+  if (asksForJson(argv) && !(shown instanceof CommanderError))
+    return (await import('./console.ts')).logFailure(shown);
+  if (misused && program !== undefined) print('stderr', misuse(error, argv, program));
+  return report(error, argv);
+}
+
+/** What Commander's sentences on a command line begin with that is not right. */
+const MISUSED = 'error: ';
+
+function misuse({message}: CommanderError, argv: readonly string[], program: Command): string {
+  return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));
+}
+
+/** A flag alone can say so: what a job file says is that command's to know. */
+function asksForJson(argv: readonly string[]): boolean {
+  const at = argv.indexOf('--log-format');
+  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
+}
+
+/** A sentence, never a stack trace for a user's mistake. */
+function report(error: unknown, argv: readonly string[]): number {
+  if (error instanceof CommanderError) return exitCodes.usage;
+  if (error instanceof CodedError) {
+    print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    print('stderr', tried(remedied(argv, error.remedy)));
+    return error.exitCode;
+  }
+  print(
+    'stderr',
+    `${inRed('Internal error:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  return exitCodes.internal;
+}
+
+function inRed(text: string): string {
+  return painter(process.stderr, process.env)('red', text);
+}

@@ -1,0 +1,68 @@
+import type {Command} from 'commander';
+import {closest} from '../../job/closest.ts';
+import {remedied} from './remedied.ts';
+
+/** Flags that other programs have: what does the same here, and how the command is given then. */
+const others: Readonly<
+  Record<
+    string,
+    {readonly says: string; readonly command?: string; readonly flag?: string; readonly isLeftOut: boolean}
+  >
+> = {
+  '--dry-run': {says: 'plan says what run would do; nothing is sent.', command: 'plan', isLeftOut: true},
+  '--input': {says: 'The list is named without a flag.', isLeftOut: true},
+  '--file': {says: 'The list is named without a flag.', isLeftOut: true},
+  // The command as it was given has the key in it.
+  '--api-key': {
+    says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
+    isLeftOut: false,
+  },
+  '--verbose': {says: 'Log lines say more.', flag: '--log-level=debug', isLeftOut: true},
+  '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
+};
+
+/** Commander's sentence on what it does not know, with what was meant and the command as it would work. */
+export function explained(text: string, argv: readonly string[], program: Command): string {
+  const [sentence = ''] = text.split('\n');
+  const [, flag] = /^error: unknown option '([^'=]+)/.exec(sentence) ?? [];
+  if (flag !== undefined) return explainedFlag(sentence, flag, argv, program);
+  const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(sentence) ?? [];
+  if (word !== undefined) return meant(sentence, word, choices?.split(', ') ?? [], argv);
+  const [, name] = /^error: unknown command '([^']+)/.exec(sentence) ?? [];
+  const names = commandOf(argv, program).commands.map(command => command.name());
+  return name === undefined ? text : meant(sentence, name, names, argv);
+}
+
+function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
+  const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
+  const near = closest(flag, [...own, ...Object.keys(others)]);
+  const other = near === undefined ? undefined : others[near];
+  if (other === undefined) return meant(sentence, flag, own, argv);
+  const words = argv.map(word => (word === 'run' ? (other.command ?? word) : word));
+  const command = other.isLeftOut
+    ? remedied(words, {instead: {given: flag, meant: other.flag ?? ''}})
+    : undefined;
+  return `${sentence}\n(${other.says})\n${tried(command)}`;
+}
+
+function meant(sentence: string, given: string, known: readonly string[], argv: readonly string[]): string {
+  const near = closest(given, known);
+  if (near === undefined) return `${sentence}\n`;
+  return `${sentence}\n(Did you mean ${near}?)\n${tried(remedied(argv, {instead: {given, meant: near}}))}`;
+}
+
+/** The line that gives a command which works as it stands; empty where there is none. */
+export function tried(command: string | undefined): string {
+  return command === undefined ? '' : `Try: ${command}\n`;
+}
+
+/** The command that was given, or the one that holds it. */
+function commandOf(argv: readonly string[], program: Command): Command {
+  let command = program;
+  for (const word of argv.slice(2)) {
+    const below = command.commands.find(one => one.name() === word || one.aliases().includes(word));
+    if (below === undefined) break;
+    command = below;
+  }
+  return command;
+}

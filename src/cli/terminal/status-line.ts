@@ -1,0 +1,130 @@
+import type {Pause} from '../../lookup/pace/pause.ts';
+import type {Reached} from '../../run/io.ts';
+import {count, duration} from './lines.ts';
+
+/** How long the bar may be: what there is room for. */
+const CELLS = [20, 10, 5];
+/** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
+const SPEED_OVER_MS = 10_000;
+
+/** How fast something grows, over the last seconds. */
+export class Speedometer {
+  readonly #readings: {readonly at: number; readonly value: number}[] = [];
+
+  /** Notes a reading, and returns the growth a second since the oldest that counts; 0 at first. */
+  read(value: number, now: number): number {
+    this.#readings.push({at: now, value});
+    while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
+      this.#readings.shift();
+    const [oldest] = this.#readings;
+    if (oldest === undefined || oldest.at === now) return 0;
+    return ((value - oldest.value) / (now - oldest.at)) * 1_000;
+  }
+}
+
+/** What the status line says. */
+export interface Status {
+  readonly now: number;
+  /** Rows that are written or rejected, those of earlier sessions included. */
+  readonly rows: number;
+  /** How many there will be; estimated while the input is being read, undefined where its size is not known. */
+  readonly total: number | undefined;
+  /** Values asked, those of earlier sessions included, and all that are to be; undefined where nobody counted them. */
+  readonly calls: {readonly made: number; readonly total: number} | undefined;
+  readonly callsPerSecond: number;
+  /** How long still, in milliseconds, if it goes on like this. */
+  readonly leftMs: number | undefined;
+  readonly credits: number;
+  readonly maxCredits: number | undefined;
+  readonly pause: Pause | undefined;
+  /** Calls a second, where throttling has brought the rate down. */
+  readonly slowedTo: number | undefined;
+  /** Nothing is in flight, and has not been for a while: what is left failed before, and waits for its next try. */
+  readonly idle: boolean;
+  /** No more rows fit behind one that waits for its answer. */
+  readonly windowFull: boolean;
+}
+
+/**
+ * How long the rest takes, in milliseconds: the calls that are still to make, at the speed of the last seconds. Where
+ * there are none, as the store knows what is asked, it goes by rows.
+ */
+export function timeLeft({
+  callsLeft,
+  callsPerSecond,
+  rowsLeft,
+  rowsPerSecond,
+}: {
+  readonly callsLeft: number | undefined;
+  readonly callsPerSecond: number;
+  readonly rowsLeft: number | undefined;
+  readonly rowsPerSecond: number;
+}): number | undefined {
+  if (callsLeft !== undefined && callsLeft > 0 && callsPerSecond > 0)
+    return (callsLeft / callsPerSecond) * 1_000;
+  return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
+}
+
+/**
+ * How far it is, and of what: of the calls that all of it takes where they were counted, else of the rows. While a row
+ * is left there is something left.
+ */
+function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
+  const isEnd = total === undefined || rows >= total;
+  if (calls !== undefined && calls.total > 0)
+    return {of: 'calls', share: Math.min(isEnd ? 1 : 0.99, calls.made / calls.total)};
+  return total === undefined || total === 0 ? undefined : {of: 'rows', share: Math.min(1, rows / total)};
+}
+
+/** One line: how far, how fast, how long still, what it cost, and why nothing moves if nothing does. */
+export function statusLine(status: Status, width?: number): string {
+  const {rows, credits, maxCredits, pause} = status;
+  const far = progressOf(status);
+  const parts = [
+    ...(far === undefined ? [] : [`${Math.floor(far.share * 100)}% of ${far.of}`]),
+    `${count(rows)} rows`,
+    `${count(credits)}${maxCredits === undefined ? '' : ` of ${count(maxCredits)}`} credits`,
+    ...(pause === undefined ? moving(status) : [waiting(pause, status.now)]),
+  ];
+  return barLine(far?.share, parts, width);
+}
+
+/** What takes its time before the first call or after the last: how far it is, or how many rows where nobody knows. */
+export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
+  const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
+  return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
+}
+
+/**
+ * Where the terminal is too narrow for all of it, the bar gets shorter, and the first part, which is how far it is, does
+ * without its words; then parts are left out, but for the first and what is said last.
+ */
+function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
+  const room = () => width - parts.join(' · ').length;
+  const bar = () => CELLS.find(count => count < room());
+  if (bar() === undefined && share !== undefined) parts[0] = parts[0]?.split(' ')[0] ?? '';
+  const cells = bar();
+  if (share !== undefined && cells !== undefined) return `${barOf(share, cells)} ${parts.join(' · ')}`;
+  while (room() < 0 && parts.length > 2) parts.splice(1, 1);
+  return parts.join(' · ').slice(0, width);
+}
+
+function barOf(share: number, cells: number): string {
+  return '█'.repeat(Math.floor(Math.min(1, share) * cells)).padEnd(cells, '░');
+}
+
+function moving({callsPerSecond, leftMs, slowedTo, idle, windowFull}: Status): string[] {
+  if (idle) return ['waiting to ask values again that got no answer'];
+  return [
+    `${count(Math.round(callsPerSecond))} calls/s`,
+    ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(Math.max(1_000, leftMs))} left`]),
+    ...(slowedTo === undefined ? [] : [`slowed down to ${count(Math.round(slowedTo * 10) / 10)}/s`]),
+    ...(windowFull ? ['all rows read wait for one value'] : []),
+  ];
+}
+
+function waiting({reason, detail, untilMs}: Pause, now: number): string {
+  if (reason === 'fleet') return `waiting: ${detail}`;
+  const what = {throttled: 'throttled', quota: 'quota used up', outage: 'service down'}[reason];
+  return `waiting: ${what} (${detail}), next try in ${duration(Math.max(0, untilMs - now))}`;
+}

@@ -1,0 +1,71 @@
+import {type Options, parse} from 'csv-parse/sync';
+import {stopOf} from './csv-stop.ts';
+
+/** A record's fields, and how many lines of the file it takes. */
+export interface BlockRecord {
+  readonly fields: readonly string[];
+  readonly lines: number;
+}
+
+/** As powers of two, so many blocks are left out at most. */
+const MOST_FAILURES = 6;
+
+/** Reads blocks at once; after one that can't be, the next are left out, more of them each time, as oddities go together. */
+export class WholeBlocks {
+  readonly #options: Options;
+  readonly #eol: number;
+  #failures = 0;
+  #leftOut = 0;
+
+  constructor(options: Options, eol: number) {
+    this.#options = options;
+    this.#eol = eol;
+  }
+
+  /** Undefined where the block has to be read record by record. */
+  read(block: Buffer, fieldCount: number): readonly BlockRecord[] | undefined {
+    if (this.#leftOut-- > 0) return undefined;
+    const records = recordsOf(block, this.#options, fieldCount, this.#eol);
+    this.#failures = records === undefined ? Math.min(this.#failures + 1, MOST_FAILURES) : 0;
+    this.#leftOut = 2 ** this.#failures - 1;
+    return records;
+  }
+}
+
+/**
+ * All records of a block of whole lines in one go, which takes a third of the time of one by one, as nobody is told where
+ * each of them ends. Undefined where that is asked for: a record that can't be read, has not as many fields as the header,
+ * or goes on behind the block, and a blank line.
+ */
+export function recordsOf(
+  block: Buffer,
+  options: Options,
+  fieldCount: number,
+  eol: number,
+): readonly BlockRecord[] | undefined {
+  let all: string[][];
+  try {
+    all = parse(block, options) as string[][];
+  } catch (error) {
+    stopOf(error);
+    return undefined;
+  }
+  if (all.some(fields => fields.length !== fieldCount)) return undefined;
+  const total = countLines(block, 0, block.length, eol);
+  // Each takes a line at least, so that where there are no more lines than records, none is blank and none takes two.
+  if (all.length === total) return all.map(fields => ({fields, lines: 1}));
+  const end = String.fromCharCode(eol);
+  const records = all.map(fields => ({fields, lines: linesOf(fields, end)}));
+  return records.reduce((sum, {lines}) => sum + lines, 0) === total ? records : undefined;
+}
+
+function linesOf(fields: readonly string[], end: string): number {
+  return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
+}
+
+/** The lines between two places; the file's last one may lack its end. */
+export function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
+  let ends = 0;
+  for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) ends++;
+  return bytes[end - 1] === eol ? ends : ends + 1;
+}

@@ -1,0 +1,73 @@
+import {randomUUID} from 'node:crypto';
+import {type Options, stringify} from 'csv-stringify/sync';
+
+/** Records as CSV: the text of each, without its line end. */
+export type CsvTexts = (records: readonly (readonly string[])[]) => string[];
+
+/** Stands for the line end, which cells may hold, and tells one from the next. Nobody can send it, nor does it overlap itself. */
+const MARK = `\0${randomUUID()}`;
+const QUOTED = /["\r\n]/;
+
+/**
+ * Only what may need quotes passes csv-stringify, which makes some objects of each cell: a record in which nothing does
+ * is its cells, joined.
+ */
+export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {
+  const {delimiter} = given;
+  const options = {...given, record_delimiter: MARK};
+  const [first = ''] = delimiter;
+  const needsQuotes = (cell: string) => cell.includes(first) || QUOTED.test(cell);
+  const quoted = (cells: readonly string[]) =>
+    stringify(
+      cells.map(cell => [cell]),
+      options,
+    ).split(MARK);
+  return records => {
+    const made = quoted(records.flatMap(cells => cells.filter(needsQuotes)));
+    let next = 0;
+    const text = (cell: string) => (needsQuotes(cell) ? made[next++] : cell);
+    return records.map(cells => cells.map(text).join(delimiter));
+  };
+}
+
+/** What is kept of texts that were made: a map, a bounded or a weak one. */
+interface Kept<Key> {
+  get(key: Key): string | undefined;
+  set(key: Key, text: string): unknown;
+}
+
+/** The texts of cells that come again, made once for as long as they are kept. */
+export class KeptTexts<Item, Key> {
+  readonly #texts: CsvTexts;
+  readonly #kept: Kept<Key>;
+  readonly #keyOf: (item: Item) => Key;
+  readonly #cellsOf: (item: Item) => readonly string[];
+
+  constructor(
+    texts: CsvTexts,
+    kept: Kept<Key>,
+    keyOf: (item: Item) => Key,
+    cellsOf: (item: Item) => readonly string[],
+  ) {
+    this.#texts = texts;
+    this.#kept = kept;
+    this.#keyOf = keyOf;
+    this.#cellsOf = cellsOf;
+  }
+
+  /** In the order of the items. */
+  of(items: readonly Item[]): string[] {
+    const fresh = new Map<Key, Item>();
+    const keys = items.map(this.#keyOf);
+    const texts = keys.map((key, index) => {
+      const kept = this.#kept.get(key);
+      if (kept === undefined) fresh.set(key, items[index] as Item);
+      return kept;
+    });
+    if (fresh.size === 0) return texts as string[];
+    const made = this.#texts([...fresh.values()].map(this.#cellsOf));
+    const byKey = new Map([...fresh.keys()].map((key, index) => [key, made[index] as string]));
+    for (const [key, text] of byKey) this.#kept.set(key, text);
+    return texts.map((kept, index) => kept ?? (byKey.get(keys[index] as Key) as string));
+  }
+}

@@ -1,0 +1,247 @@
+import {execFileSync} from 'node:child_process';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {callCodes, type Told} from '../../src/report/codes.ts';
+import {type Service, startService} from '../e2e/service.ts';
+import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {openStage} from '../support/stage.ts';
+
+let service: Service;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  service = await startService();
+  sandbox = createSandbox();
+  return () => sandbox[Symbol.dispose]();
+});
+afterAll(() => service.close());
+
+const LIST = 'ip,note\n192.0.2.1,a\n192.0.2.2,b\n192.0.2.3,c\n';
+const TRY = /^Try: (.*)$/m;
+
+/** A message that suggests a command; the command is run as it was printed. */
+interface Suggestion {
+  /** The list, where it is not {@link LIST}; the command is given its path for `LIST`. */
+  readonly text?: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the command stands in the message. */
+  readonly where?: RegExp;
+  /** What the suggested command says, and how it ends. */
+  readonly says?: RegExp;
+  readonly code?: number;
+  /** A newer Node has nothing to suggest. */
+  readonly mayWork?: true;
+}
+
+/** By their names, which {@link sites} has. */
+const suggestions: Readonly<Record<string, Suggestion>> = {
+  title: {text: `Export of May\n\n${LIST}`, args: ['run', 'LIST'], says: /3 rows written/},
+  compression: {args: ['run', 'LIST', '-o', 'out.csv.zst'], says: /written to out\.csv\.gz/, mayWork: true},
+  national: {
+    text: `ip,Telefon\n${'192.0.2.1,030 23125 001\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    says: /about ip in ip,.*9 rows written/s,
+  },
+  'addresses in one cell': {
+    text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
+  },
+  'unsure column': {
+    text: `ip,mail\n${'maybe,jo@example.com\n'.repeat(9)}192.0.2.1,jo@example.com\n`,
+    args: ['plan', 'LIST', '--max-rejects', '100%'],
+    says: /ip +"ip" +named/,
+  },
+  'no header': {text: '192.0.2.1,a\n192.0.2.2,b\n', args: ['run', 'LIST'], says: /2 rows written/},
+  'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
+  'misspelt file': {args: ['plan', 'lsit.csv'], says: /3 rows/},
+  'misspelt column': {args: ['plan', 'LIST', '--ip', 'IP'], says: /3 rows/},
+  'misspelt value': {args: ['plan', 'LIST', '--on-budget', 'stpo'], says: /3 rows/},
+  'misspelt shell': {args: ['completion', 'bsh'], says: /^# bulk-enrich completion for bash/},
+  'misspelt operation': {args: ['lookup', 'pi', '192.0.2.1'], says: /"is_vpn"/},
+  'misspelt command': {args: ['paln', 'LIST'], says: /3 rows/},
+  'misspelt topic': {args: ['help', 'rnu'], says: /^Usage: bulk-enrich run/},
+  'misspelt subcommand': {args: ['store', 'stast'], says: /answers/},
+  'misspelt flag': {args: ['plan', 'LIST', '--limt', '2'], says: /2 rows/},
+  'misspelt flag that takes something away': {args: ['plan', 'LIST', '--no-stroe'], says: /3 rows/},
+  'misspelt choice': {args: ['spend', '--by', 'dya'], says: /./},
+  "other programs' flag": {args: ['run', 'LIST', '--dryrun'], says: /^Columns.*3 rows.*Nothing was sent/s},
+  "other programs' flag with a value": {args: ['plan', '--inptu=list.csv'], says: /3 rows/},
+  'a list without a command': {args: ['list.csv', '--force', '-o', 'o.csv'], says: /3 rows written/},
+  'misspelt score': {args: ['plan', 'LIST', '--score', 'defualt'], says: /3 rows/},
+  'more words': {args: ['plan', 'LIST', '--verbose'], says: /3 rows/},
+  'no such command': {args: ['xyzzy'], where: /(bulk-enrich --help)/, says: /^Usage: bulk-enrich/},
+  'no such summary': {args: ['runs', '00000000'], where: /(bulk-enrich runs)/, says: /^run +ended/},
+  'a command of its own': {
+    args: ['lookup', 'verify', 'x'],
+    where: /\((bulk-enrich verify)/,
+    code: 2,
+    says: /required option '--token/,
+  },
+  'more than its limit': {
+    args: ['run', 'LIST', '-o', 'limited.csv', '--no-store', '--max-credits', '2'],
+    where: /^To go on: (.*)$/m,
+    says: /3 rows written/,
+  },
+};
+
+/** Where commands are suggested: by the file that says it, the cases here or the test that has them run. */
+const sites: Readonly<Record<string, readonly string[]>> = {
+  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(3).fill('test/cli/completion.test.ts')],
+  'src/cli/commands/init.ts': ['init'],
+  'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
+  'src/cli/commands/welcome.ts': ['welcome', 'welcome'],
+  'src/cli/doctor/fleet-check.ts': ['test/fleet/fleet.test.ts'],
+  'src/cli/history/runs.ts': ['no such summary'],
+  'src/cli/init/job-file.ts': ['init', 'init', 'init'],
+  'src/cli/program.ts': ['a list without a command', 'no such command', 'misspelt command'],
+  'src/cli/terminal/go-on.ts': ['more than its limit', 'test/e2e/lists-as-they-are.test.ts'],
+  'src/cli/terminal/mistyped.ts': ["other programs' flag", 'misspelt flag'],
+  'src/cli/terminal/outcome.ts': ['test/e2e/lists-as-they-are.test.ts'],
+  'src/cli/terminal/progress.ts': ['doctor'],
+  'src/fleet/health.ts': ['test/fleet/fleet.test.ts'],
+  'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
+  'src/input/bytes/raw.ts': ['misspelt file'],
+  'src/input/records/detect-kind.ts': ['test/e2e/lists-as-they-are.test.ts'],
+  'src/input/title-lines.ts': ['title'],
+  'src/job/endpoint.ts': ['no service'],
+  'src/job/parse.ts': ['misspelt value'],
+  'src/lookup/targets.ts': ['misspelt column'],
+  'src/report/codes.ts': ['codes', 'codes'],
+  'src/run/destination/pack.ts': ['compression'],
+  'src/run/layout/guessed.ts': ['national', 'addresses in one cell', 'unsure column', 'no header'],
+  'src/run/run.ts': ['library'],
+  'src/score/rules.ts': ['misspelt score'],
+};
+const OTHERS = ['codes', 'doctor', 'init', 'library', 'welcome'];
+
+/** What makes commands of these, and sentences which begin with the program's name. */
+const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
+const NO_COMMAND = /bulk-enrich (enriches|stopped|completion for|from|fleet \$|\$\{packageVersion|-n)/g;
+const SITE =
+  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\},$|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
+
+test('every place in the source that suggests a command has it run', () => {
+  const root = new URL('../../', import.meta.url).pathname;
+  const files = readdirSync(`${root}src`, {recursive: true, encoding: 'utf8'}).map(name => `src/${name}`);
+  const found = files
+    .filter(name => name.endsWith('.ts') && !MACHINERY.includes(name))
+    .flatMap(name => {
+      const code = readFileSync(root + name, 'utf8')
+        .split('\n')
+        .filter(line => !/^\s*(\/\/|\/?\*|import)/.test(line));
+      const places = code.flatMap(line =>
+        [...line.replaceAll(NO_COMMAND, '').matchAll(SITE)].map(([place]) => place),
+      );
+      return places.length === 0 ? [] : [[name, places.length] as const];
+    });
+  const listed = Object.entries(sites).map(([name, cases]) => [name, cases.length] as const);
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed));
+  const run = [...Object.keys(suggestions), ...OTHERS];
+  const without = Object.values(sites)
+    .flat()
+    .filter(name => !run.includes(name) && !existsSync(root + name));
+  expect(without).toEqual([]);
+});
+
+/** Runs a command line as a shell would take its words. */
+function follow(command: string, env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
+  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  expect(words[0], command).toBe('bulk-enrich');
+  return runHere(sandbox, words.slice(1), {env});
+}
+
+test.each(Object.entries(suggestions))(
+  '%s: the suggested command works as it is printed',
+  async (name, one) => {
+    const {text = LIST, args, env = service.env, where = TRY, says, code = 0, mayWork} = one;
+    sandbox.write('list.csv', LIST);
+    const list = `${name.replace(/\W/g, '-')}.csv`;
+    sandbox.write(list, text);
+    const first = await runHere(
+      sandbox,
+      args.map(word => (word === 'LIST' ? list : word)),
+      {env},
+    );
+    if (mayWork && first.code === 0) return;
+    expect(first.code, first.stderr).not.toBe(0);
+    const [, command = ''] = where.exec(first.stderr) ?? [];
+    const again = await follow(command, env);
+    expect([command, again.code, again.stderr]).toEqual([command, code, again.stderr]);
+    expect(again.stdout + again.stderr).toMatch(says ?? /./);
+  },
+);
+
+const commandsIn = (text: string) =>
+  [...text.matchAll(/bulk-enrich [^\n;#]*/g)].map(([command]) => command.split(/ {2}/)[0] ?? '');
+
+test('welcome: each command it names', async () => {
+  sandbox.write('list.csv', LIST);
+  const {stdout} = await runHere(sandbox, [], {env: service.env});
+  const commands = commandsIn(stdout)
+    .map(command => command.replace(/: .*/, ''))
+    .filter(command => !command.includes(' enriches '));
+  expect(commands.length).toBeGreaterThan(7);
+  for (const command of commands) {
+    // It serves until it is told to end.
+    const {code, stderr} = await follow(
+      command.endsWith(' serve') ? `${command} --help` : command,
+      service.env,
+    );
+    expect([command, code, code === 0 ? '' : stderr]).toEqual([command, 0, '']);
+  }
+});
+
+test('init: the commands in the job file, and the line for cron as cron would run it', async () => {
+  sandbox.write('nightly list.csv', LIST);
+  const {stdout} = await runHere(sandbox, ['init', 'nightly list.csv'], {env: {}});
+  const job = sandbox.read('nightly-list.yaml');
+  const [line = ''] = /cd .*$/m.exec(job) ?? [];
+  const commands = [
+    ...commandsIn(stdout),
+    ...commandsIn(job.replaceAll(line, '')).map(command => command.split(',')[0] ?? ''),
+  ];
+  expect(commands).toEqual(
+    Array(2)
+      .fill('bulk-enrich plan --job nightly-list.yaml')
+      .concat('bulk-enrich run --job nightly-list.yaml', 'bulk-enrich run --help-all'),
+  );
+  for (const command of commands) expect([command, (await follow(command, {})).code]).toEqual([command, 0]);
+  // This process runs the source; cron runs what was built.
+  const installed = line.replace(/\S+\/cli\/bin\.js/, bin);
+  execFileSync('/bin/sh', ['-c', installed], {cwd: '/', env: {HOME: sandbox.home, PATH: '/usr/bin:/bin'}});
+  expect(sandbox.files()).toContain('nightly-list.html');
+});
+
+test('doctor, where the service is not there or a call failed', async () => {
+  const env = {...service.env, BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9'};
+  sandbox.write('list.csv', LIST);
+  const {stderr} = await runHere(
+    sandbox,
+    ['run', 'list.csv', '-o', 'never.csv', '--max-outage', '1s', '--rate', '9/s'],
+    {env},
+  );
+  const [command = ''] = /bulk-enrich doctor/.exec(stderr) ?? [];
+  expect((await follow(command, env)).stdout).toMatch(/^connection +FAILED/m);
+  const advice = Object.values<Told>(callCodes).map(({advice = ''}) => /bulk-enrich \w+/.exec(advice)?.[0]);
+  expect(new Set(advice.filter(found => found !== undefined))).toEqual(new Set([command]));
+});
+
+test('library: a sample is the command’s', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', LIST);
+  const {message} = await stage.run({ip: 'ip', sample: 2});
+  const [, command = ''] = /(bulk-enrich run --sample) N\./.exec(message) ?? [];
+  expect(await follow(`${command} 2 list.csv`, service.env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('2 of 3 rows'),
+  });
+});
+
+test('a list that is named already is not named twice', async () => {
+  sandbox.write('list.csv', LIST);
+  const {stderr} = await runHere(sandbox, ['plan', './list.csv', 'list.cvs'], {env: service.env});
+  expect(stderr).toMatch(/Did you mean "list\.csv"\?/);
+  expect(stderr).not.toMatch(TRY);
+});

@@ -1,0 +1,45 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
+import {STORE_FILE} from '../../src/ledger/store/store-file.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, filesUnder} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {ips} from '../support/stage.ts';
+import {until} from '../support/until.ts';
+
+const KEY = 'known-key-91c4';
+const KNOWN = 40;
+
+test('what a killed run had from the store stays what it saw, though others renewed and removed it meanwhile', async () => {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
+  const command = (list: string) => ['run', list, '-o', 'out.csv', '--ip', 'ip', '--force'];
+  sandbox.write('yesterday.csv', ips(KNOWN));
+  expect((await runHere(sandbox, command('yesterday.csv'), options)).code).toBe(0);
+  const yesterday = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
+
+  const known = ips(KNOWN).trimEnd().split('\n').slice(1);
+  const fresh = ips(1, KNOWN).trimEnd().split('\n')[1] ?? '';
+  sandbox.write('today.csv', `ip\n${[...known, fresh, ...known.toReversed()].join('\n')}\n`);
+  api.setScript(() => reply.stall());
+  const killed = sandbox.start(command('today.csv'), options);
+  await until(() => api.ledger.calls === KNOWN + 1);
+  killed.kill('SIGKILL');
+  expect((await killed.outcome).signal).toBe('SIGKILL');
+  api.setScript(undefined);
+
+  const [store = ''] = filesUnder(sandbox.home).filter(path => path.endsWith(STORE_FILE));
+  const db = new Sqlite(join(sandbox.home, store), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.exec(`UPDATE answer SET data = '{"country":"XX"}', at = at + 1; DELETE FROM answer WHERE id % 2 = 0`);
+  db.close();
+
+  expect((await runHere(sandbox, command('today.csv'), options)).code).toBe(0);
+  const today = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
+  expect(today).toEqual([...yesterday, today[KNOWN], ...yesterday.toReversed()]);
+  expect(api.ledger.calls).toBe(KNOWN + 2);
+  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_cache: KNOWN});
+});

@@ -1,0 +1,50 @@
+import iconv from 'iconv-lite';
+import {expect, it} from 'vitest';
+import {toldByLetters} from '../../src/input/bytes/alphabets.ts';
+
+const told = (encoding: string, names: string) =>
+  toldByLetters(
+    iconv.encode(
+      names
+        .split('|')
+        .map((name, n) => `${n};${name};p${n}@example.com`)
+        .join('\n'),
+      encoding,
+    ),
+  )?.name;
+
+it.each([
+  ['windows-1252', 'José Núñez|María Peña|Ángel Muñoz|Íñigo Ibáñez|Begoña Gutiérrez|Raúl Martínez'],
+  ['windows-1252', 'Åsa Öberg|Björn Åkesson|Märta Sjöström|Göran Söderlund|Örjan Hägg'],
+  ['windows-1252', 'François Lefèvre|Hélène Dupré|Renée – Müller|Jérôme Côté|Gaëlle Noël'],
+  ['windows-1252', 'Jürgen Müller|Anna Weiß|Björn Größe|Käthe Schäfer'],
+  ['windows-1252', 'João Gonçalves|Conceição Magalhães|Antônio Araújo|Luís Guimarães'],
+  ['windows-1252', 'Jürgen Müller|José Núñez|François Lefèvre|Åsa Öberg'],
+  ['windows-1250', 'Jiří Dvořák|Zdeněk Černý|Lukáš Kučera|Tomáš Růžička|Ondřej Šťastný'],
+  ['iso-8859-2', 'Jiří Dvořák|Zdeněk Černý|Lukáš Kučera|Tomáš Růžička|Ondřej Šťastný'],
+  ['windows-1250', 'Győző Szűcs|László Kovács|Erzsébet Tóth|Gergő Fekete|Sándor Vörös|Bálint Szőke'],
+  ['windows-1250', 'Łukasz Wójcik|Małgorzata Wiśniewska|Paweł Dąbrowski|Grażyna Zając'],
+  ['windows-1254', 'Ayşe Yılmaz|Oğuz Çelik|Gülşen Öztürk|Işıl Şahin|Uğur Doğan|İbrahim Yıldız'],
+  ['windows-1257', 'Jūratė Žukauskienė|Šarūnas Kazlauskas|Ąžuolas Petrauskas|Gintarė Čepaitė'],
+  ['windows-1251', 'Иванов Пётр|Сергей Кузнецов|Ольга Смирнова|Юлия Щукина'],
+  ['windows-1251', 'Олексій Шевченко|Наталія Коваленко|Юрій Бондаренко|Євген Ткаченко'],
+  ['koi8-r', 'Иванов Пётр|Сергей Кузнецов|Ольга Смирнова|Юлия Щукина'],
+  ['windows-1253', 'Γιώργος Παπαδόπουλος|Μαρία Νικολάου|Ελένη Γεωργίου'],
+  ['windows-1252', 'Müller'],
+])('%s is told by its letters: %s', (encoding, names) => {
+  expect(told(encoding, names)).toBe(encoding);
+});
+
+it.each([
+  ['gbk', '王伟|李娜|张敏|刘洋|陈静|杨光'],
+  ['shift_jis', '田中太郎|山田花子|鈴木一郎|佐藤さくら|タナカ'],
+  ['euc-jp', '田中太郎|山田花子|鈴木一郎'],
+  ['euc-kr', '김민수|이영희|박지성'],
+  ['macintosh', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
+  ['cp850', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
+  ['windows-1255', 'דוד כהן|שרה לוי'],
+  // Letters of two languages in two encodings alike.
+  ['windows-1252', 'Peña'],
+])('%s is not taken for another encoding: %s', (encoding, names) => {
+  expect(told(encoding, names)).toBeUndefined();
+});

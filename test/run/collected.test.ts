@@ -1,0 +1,56 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {pino} from 'pino';
+import {expect, test} from 'vitest';
+import {Ledger} from '../../src/ledger/ledger.ts';
+import {lookupOf} from '../../src/ledger/lookup.ts';
+import {bookCollected} from '../../src/run/open/join-fleet.ts';
+
+const params = {token: 'token-0', action_id: 'signup'};
+const ask = {operation: 'verify', params, dispatch: 2} as const;
+const redeemed = {verdict: {can_pass: true, redeemed: true}};
+const known = {unknownFields: [], wrongTypes: []};
+const answered = {
+  kind: 'answered',
+  status: 200,
+  latencyMs: 5,
+  pace: {limits: {}},
+  data: redeemed,
+  ...known,
+} as const;
+const rest = {
+  job: {settings: {cost: {verify: 1}}},
+  identity: {sessions: 2},
+  io: {log: pino({level: 'silent'})},
+} as never as Omit<Parameters<typeof bookCollected>[1], 'ledger'>;
+
+/** What a session comes to that finds, with the fleet, the verdict which the killed one before had sent for. */
+async function collected(isDoubtful: boolean): Promise<unknown> {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
+  try {
+    const open = () => new Ledger(join(directory, 'ledger.db'), {resend: 'always', now: () => 1_000});
+    const {key} = lookupOf('verify', params);
+    const call = {key, operation: 'verify', cost: 1_000, known: false} as const;
+    const killed = open();
+    if (isDoubtful) {
+      killed.reserve([{...call, dispatch: 1}]);
+      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as const;
+      await killed.record({...call, attempt, charge: 'maybe', retry: false});
+    }
+    killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
+    killed.abandon();
+    const ledger = open();
+    await bookCollected({collect: async () => [{ask, attempt: answered}]}, {...rest, ledger});
+    const outcome = ledger.find([key]).get(key)?.outcome;
+    ledger.close();
+    return outcome;
+  } finally {
+    rmSync(directory, {recursive: true});
+  }
+}
+
+test('a verdict left with the fleet, of a token that an attempt before may have redeemed, tells of nobody', async () => {
+  expect(await collected(true)).toMatchObject({status: 'unknown', error: 'verdict_replay_uncertain'});
+  expect(await collected(false)).toMatchObject({status: 'ok'});
+});

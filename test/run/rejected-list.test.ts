@@ -1,0 +1,45 @@
+import {expect, test} from 'vitest';
+import {rejectedList} from '../../src/run/end/rejected-list.ts';
+import {openStage} from '../support/stage.ts';
+
+const LATIN = Buffer.from('192.0.2.4,J\xfcrgen\n', 'latin1');
+
+test.each([
+  [
+    'lines above the header',
+    'Title\nip;"a note"\n192.0.2.1;a\n192.0.2.2\n192.0.2.3\n',
+    {skipLines: 1},
+    'ip;a note\n192.0.2.2\n192.0.2.3\n',
+  ],
+  ['no header', '192.0.2.1,a\n192.0.2.2\n192.0.2.3,b\n', {header: false, ip: 'column_1'}, '192.0.2.2\n'],
+  ['rows of stdin', 'ip,n\n192.0.2.1,1\n192.0.2.2\n', {input: '-'}, 'ip,n\n192.0.2.2\n'],
+  [
+    'an array that is cut off',
+    '[{"ip":"192.0.2.1"},{"ip":"192.0.2',
+    {input: 'list.json'},
+    '{"ip":"192.0.2\n',
+  ],
+  [
+    'bytes that are no text',
+    Buffer.concat([Buffer.from('ip,n\n192.0.2.1,\u00fc\n'), LATIN]),
+    {encoding: 'utf-8'},
+    Buffer.concat([Buffer.from('ip,n\n'), LATIN]),
+  ],
+])('rejected rows become a list under the header that they had: %s', async (_, list, settings, expected) => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  stage.write('list.json', list);
+  const ended = await stage.run({ip: 'ip', ...settings}, {stdin: list.toString()});
+  expect(ended).toMatchObject({code: 3});
+  const {bytes} = await rejectedList(stage.path('out.rejects.ndjson'));
+  expect(bytes.toString('latin1')).toBe(Buffer.from(expected).toString('latin1'));
+});
+
+test('the header is kept once, over an interruption too', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,1\n192.0.2.4\n');
+  expect(await stage.run({ip: 'ip', maxCredits: 1})).toMatchObject({code: 7});
+  expect(await stage.run({ip: 'ip'})).toMatchObject({code: 3});
+  const lines = stage.read('out.rejects.ndjson').trimEnd().split('\n');
+  expect(lines.map(line => JSON.parse(line).header)).toEqual(['ip,n\n', undefined]);
+});

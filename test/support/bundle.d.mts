@@ -1,0 +1,1 @@
+export declare function bundle(modules: readonly string[], directory: string): Promise<string[]>;
