@@ -5,7 +5,7 @@ import {z} from 'zod';
 import {packageVersion} from '../../src/job/version.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {freePort, redisInstalled} from '../support/redis.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
 const DAY_MS = 86_400_000;
@@ -85,7 +85,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
-    const port = 20_000 + (process.pid % 20_000);
+    const port = await freePort();
     arena.sandbox.write(
       'tell.mjs',
       `import {writeFileSync} from 'node:fs';

@@ -1,4 +1,5 @@
 import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
+import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
@@ -77,14 +78,23 @@ export async function startRedis({
   };
 }
 
+/**
+ * A port that nothing listens on, below those that systems give to connections of their own (32,768 on Linux): one of
+ * those could be another's by the time it is used.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as {port: number};
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 function tlsArgs({key, cert}: {key: string; cert: string}, directory: string, port: number): string[] {
