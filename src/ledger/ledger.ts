@@ -37,7 +37,8 @@ import {
 } from './tally.ts';
 import {Unwritten} from './unwritten.ts';
 
-const ADOPT_AT_ONCE = 20_000;
+/** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
+const ADOPT_AT_ONCE = 4_096;
 
 /**
  * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From

@@ -5,7 +5,7 @@ import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
-import {Recent} from './recent.ts';
+import {CameBefore, Recent} from './recent.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
@@ -53,6 +53,7 @@ export class Answers {
     RECENT_BYTES,
     (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
   );
+  readonly #cameBefore = new CameBefore();
   /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
   readonly #tokens = new Map<string, Task[]>();
 
@@ -236,14 +237,14 @@ export class Answers {
 
   /** What the ledger has, or has just taken over. */
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
-    this.#recent.set(key, outcome);
+    if (this.#cameBefore.note(key)) this.#recent.set(key, outcome);
     for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
     fresh.delete(key);
   }
 
-  #tellRecent({lookup, tell}: Waiter): boolean {
-    const outcome = this.#recent.get(lookup.key);
-    if (outcome !== undefined) tell(outcome);
+  #tellRecent(waiter: Waiter): boolean {
+    const outcome = this.#recent.get(waiter.lookup.key);
+    if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
 }

@@ -38,8 +38,8 @@ export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRo
 
 /** What was repaired of the cells that are asked about; undefined where nothing was, as in most rows. */
 export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
-  const all = planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : []));
-  return all.some(some => some.length > 0) ? all : undefined;
+  const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
+  return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
 }
 
 const EMPTY: PlannedCell = {status: 'empty'};

@@ -9,24 +9,34 @@ const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
 /**
- * Only what may need quotes passes csv-stringify, which makes some objects of each cell: a record in which nothing does
- * is its cells, joined.
+ * Only what may need quotes passes csv-stringify, which makes 1 kB of objects of each cell, and passes it once: a record in
+ * which nothing does is its cells, joined.
  */
 export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {
   const {delimiter} = given;
   const options = {...given, record_delimiter: MARK};
   const [first = ''] = delimiter;
   const needsQuotes = (cell: string) => cell.includes(first) || QUOTED.test(cell);
-  const quoted = (cells: readonly string[]) =>
-    stringify(
+  return records => {
+    const odd = new Map<string, string>();
+    const plain = records.map(cells => {
+      let isPlain = true;
+      for (const cell of cells) {
+        if (!needsQuotes(cell)) continue;
+        odd.set(cell, cell);
+        isPlain = false;
+      }
+      return isPlain ? cells.join(delimiter) : undefined;
+    });
+    if (odd.size === 0) return plain as string[];
+    const cells = [...odd.keys()];
+    const made = stringify(
       cells.map(cell => [cell]),
       options,
     ).split(MARK);
-  return records => {
-    const made = quoted(records.flatMap(cells => cells.filter(needsQuotes)));
-    let next = 0;
-    const text = (cell: string) => (needsQuotes(cell) ? made[next++] : cell);
-    return records.map(cells => cells.map(text).join(delimiter));
+    for (const [index, cell] of cells.entries()) odd.set(cell, made[index] as string);
+    const text = (cell: string) => odd.get(cell) ?? cell;
+    return plain.map((whole, index) => whole ?? records[index]?.map(text).join(delimiter) ?? '');
   };
 }
 

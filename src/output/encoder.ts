@@ -3,6 +3,7 @@ import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
+import {KeptWithAnswer} from '../lookup/kept-with-answer.ts';
 import type {Result} from '../lookup/plan-row.ts';
 import {Recent} from '../lookup/recent.ts';
 import type {RepairCode} from '../operations/cell.ts';
@@ -110,11 +111,11 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
     encode(rows) {
       const parts = groups.map(group => group.of(rows));
       let text = '';
-      for (const [index, cells] of texts(rows.map(own)).entries()) {
+      texts(rows.map(own)).forEach((cells, index) => {
         text += cells;
         for (const part of parts) text += output.delimiter + part[index];
         text += output.eol;
-      }
+      });
       return text;
     },
   };
@@ -138,7 +139,7 @@ function addedTexts(
   const groups = columns.map((column, index) => {
     const resultOf = ({results}: EnrichedRow) => results[index] as Result;
     // The rows of a value that came lately share its outcome.
-    return new KeptTexts(texts, new WeakMap<Result, string>(), resultOf, row => {
+    return new KeptTexts(texts, new KeptWithAnswer<string>(), resultOf, row => {
       const result = resultOf(row);
       return resultCells(result, exact(result, row.answers[index]), column, safe);
     });

@@ -131,16 +131,17 @@ function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSig
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
   const wrong: number[] = [];
-  const missing = new Set<string>();
+  let missing: Set<string> | undefined;
   for (const rule of rules) {
     const decision = decide(rule, facts, view);
     if (decision === true) held.push(rule);
     else if (decision === undefined) {
+      missing ??= new Set();
       const hadAll = addLacking(rule, facts, view, nameSignal, missing);
       (hadAll ? wrong : undecided).push(rule.place);
     }
   }
-  return {held, undecided, wrong, missing: [...missing]};
+  return {held, undecided, wrong, missing: missing === undefined ? [] : [...missing]};
 }
 
 /** Whether a rule holds for any of the lookups that it speaks of; undefined where nobody can tell. */

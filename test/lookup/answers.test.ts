@@ -5,7 +5,7 @@ import {noStore} from '../../src/ledger/store/store.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import {perOperation} from '../../src/operations/table.ts';
 
-test('rows of a value that came lately share its outcome, and neither ledger nor store is read for them', async () => {
+test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
   const entry = (data: string): LedgerEntry => ({
     outcome: {status: 'ok', data},
     ambiguous: false,
@@ -32,9 +32,15 @@ test('rows of a value that came lately share its outcome, and neither ledger nor
   expect(find).toHaveBeenCalledTimes(1);
   expect(find.mock.lastCall?.[0]).toHaveLength(2);
 
+  // What comes once is not kept.
+  const [kept, keptToo] = await ask('192.0.2.1', '192.0.2.2');
+  expect(kept).not.toBe(first);
+  expect(keptToo).not.toBe(other);
+  expect(find).toHaveBeenCalledTimes(2);
+
   const later = await ask('192.0.2.2', '192.0.2.1');
-  expect(later[0]).toBe(other);
-  expect(later[1]).toBe(first);
-  expect(find).toHaveBeenCalledTimes(1);
-  expect(version).toHaveBeenCalledTimes(1);
+  expect(later[0]).toBe(keptToo);
+  expect(later[1]).toBe(kept);
+  expect(find).toHaveBeenCalledTimes(2);
+  expect(version).toHaveBeenCalledTimes(2);
 });

@@ -1,4 +1,5 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
+import type {Lookup, Outcome} from '../../ledger/lookup.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
 import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
 import type {Layout} from '../layout/layout.ts';
@@ -15,8 +16,6 @@ interface Stages {
   readonly isWanted?: () => boolean;
 }
 
-type ToAsk = Extract<PlannedCell, {status: 'ask'}>;
-
 /** A row on its way through the stages of the lookups that have a condition. */
 interface WaitingRow {
   readonly entry: PendingRecord;
@@ -25,6 +24,51 @@ interface WaitingRow {
   stage: number;
   /** Lookups that are asked for and not answered. */
   open: number;
+  /** Decides the next stage, once none is open. */
+  readonly advance: () => void;
+}
+
+/** A cell that is asked about: an object of few fields, as there is one for each cell of the window. */
+class AskedCell implements Waiter {
+  readonly lookup: Lookup;
+  readonly #stages: Stages;
+  readonly #entry: PendingRecord;
+  readonly #index: number;
+  /** Of a row in which other lookups wait for it. */
+  readonly #row: WaitingRow | undefined;
+
+  constructor(
+    stages: Stages,
+    entry: PendingRecord,
+    index: number,
+    lookup: Lookup,
+    row: WaitingRow | undefined,
+  ) {
+    this.lookup = lookup;
+    this.#stages = stages;
+    this.#entry = entry;
+    this.#index = index;
+    this.#row = row;
+    if (row !== undefined) row.open += 1;
+  }
+
+  tell(outcome: Outcome): void {
+    if (!this.#isOpen) return;
+    this.#stages.window.complete(this.#entry, this.#index, outcome);
+    if (this.#row === undefined) return;
+    this.#row.open -= 1;
+    if (this.#row.open === 0) this.#row.advance();
+  }
+
+  isWanted(): boolean {
+    const {isWanted} = this.#stages;
+    return isWanted === undefined || (this.#isOpen && isWanted());
+  }
+
+  /** One that was given up has its result already. */
+  get #isOpen(): boolean {
+    return this.#entry.results[this.#index] === undefined;
+  }
 }
 
 /**
@@ -59,42 +103,28 @@ export class Admission {
     const {layout, window} = this.#stages;
     const {targets} = layout.mapping;
     const planned: readonly PlannedCell[] = record.type === 'reject' ? [] : layout.mapping.planRow(record);
-    const bytes = sizeOf(record, planned);
+    const results = planned.map(plan => (plan.status === 'ask' ? undefined : plan));
     const entry: PendingRecord = {
       record,
-      results: [],
+      results,
       repairs: repairsOf(planned),
-      missing: planned.length,
-      bytes,
+      missing: results.reduce((sum, result) => sum + (result === undefined ? 1 : 0), 0),
+      bytes: sizeOf(record, planned),
       position,
       queued: false,
     };
-    const row: WaitingRow = {entry, planned, stage: 0, open: 0};
-    let waits = false;
-    for (const [index, plan] of planned.entries()) {
-      if (plan.status !== 'ask') window.complete(entry, index, plan);
-      else if (targets[index]?.when !== undefined) waits = true;
-      else this.#put(row, index, plan, layout.waterfall !== undefined, waiters);
-    }
-    if (waits && row.open === 0) this.#advance(row);
+    const row = layout.waterfall && this.#waitingRow(entry, planned);
+    planned.forEach((plan, index) => {
+      if (plan.status === 'ask' && targets[index]?.when === undefined)
+        waiters.push(new AskedCell(this.#stages, entry, index, plan.lookup, row));
+    });
+    if (row?.open === 0) this.#advance(row);
     window.push(entry);
   }
 
-  /** Asks for a lookup of a row; where lookups wait for it, the last answer of its stage lets the next one begin. */
-  #put(row: WaitingRow, index: number, {lookup}: ToAsk, awaited: boolean, waiters: Waiter[]): void {
-    row.open += 1;
-    // A cell that was given up has its result already.
-    const isOpen = () => row.entry.results[index] === undefined;
-    const tell: Waiter['tell'] = outcome => {
-      if (!isOpen()) return;
-      this.#stages.window.complete(row.entry, index, outcome);
-      row.open -= 1;
-      if (awaited && row.open === 0) this.#advance(row);
-    };
-    const {isWanted} = this.#stages;
-    waiters.push(
-      isWanted === undefined ? {lookup, tell} : {lookup, tell, isWanted: () => isOpen() && isWanted()},
-    );
+  #waitingRow(entry: PendingRecord, planned: readonly PlannedCell[]): WaitingRow {
+    const row: WaitingRow = {entry, planned, stage: 0, open: 0, advance: () => this.#advance(row)};
+    return row;
   }
 
   /** All that the conditions of the row's next stage depend on is known. */
@@ -114,7 +144,8 @@ export class Admission {
       entry.answers = known.map((result, index) => entry.answers?.[index] ?? parsedAnswer(result));
       const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
       for (const {index, plan} of open) {
-        if (asks?.(index) === true) this.#put(row, index, plan, true, this.#second);
+        if (asks?.(index) === true)
+          this.#second.push(new AskedCell(this.#stages, entry, index, plan.lookup, row));
         else window.complete(entry, index, {status: 'skipped', error: 'condition'});
       }
     }

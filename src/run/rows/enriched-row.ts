@@ -1,4 +1,5 @@
 import type {Row} from '../../input/row.ts';
+import {KeptWithAnswer} from '../../lookup/kept-with-answer.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Layout} from '../layout/layout.ts';
@@ -25,7 +26,7 @@ export function parsedAnswer(result: Result | undefined): unknown {
 
 /** Parses each outcome's answer once. What it gives is shared by the rows of a value, so that nobody may change it. */
 export function sharedAnswers(): typeof parsedAnswer {
-  const known = new WeakMap<Result, unknown>();
+  const known = new KeptWithAnswer<unknown>();
   return result => {
     if (result?.status !== 'ok') return parsedAnswer(result);
     const before = known.get(result);

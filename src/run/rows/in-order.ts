@@ -23,7 +23,8 @@ export interface PendingRecord {
 /** An entry that has all its results. */
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-const TAKE_AT_ONCE = 1_000;
+/** So few that rows are gone before the garbage collector has moved them to where what lasts is. */
+const TAKE_AT_ONCE = 256;
 /** Where complete rows wait only for the writer, reading on would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
