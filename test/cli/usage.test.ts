@@ -49,6 +49,22 @@ const mistakes: readonly Mistake[] = [
     2,
     /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
+  [
+    'a short flag of other programs',
+    ['run', '-i', 'list.csv'],
+    2,
+    /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
+  ],
+  ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
+  ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
+  [
+    'version, as a command',
+    ['version'],
+    2,
+    /"version"\. Did you mean "--version"\?\nTry: bulk-enrich --version$/m,
+  ],
+  ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\nTry: bulk-enrich -V$/m],
+  ['no such flag', ['-f'], 2, /^Error: There is no option "-f"\. bulk-enrich --help lists them all\.\n$/],
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
     'misspelt value',

@@ -41,8 +41,8 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
 /** Old Macs' encoding of the first ones, whose ü and ö are Polish and Czech letters in Windows-1250. */
 const NEVER_GUESSED = 'macintosh';
 
-const candidates = [...alphabets, [[NEVER_GUESSED], alphabets[0]?.[1] ?? []] as const].flatMap(([encodings, some]) =>
-  encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
+const candidates = [...alphabets, [[NEVER_GUESSED], alphabets[0]?.[1] ?? []] as const].flatMap(
+  ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
 export interface Told {
