@@ -247,3 +247,18 @@ test.each(cases)('$what', async ({args, code, sentence, env = service.env}) => {
   const isTypo = code === 2 || outcome.stderr.includes('There is no file');
   expect(left.filter(name => isTypo || !name.endsWith('.summary.json'))).toEqual([]);
 });
+
+test('errors are broken between words at a terminal, commands to copy are not', async () => {
+  const before = {isTTY: process.stderr.isTTY, columns: process.stderr.columns};
+  Object.assign(process.stderr, {isTTY: true, columns: 40});
+  try {
+    const args = ['run', 'list.csv', '--ip', 'ip', '--on-budget', 'stpo'];
+    const {stderr} = await runHere(sandbox, args, {env: {...service.env, NO_COLOR: '1', CI: '1'}});
+    const [command, ...lines] = stderr.trimEnd().split('\n').reverse();
+    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --on-budget stop');
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter(line => line.length > 39)).toEqual([]);
+  } finally {
+    Object.assign(process.stderr, before);
+  }
+});
