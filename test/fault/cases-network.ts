@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
+import {until} from '../support/until.ts';
 import {type FaultCase, VICTIM, withVictim} from './case.ts';
 import type {Faults} from './proxy.ts';
 import {describeMoney, describeRun, World} from './world.ts';
@@ -32,7 +33,7 @@ export const networkCases: readonly FaultCase[] = [
       const proxy = await world.proxy();
       proxy.refuse();
       const started = world.run({url: proxy.url});
-      await expect.poll(() => world.sandbox.files(), {timeout: 20_000}).toContain('out.csv.run/ledger.db');
+      await until(() => world.hasSaid('"outcome":"not_sent"'));
       await new Promise(resolve => setTimeout(resolve, 1_000));
       await proxy.accept();
       const ran = await started;
