@@ -1,9 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {Spend} from '../../src/report/spend.ts';
-import {busiestWindow} from '../lookup/dispatches.ts';
 import {startApiProcess} from '../support/api-process.ts';
-import {type CommandOutcome, createSandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
+import {busiestSecond, departures} from '../support/departures.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 
@@ -13,18 +13,6 @@ const EACH = 40;
 /** What leaves is exact (test/ledger/shared-pace.test.ts); what is logged of it has the way to a connection in it. */
 const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log-level', 'trace'];
-
-/** When calls left, by the clock of those that made them: on the way to the service a busy machine brings some together. */
-function departures({stderr}: CommandOutcome): number[] {
-  const logged = stderr.split('\n').filter(line => line.includes('"msg":"call"'));
-  return logged.map(line => JSON.parse(line)).map(({time, ms}) => time - ms);
-}
-
-const busiestSecond = (outcomes: readonly CommandOutcome[]) =>
-  busiestWindow(
-    outcomes.flatMap(departures).sort((a, b) => a - b),
-    1_000,
-  );
 
 test('an account is one for two processes: its rate and its credits hold over both, and over a kill', async () => {
   await using api = await startApiProcess({key: KEY, latency: 5});
@@ -41,8 +29,8 @@ test('an account is one for two processes: its rate and its credits hold over bo
   const ended = await Promise.all([start(0).outcome, start(1).outcome]);
   expect(ended.map(({code}) => code)).toEqual([0, 0]);
   expect((await api.ledger()).calls).toBe(2 * EACH);
-  expect(ended.flatMap(departures)).toHaveLength(2 * EACH);
-  expect(busiestSecond(ended)).toBeLessThanOrEqual(SEEN_AT_MOST);
+  expect(ended.flatMap(({stderr}) => departures(stderr))).toHaveLength(2 * EACH);
+  expect(busiestSecond(ended.map(({stderr}) => stderr))).toBeLessThanOrEqual(SEEN_AT_MOST);
 
   // What is left of the day is no more than one of these two needs, and that one is killed under way.
   const killed = start(2);
@@ -58,7 +46,9 @@ test('an account is one for two processes: its rate and its credits hold over bo
   expect(credits).toBeLessThanOrEqual(3 * EACH);
   // A killed process loses the rest of its block, which is 1%, and what it had reserved and not sent.
   expect(credits).toBeGreaterThanOrEqual(3 * EACH - 4);
-  expect(busiestSecond([...ended, ...later, again])).toBeLessThanOrEqual(SEEN_AT_MOST);
+  expect(busiestSecond([...ended, ...later, again].map(({stderr}) => stderr))).toBeLessThanOrEqual(
+    SEEN_AT_MOST,
+  );
 
   // The history lacks nothing of it: what the killed run spent is in the line of the one that went on.
   const {total} = JSON.parse((await runHere(sandbox, ['spend', '--json'])).stdout) as Spend;
