@@ -5,6 +5,9 @@ import {type FaultCase, VICTIM, withVictim} from './case.ts';
 import type {Faults} from './proxy.ts';
 import {describeMoney, describeRun, World} from './world.ts';
 
+/** So long that only what never ends comes to it, however busy the machine is. */
+const TIMEOUT = '5s';
+
 /** The third request through the proxy meets this. */
 async function thirdRequest(faults: Faults, calls: number): Promise<string> {
   await using world = await World.open();
@@ -105,12 +108,12 @@ export const networkCases: readonly FaultCase[] = [
   {
     fault: 'timeout before the headers',
     expected: 'sent again; maybe charged once more',
-    see: () => withVictim(reply.stall(), {attempts: 1, flags: ['--timeout', '1s']}),
+    see: () => withVictim(reply.stall(), {attempts: 1, flags: ['--timeout', TIMEOUT]}),
   },
   {
     fault: 'body that drips for ever',
     expected: 'cut off at --timeout and sent again',
-    see: () => withVictim(reply.drip(20, {endless: true}), {attempts: 1, flags: ['--timeout', '1s']}),
+    see: () => withVictim(reply.drip(20, {endless: true}), {attempts: 1, flags: ['--timeout', TIMEOUT]}),
   },
   {
     fault: 'cut body',

@@ -5,7 +5,6 @@ import {z} from 'zod';
 import {packageVersion} from '../../src/job/version.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {busiestSecond} from '../support/departures.ts';
 import {freePort, redisInstalled} from '../support/redis.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
@@ -93,8 +92,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
        import {isMainThread} from 'node:worker_threads';
        if (!isMainThread) writeFileSync(${JSON.stringify(arena.sandbox.path('threads'))}, '');`,
     );
-    const args = ['--metrics-address', String(port), '--threads', '2', '--log-level', 'trace'];
-    const worker = await arena.worker(args, {
+    const worker = await arena.worker(['--metrics-address', String(port), '--threads', '2'], {
       NODE_OPTIONS: `--import=${arena.sandbox.path('tell.mjs')}`,
     });
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
@@ -111,7 +109,8 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
     expect(await run.outcome).toMatchObject({code: 0});
-    expect(busiestSecond([worker.stderr])).toBeLessThanOrEqual(1.25 * 200);
+    // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
+    expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
     // One that a thread is handed may leave later than was noted.
     expect(existsSync(arena.sandbox.path('threads'))).toBe(false);
   });
