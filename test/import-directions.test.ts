@@ -20,6 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'input/records/json-members.ts',
     'input/row.ts',
     'job',
+    'lookup/kept-with-answer.ts',
     'lookup/plan-row.ts',
     'lookup/recent.ts',
     'lookup/targets.ts',

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {Recent} from '../../src/lookup/recent.ts';
+import {CameBefore, Recent} from '../../src/lookup/recent.ts';
 
 const keys = Array.from({length: 1_000}, (_, i) => `key ${i}`);
 
@@ -13,4 +13,14 @@ test('what came lately is kept, within its bytes; what is used stays', () => {
   expect(recent.get('key 999')).toBe(999);
   expect(recent.get('key 995')).toBe(995);
   expect(recent.get('key 500')).toBeUndefined();
+});
+
+test('what comes again soon is told from what comes once', () => {
+  const cameBefore = new CameBefore();
+  expect(keys.map(key => cameBefore.note(key))).not.toContain(true);
+  const again = keys.slice(-100).map(key => cameBefore.note(key));
+  // Two that fall on one place may take turns there.
+  expect(again.filter(Boolean).length).toBeGreaterThan(80);
+  for (let i = 0; i < 100_000; i++) cameBefore.note(`other ${i}`);
+  expect(cameBefore.note('key 999')).toBe(false);
 });
