@@ -22,10 +22,8 @@ const silent: Check = {
 const refused: Check = {
   promise:
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
-  broken({run, runs, service, storedBefore}: Scene) {
+  broken({run, service, storedBefore}: Scene) {
     if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
-    // With its budget, what a ledger has answered is forgotten as well.
-    const isForgotten = runs.some(one => one.ledger === run.ledger && one.spec.freshBudget);
     const operation = /first \d+ (\w+) calls/.exec(run.message)?.[1];
     const scope = scopeOfSpec(run.spec);
     // What is heard once it has stopped comes too late.
@@ -37,7 +35,7 @@ const refused: Check = {
         call.toldOrder < last &&
         call.operation === operation &&
         scopeOfCall(call) === scope &&
-        ((call.ledger === run.ledger && call.recorded && !isForgotten) ||
+        ((call.ledger === run.ledger && call.recorded) ||
           (run.storeIsSound && storedBefore.has(`${keyOfValue(call.operation, call.value)} ${scope}`))),
     );
     return known === undefined ? undefined : `#${known.number} was answered: ${run.message}`;
