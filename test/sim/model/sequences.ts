@@ -102,9 +102,14 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
   maxDuration: sometimes(constantFrom('1s', '5s'), 12),
+  untilMidnight: sometimes(constant(true as const), 8),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),
+  stdin: mostly(false, false, true),
+  linked: mostly(false, true),
+  packed: mostly(false, true),
+  ndjson: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
@@ -198,6 +203,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   ),
   commands: someOf(command, 2),
   accountPerDay: sometimes(integer({min: 1, max: 15}), 8),
+  accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });
 
