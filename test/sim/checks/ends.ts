@@ -127,7 +127,7 @@ const told: Check = {
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
-    const rows = output === undefined ? 0 : rowsIn(output, spec);
+    const rows = output === undefined ? 0 : rowsIn(output);
     // One beside it may have replaced the output since.
     const others = runs.some(
       one => one !== run && one.before === run.before && outputPath(one.spec) === outputPath(spec),

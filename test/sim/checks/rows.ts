@@ -241,7 +241,7 @@ const accounted: Check = {
     const told = JSON.parse(summary.toString());
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
-    const rows = rowsIn(output, spec);
+    const rows = rowsIn(output);
     return told.rows.written === rows
       ? undefined
       : `it tells of ${told.rows.written} rows, and there are ${rows}`;

@@ -44,9 +44,10 @@ export function textOf(output: Buffer): string {
 
 const GZIP = Buffer.from('1f8b', 'hex');
 
-/** How many rows an output has. */
-export function rowsIn(output: Buffer, {ndjson}: RunSpec): number {
-  return textOf(output).split('\n').length - (ndjson ? 1 : 2);
+/** How many rows an output has, a header above them or not. */
+export function rowsIn(output: Buffer): number {
+  const text = textOf(output);
+  return text.split('\n').length - (text.startsWith('{') ? 1 : 2);
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
+import {aimed} from './aimed.ts';
 import type {Command, Course, RunSpec, Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
@@ -309,4 +310,5 @@ export const sequence: fc.Arbitrary<Sequence> = oneof(
   {weight: 6, arbitrary: alone},
   {weight: 2, arbitrary: night},
   {weight: 2, arbitrary: together},
+  {weight: 2, arbitrary: aimed(spec, rows)},
 );

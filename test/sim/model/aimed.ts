@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
+
+/** Sequences for what chance alone seldom brings together: each is one night of which most is left to chance. */
+
+const {constant, constantFrom, integer, record, array, tuple} = fc;
+
+const fine: Course = {faults: [], latencyMs: 20};
+
+const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
+
+const night = (rows: fc.Arbitrary<InputRow[]>, commands: fc.Arbitrary<Command[]>, fleet = false) =>
+  record({inputs: rows.map(own => [own, own.slice(0, 1)]), commands, fleet: constant(fleet)});
+
+/** Cut off in the middle of its calls, which take a while. */
+const cutOff = (min: number, max: number) =>
+  record({
+    how: constantFrom('kill' as const, 'kill' as const, 'power' as const),
+    step: integer({min, max}),
+    moment: constantFrom('before' as const, 'after' as const),
+  });
+
+export function aimed(
+  spec: fc.Arbitrary<RunSpec>,
+  rows: (min: number, max: number) => fc.Arbitrary<InputRow[]>,
+): fc.Arbitrary<Sequence> {
+  const specWith = (fixed: Partial<RunSpec>) =>
+    spec.map(
+      one =>
+        ({...one, output: 0, state: 0, clash: undefined, offline: undefined, ...fixed}) satisfies RunSpec,
+    );
+  const plain = {restart: false, fromFile: false, freshBudget: false, perDay: undefined};
+
+  /** At the limit calls are in flight that turn out free, and others wait. */
+  const atLimit = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, columns: 'ip', publishesAtLimit: true, rejectedCharge: 'free', stale: false}),
+      integer({min: 1, max: 3}),
+    ).map(([one, maxCredits]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits, concurrency: 8}, course: fine},
+    ]),
+  );
+
+  /** A call that may have been carried out is followed by one that surely was not, before anything is known. */
+  const barred = constantFrom('refused' as const, 'throttled' as const).map(kind => ({
+    from: 1,
+    count: 8,
+    kind,
+  }));
+  const doubted = night(
+    rows(1, 4),
+    tuple(
+      specWith({...plain, resend: 'always', maxCredits: undefined}),
+      constantFrom('token' as const, 'ip token' as const),
+      tuple(
+        constantFrom([], [{from: 1, count: 1, kind: 'late' as const}]),
+        barred.map(fault => ({...fault, from: 2})),
+      ),
+      tuple(cutOff(18, 40), cutOff(18, 45)),
+      barred,
+      constantFrom({}, {}, {resend: 'never' as const}),
+    ).map(([one, columns, [first, then], [fate, second], fault, changes]): Command[] => [
+      {
+        do: 'run',
+        spec: {...one, columns},
+        course: {faults: first.length === 0 ? [] : [...first, then], latencyMs: 200, fate},
+      },
+      again({faults: [fault], latencyMs: 20, fate: second}),
+      again(fine, changes),
+    ]),
+  );
+
+  /** A fleet's run is cut off while workers have its calls, and has the same limit in each of its sessions. */
+  const limited = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, columns: 'ip', cost: 1, rejectedCharge: 'free'}),
+      integer({min: 3, max: 6}),
+      array(cutOff(20, 45), {minLength: 1, maxLength: 2}),
+    ).map(([one, maxCredits, fates]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits}, course: {...fine, latencyMs: 400, fate: fates[0]}},
+      ...fates.slice(1).map(fate => again({...fine, latencyMs: 400, fate})),
+      again(fine),
+    ]),
+    true,
+  );
+
+  /** The store is locked while a run saves what it has come to, and is then cut off. */
+  const locked = night(
+    rows(8, 12),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        rate: '5/s',
+        maxCredits: undefined,
+        requireStore: false,
+      }),
+      cutOff(40, 90),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: {...one, input: 1, output: 1}, course: fine},
+      {do: 'store', cache: 'own', how: 'lock', seconds: 60},
+      {do: 'run', spec: {...one, input: 0}, course: {...fine, fate}},
+    ]),
+  );
+
+  /** What was asked is started over when it is old. */
+  const aged = night(
+    rows(1, 6),
+    tuple(
+      specWith({...plain, columns: 'ip token', maxAge: '1h', maxCredits: undefined, publishesAtLimit: false}),
+      cutOff(30, 70),
+      constantFrom(1, 12, 100),
+    ).map(([one, fate, hours]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, fate}},
+      {do: 'clock', hours},
+      again(fine, {restart: true, force: true}),
+    ]),
+  );
+
+  return fc.oneof(atLimit, doubted, limited, locked, aged);
+}
