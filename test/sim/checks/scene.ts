@@ -44,10 +44,10 @@ export function textOf(output: Buffer): string {
 
 const GZIP = Buffer.from('1f8b', 'hex');
 
-/** How many rows an output has, a header above them or not. */
+/** How many rows an output has: below a header, unless they are objects, of which there may be none. */
 export function rowsIn(output: Buffer): number {
   const text = textOf(output);
-  return text.split('\n').length - (text.startsWith('{') ? 1 : 2);
+  return text.split('\n').length - (text === '' || text.startsWith('{') ? 1 : 2);
 }
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@ import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 
 /** Sequences for what chance alone seldom brings together: each is one night of which most is left to chance. */
 
-const {constant, constantFrom, integer, record, array, tuple} = fc;
+const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
 
 const fine: Course = {faults: [], latencyMs: 20};
 
@@ -31,14 +31,19 @@ export function aimed(
     );
   const plain = {restart: false, fromFile: false, freshBudget: false, perDay: undefined};
 
-  /** At the limit calls are in flight that turn out free, and others wait. */
+  /** At the limit a call is in flight that turns out free, as values of a hundred and more do, and others wait. */
+  const half = oneof(integer({min: 0, max: 9}), integer({min: 101, max: 109}));
   const atLimit = night(
-    rows(6, 12),
+    array(
+      half.map(ip => ({ip, email: 0, token: 0})),
+      {minLength: 4, maxLength: 10},
+    ),
     tuple(
       specWith({...plain, columns: 'ip', publishesAtLimit: true, rejectedCharge: 'free', stale: false}),
       integer({min: 1, max: 3}),
-    ).map(([one, maxCredits]): Command[] => [
-      {do: 'run', spec: {...one, maxCredits, concurrency: 8}, course: fine},
+      constantFrom(2, 3),
+    ).map(([one, maxCredits, concurrency]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits, concurrency}, course: fine},
     ]),
   );
 
@@ -120,5 +125,5 @@ export function aimed(
     ]),
   );
 
-  return fc.oneof(atLimit, doubted, limited, locked, aged);
+  return oneof(atLimit, doubted, limited, locked, aged);
 }
