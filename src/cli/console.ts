@@ -3,6 +3,7 @@ import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
+import {broken, terminalWidth} from './terminal/lines.ts';
 import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
@@ -39,7 +40,10 @@ export function createConsole(settings: ConsoleSettings): Console {
         say: (sentence: string) => logEvent(log, 'message', {}, oneLine(sentence)),
         warn: (sentence: string) => logEvent(log, 'warning', {}, oneLine(sentence)),
       }
-    : {say: line, warn: (sentence: string) => line(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)};
+    : {
+        say: line,
+        warn: (sentence: string) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)),
+      };
   const nothing = () => {};
   return {
     quiet,
@@ -53,14 +57,6 @@ export function createConsole(settings: ConsoleSettings): Console {
     draw: forMachine ? nothing : draw,
     log,
   };
-}
-
-/** How wide a terminal is that does not say, or says 0, as serial lines do. */
-const NARROW = 80;
-
-/** In the last column a terminal may begin the next line. */
-function terminalWidth(): number {
-  return process.stderr.isTTY === true ? (process.stderr.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
 /** A person at a terminal, and no automaton that happens to have one. */

@@ -1,6 +1,7 @@
 import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, UsageError} from '../errors.ts';
 import {painter} from './terminal/colour.ts';
+import {broken} from './terminal/lines.ts';
 import {explained, tried} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
@@ -42,7 +43,8 @@ function asksForJson(argv: readonly string[]): boolean {
 function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
-    print('stderr', `${inRed('Error:')} ${error.message}${/[.!?…]$/.test(error.message) ? '' : '.'}\n`);
+    const stop = /[.!?…]$/.test(error.message) ? '' : '.';
+    print('stderr', `${broken(`${inRed('Error:')} ${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));
     return error.exitCode;
   }

@@ -107,7 +107,8 @@ function unknownCommand(name: string, program: Command): UsageError {
       instead: {given: name, meant: 'run'},
       flags: [name],
     });
-  const names = program.commands.map(command => command.name());
+  const names =
+    name === '-v' ? ['-V'] : [...program.commands.map(command => command.name()), '--version', '--help'];
   const what = name.startsWith('-') ? 'option' : 'command';
   const hint = didYouMean(name, names, 'bulk-enrich --help lists them all.');
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));

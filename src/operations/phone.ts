@@ -1,6 +1,6 @@
 import {type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/min';
 import {z} from 'zod';
-import {type Canonical, digitCodes, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
+import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import type {CellRules, RepairCode} from './cell.ts';
 import {phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
@@ -82,9 +82,16 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   return judgeEntry(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
-    return judgePhone(text.slice(uri.length).trim(), found, {...phoneCountry(country), extract: false});
+    const written = text.slice(uri.length).trim().replace(PLUS, '+');
+    return judgePhone(written, found, {...phoneCountry(country), extract: false});
   });
 }
+
+/** In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one then. */
+const PLUS = /^[\s(]*[+＋﹢]/;
+
+/** What forms put where nobody gave a number. */
+const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
   readonly defaultCountry?: CountryCode;
@@ -93,10 +100,12 @@ interface ParseOptions {
 }
 
 function judgePhone(text: string, repairs: readonly RepairCode[], options: ParseOptions): Canonical<Code> {
+  if (ZEROS.test(text)) return empty;
   if (isScientific(text)) return invalid('scientific_notation');
   if (listsPhones(text)) return invalid('phone_list');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options);
   const number = parsePhoneNumberFromString(text, options);
+  if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // A local number without its area code is possible in its country, but is no whole number.
   const whole =
     number?.isPossible() === true &&

@@ -49,6 +49,22 @@ const mistakes: readonly Mistake[] = [
     2,
     /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
+  [
+    'a short flag of other programs',
+    ['run', '-i', 'list.csv'],
+    2,
+    /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
+  ],
+  ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
+  ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
+  [
+    'version, as a command',
+    ['version'],
+    2,
+    /"version"\. Did you mean "--version"\?\nTry: bulk-enrich --version$/m,
+  ],
+  ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\nTry: bulk-enrich -V$/m],
+  ['no such flag', ['-f'], 2, /^Error: There is no option "-f"\. bulk-enrich --help lists them all\.\n$/],
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
     'misspelt value',
@@ -230,4 +246,19 @@ test.each(cases)('$what', async ({args, code, sentence, env = service.env}) => {
   // A run that can't start leaves a summary, unless it was the user's mistake, such as a mistyped name.
   const isTypo = code === 2 || outcome.stderr.includes('There is no file');
   expect(left.filter(name => isTypo || !name.endsWith('.summary.json'))).toEqual([]);
+});
+
+test('errors are broken between words at a terminal, commands to copy are not', async () => {
+  const before = {isTTY: process.stderr.isTTY, columns: process.stderr.columns};
+  Object.assign(process.stderr, {isTTY: true, columns: 40});
+  try {
+    const args = ['run', 'list.csv', '--ip', 'ip', '--on-budget', 'stpo'];
+    const {stderr} = await runHere(sandbox, args, {env: {...service.env, NO_COLOR: '1', CI: '1'}});
+    const [command, ...lines] = stderr.trimEnd().split('\n').reverse();
+    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --on-budget stop');
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter(line => line.length > 39)).toEqual([]);
+  } finally {
+    Object.assign(process.stderr, before);
+  }
 });

@@ -31,6 +31,7 @@ it.each([
   ['koi8-r', 'Иванов Пётр|Сергей Кузнецов|Ольга Смирнова|Юлия Щукина'],
   ['windows-1253', 'Γιώργος Παπαδόπουλος|Μαρία Νικολάου|Ελένη Γεωργίου'],
   ['windows-1252', 'Müller'],
+  ['windows-1250', 'Woźniak|Małgorzata Śliwa|Źródło'],
 ])('%s is told by its letters: %s', (encoding, names) => {
   expect(told(encoding, names)).toBe(encoding);
 });
@@ -41,6 +42,7 @@ it.each([
   ['euc-jp', '田中太郎|山田花子|鈴木一郎'],
   ['euc-kr', '김민수|이영희|박지성'],
   ['macintosh', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
+  ['macintosh', 'Jürgen Müller|Köln|Björn|Jörg'],
   ['cp850', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
   ['windows-1255', 'דוד כהן|שרה לוי'],
   // Letters of two languages in two encodings alike.

@@ -18,6 +18,7 @@ const hostile = fullSummary({
   input: {paths: [EVIL], bytes: 1, sha256: EVIL},
   output: {path: EVIL, bytes: 1, sha256: EVIL},
   errors: [{code: EVIL, count: 3, rows: [1]}],
+  repairs: [{code: EVIL, count: 3, rows: [1]}],
   lookups: {[EVIL]: fullSummary().lookups.ip as Summary['lookups'][string]},
   fields: {[EVIL]: {[EVIL]: {present: 1, true: 1}}},
   top: {networks: {counted: 5, missed_at_most: 1, names: [{name: EVIL, count: 5}]}},
@@ -33,6 +34,19 @@ const html = (summary: Summary) => renderHtml(buildReport(summary));
 const markdown = (summary: Summary) => renderMarkdown(buildReport(summary));
 
 describe('the HTML page', () => {
+  test('lists what was repaired, with what codes mean', () => {
+    const page = html(fullSummary({repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]}));
+    for (const text of [
+      'Repaired before it was asked about',
+      'phone.decimal_zero',
+      '1,203',
+      '2, 7, …',
+      'It ended in .0',
+    ])
+      expect(page.replaceAll('<wbr>', '')).toContain(text);
+    expect(html(fullSummary())).not.toContain('Repaired before');
+  });
+
   test('needs nothing but itself, and its own policy refuses the rest', () => {
     const page = html(fullSummary());
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);

@@ -31,6 +31,24 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
+/** How wide a terminal is that does not say, or says 0, as serial lines do. */
+const NARROW = 80;
+
+/** In the last column a terminal may begin the next line; any number where there is no terminal. */
+export function terminalWidth(): number {
+  return process.stderr.isTTY === true ? (process.stderr.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
+}
+
+/** A message on stderr, broken between words for its terminal. */
+export function broken(message: string): string {
+  const width = terminalWidth();
+  if (width === Number.POSITIVE_INFINITY) return message;
+  return message
+    .split('\n')
+    .flatMap(line => wrapped(line, width))
+    .join('\n');
+}
+
 /** A word as a shell takes it, quoted where it has to be. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

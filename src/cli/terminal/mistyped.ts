@@ -9,6 +9,8 @@ const others: Readonly<
     {readonly says: string; readonly command?: string; readonly flag?: string; readonly isLeftOut: boolean}
   >
 > = {
+  '-f': {says: 'An output is replaced with --force; the list is named without a flag.', isLeftOut: false},
+  '-i': {says: 'The list is named without a flag.', isLeftOut: true},
   '--dry-run': {says: 'plan says what run would do; nothing is sent.', command: 'plan', isLeftOut: true},
   '--input': {says: 'The list is named without a flag.', isLeftOut: true},
   '--file': {says: 'The list is named without a flag.', isLeftOut: true},
@@ -20,6 +22,8 @@ const others: Readonly<
   '--verbose': {says: 'Log lines say more.', flag: '--log-level=debug', isLeftOut: true},
   '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
 };
+
+const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
 /** Commander's sentence on what it does not know, with what was meant and the command as it would work. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
@@ -35,7 +39,8 @@ export function explained(text: string, argv: readonly string[], program: Comman
 
 function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  const near = closest(flag, [...own, ...Object.keys(others)]);
+  // Single letters are all near each other.
+  const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
   const words = argv.map(word => (word === 'run' ? (other.command ?? word) : word));

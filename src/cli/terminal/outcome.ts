@@ -9,7 +9,7 @@ import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {goOn, runAgain} from './go-on.ts';
-import {count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
+import {broken, count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
 import {print} from './printable.ts';
 import {troubleLines} from './trouble.ts';
 
@@ -45,7 +45,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): 
     return;
   }
   const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
-  print('stderr', `${stopped} ${outcome.message}\n`);
+  print('stderr', `${broken(`${stopped} ${outcome.message}`)}\n`);
   if (summary === undefined) return;
   console.say(safeLine(job, outcome, summary));
   const next = goOn(job, outcome, stop);

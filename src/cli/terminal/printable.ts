@@ -1,4 +1,3 @@
-import {randomBytes} from 'node:crypto';
 import {stripVTControlCharacters} from 'node:util';
 import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
@@ -26,7 +25,9 @@ export function printable(text: string): string {
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
   // Variation selectors, which take no room; there are 240 of them.
-  const mark = [...randomBytes(16)].map(byte => String.fromCodePoint(0xe0100 + (byte % 240))).join('');
+  const mark = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
+    .join('');
   own.set(mark, sequence);
   return mark;
 }

@@ -38,8 +38,11 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
   [['windows-1253', 'iso-8859-7'], ['αάβγδεέζηήθιίϊΐκλμνξοόπρσςτυύϋΰφχψωώ']],
 ];
 
-const candidates = alphabets.flatMap(([encodings, some]) =>
-  encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
+/** Old Macs' encoding of the first ones, whose ü and ö are Polish and Czech letters in Windows-1250. */
+const NEVER_GUESSED = 'macintosh';
+
+const candidates = [...alphabets, [[NEVER_GUESSED], alphabets[0]?.[1] ?? []] as const].flatMap(
+  ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
 export interface Told {
@@ -62,7 +65,7 @@ export function toldByLetters(head: Buffer): Told | undefined {
     return {name, text, ...fitOf(text, languages)};
   });
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
-  if (best === undefined || best.fit < FITTING) return undefined;
+  if (best === undefined || best.fit < FITTING || best.name === NEVER_GUESSED) return undefined;
   const rival = others.find(({text}) => text !== best.text);
   const isClear = rival === undefined || best.score - rival.score >= MARGIN;
   return isClear ? {name: best.name, words: best.words} : undefined;

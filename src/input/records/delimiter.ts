@@ -4,6 +4,9 @@ import type {CsvDialect} from './record-reader.ts';
 /** In order of preference where a text says nothing. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
+/** Letters that an e-mail address may have: they part fields only where nothing else does, and every record says so. */
+const RARE = ['^', '~'] as const;
+
 /** How many records of the sample are looked at, and how many characters. */
 const MOST_RECORDS = 100;
 const MOST_CHARACTERS = 65_536;
@@ -29,7 +32,11 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
       best = {delimiter, agreeing, fields};
     }
   }
-  return best.delimiter;
+  const isParted = (delimiter: string) => {
+    const [fields = 1, ...others] = countFields(text, delimiter, eol);
+    return fields > 1 && others.length > 0 && others.every(count => count === fields);
+  };
+  return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
 /** The number of fields of each record; none for one that can't be read with this delimiter. */

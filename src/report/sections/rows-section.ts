@@ -14,7 +14,7 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
 ];
 
 /** What became of the rows and of each lookup in them. */
-export function rowsSection({rows, lookups}: Summary): Section | undefined {
+export function rowsSection({rows, lookups, repairs}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
   const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
   const trouble =
@@ -37,24 +37,23 @@ export function rowsSection({rows, lookups}: Summary): Section | undefined {
           counts: outcomes.map(([outcome]) => facts[outcome]),
         })),
       },
+      ...codesTable('Repaired before it was asked about', repairs),
     ],
   };
 }
 
 const MOST_CODES = 20;
 
-/** What went wrong, and where; undefined where nothing did. */
-export function troubleSection({errors, calls}: Summary): Section | undefined {
-  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
-  const broken = [...strange, ...Object.entries(calls.by_error)];
-  const blocks: TableBlock[] = [];
-  if (errors.length > 0) {
-    blocks.push({
+/** Codes with their first rows and what they mean; nothing where there are none. */
+function codesTable(caption: string, coded: Summary['errors']): TableBlock[] {
+  if (coded.length === 0) return [];
+  return [
+    {
       kind: 'table',
-      caption: 'Codes, most often first',
+      caption,
       head: ['Code', 'count', 'first rows', 'meaning'],
       texts: [2, 3],
-      rows: errors
+      rows: coded
         .slice(0, MOST_CODES)
         .map(({code, count: times, rows}) => [
           code,
@@ -62,8 +61,15 @@ export function troubleSection({errors, calls}: Summary): Section | undefined {
           `${rows.join(', ')}${times > rows.length ? ', …' : ''}`,
           meaningOf(code),
         ]),
-    });
-  }
+    },
+  ];
+}
+
+/** What went wrong, and where; undefined where nothing did. */
+export function troubleSection({errors, calls}: Summary): Section | undefined {
+  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
+  const broken = [...strange, ...Object.entries(calls.by_error)];
+  const blocks = codesTable('Codes, most often first', errors);
   if (broken.length > 0) {
     blocks.push({
       kind: 'table',
