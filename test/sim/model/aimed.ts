@@ -91,23 +91,27 @@ export function aimed(
     true,
   );
 
-  /** The store is locked while a run saves what it has come to, and is then cut off. */
+  /** The store is locked while a run, for minutes, saves what it has come to, and is then cut off. */
   const locked = night(
-    rows(8, 12),
+    integer({min: 20, max: 24}).map(count =>
+      Array.from({length: count}, (_, ip) => ({ip: ip + 20, email: 0, token: 0})),
+    ),
     tuple(
       specWith({
         ...plain,
         columns: 'ip',
         cache: 'own',
-        rate: '5/s',
+        concurrency: 1,
         maxCredits: undefined,
+        maxErrors: undefined,
+        maxDuration: undefined,
         requireStore: false,
       }),
-      cutOff(40, 90),
+      cutOff(105, 130),
     ).map(([one, fate]): Command[] => [
       {do: 'run', spec: {...one, input: 1, output: 1}, course: fine},
-      {do: 'store', cache: 'own', how: 'lock', seconds: 60},
-      {do: 'run', spec: {...one, input: 0}, course: {...fine, fate}},
+      {do: 'store', cache: 'own', how: 'lock', seconds: 200},
+      {do: 'run', spec: {...one, input: 0}, course: {...fine, latencyMs: 4_000, fate}},
     ]),
   );
 
