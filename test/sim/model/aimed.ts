@@ -91,6 +91,21 @@ export function aimed(
     true,
   );
 
+  /** Redis takes no writes for a while, in the middle of a fleet's calls. */
+  const refused = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, maxCredits: undefined}),
+      constantFrom('full' as const, 'readOnly' as const),
+      integer({min: 10, max: 250}),
+      constantFrom(1, 8),
+    ).map(([one, how, afterMs, seconds]): Command[] => [
+      {do: 'redis', how, afterMs, seconds},
+      {do: 'run', spec: one, course: {...fine, latencyMs: 40}},
+    ]),
+    true,
+  );
+
   /** The store is locked while a run, for minutes, saves what it has come to, and is then cut off. */
   const locked = night(
     integer({min: 20, max: 24}).map(count =>
@@ -129,5 +144,5 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, locked, aged);
+  return oneof(atLimit, doubted, limited, refused, locked, aged);
 }
