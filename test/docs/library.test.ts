@@ -1,6 +1,7 @@
-import {spawnSync} from 'node:child_process';
+import {execFile} from 'node:child_process';
 import {mkdirSync, readFileSync, symlinkSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 
@@ -38,22 +39,24 @@ function installed(): Sandbox {
   return sandbox;
 }
 
-function node({directory, home}: Sandbox, ...args: readonly string[]): string {
+/** What it prints. */
+async function node({directory, home}: Sandbox, ...args: readonly string[]): Promise<string> {
   const env = {PATH: process.env.PATH ?? '', HOME: home};
-  const {status, stdout, stderr} = spawnSync(process.execPath, args, {cwd: directory, env, encoding: 'utf8'});
-  if (status !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+  const ended = promisify(execFile)(process.execPath, args, {cwd: directory, env});
+  const {stdout} = await ended.catch(({stdout, stderr}) => {
+    throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+  });
   return stdout;
 }
 
-describe('docs/library.md', () => {
+// They wait for processes.
+describe.concurrent('docs/library.md', () => {
   test('every example has its output, and every section has one at most', () => {
     expect(examples).toHaveLength(text.split('\n```ts\n').length - 1);
     for (const {heading, printed} of examples) expect(printed, heading).not.toBe('');
   });
 
-  test('the examples compile for whoever installs the package, and print what stands under them', {
-    timeout: 60_000,
-  }, () => {
+  test('the examples compile for whoever installs the package, and print what stands under them', async () => {
     using sandbox = installed();
     for (const [index, {code}] of examples.entries()) sandbox.write(`src/${index}.ts`, code);
     const compilerOptions = {
@@ -65,14 +68,12 @@ describe('docs/library.md', () => {
       outDir: 'out',
     };
     sandbox.write('tsconfig.json', JSON.stringify({compilerOptions, include: ['src']}));
-    node(sandbox, `${root}node_modules/typescript/bin/tsc`);
+    await node(sandbox, `${root}node_modules/typescript/bin/tsc`);
     for (const [index, {heading, printed}] of examples.entries())
-      expect(node(sandbox, `out/${index}.js`), heading).toBe(printed);
+      expect(await node(sandbox, `out/${index}.js`), heading).toBe(printed);
   });
 
-  test('CommonJS has it by require, in JavaScript and in TypeScript of the settings that the page names', {
-    timeout: 60_000,
-  }, () => {
+  test('CommonJS has it by require, in JavaScript and in TypeScript of the settings that the page names', async () => {
     using sandbox = installed();
     sandbox.write('package.json', '{}');
     sandbox.write(
@@ -92,8 +93,8 @@ void (async () => {
     for (const module of [modules[0], modules.at(-1)]) {
       const resolution = module?.startsWith('node') === true ? [] : ['--moduleResolution', 'bundler'];
       const options = ['--module', module ?? '', ...resolution, '--outDir', `out-${module}`];
-      node(sandbox, `${root}node_modules/typescript/bin/tsc`, ...options, ...COMMONJS);
+      await node(sandbox, `${root}node_modules/typescript/bin/tsc`, ...options, ...COMMONJS);
     }
-    expect(node(sandbox, 'out-nodenext/main.js')).toBe('true\n');
+    expect(await node(sandbox, 'out-nodenext/main.js')).toBe('true\n');
   });
 });

@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {once} from 'node:events';
 import {gzipSync} from 'node:zlib';
-import {expect, test} from 'vitest';
+import {beforeAll, describe, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
 import {createSite, type Site} from '../jobs/site.ts';
 import {environmentOf} from '../support/command.ts';
@@ -42,9 +42,14 @@ test('there are ten recipes at least, each with its commands', () => {
   for (const recipe of recipes) expect(blocksOf(recipe, 'sh'), recipe).toHaveLength(1);
 });
 
-test('each recipe works as it stands', {timeout: 120_000}, async () => {
-  await using service = await startService();
-  for (const recipe of runnable) {
+describe.concurrent('works as it stands:', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+    return () => service.close();
+  });
+
+  test.each(runnable.map(recipe => [recipe.split('\n')[0] ?? '', recipe]))('%s', async (_, recipe) => {
     using site = createSite();
     writeLists(site);
     const [job = ''] = blocksOf(recipe, 'yaml');
@@ -52,5 +57,5 @@ test('each recipe works as it stands', {timeout: 120_000}, async () => {
     const [script = ''] = blocksOf(recipe, 'sh');
     const {code, printed} = await shell(site, service, script);
     expect([code, code === 0 ? '' : printed], recipe).toEqual([0, '']);
-  }
+  });
 });

@@ -72,6 +72,11 @@ export class World implements AsyncDisposable {
     return open;
   }
 
+  /** Whether runs have said this so far, in their logs or otherwise. */
+  hasSaid(text: string): boolean {
+    return this.#said.some(said => said.includes(text));
+  }
+
   /** Runs the list. */
   async run({flags = [], url = this.server.url, key = KEY, command = false}: RunSpec = {}): Promise<Ran> {
     const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: key};

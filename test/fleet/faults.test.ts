@@ -1,7 +1,7 @@
 import {beforeAll, describe, expect, test} from 'vitest';
 import {redisInstalled} from '../support/redis.ts';
 import type {FleetArena} from './fleet-arena.ts';
-import {calls, expectWhole, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
+import {expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 
 describe.skipIf(!redisInstalled)('a fleet, when', () => {
   let arena: FleetArena;
@@ -13,9 +13,10 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
 
   test('a worker is killed: what it had in hand is asked again, and nothing else', async () => {
     const second = await arena.worker();
-    const run = arena.run();
-    await calls(arena, 150);
+    const {run, letGo} = await heldRun(arena, 2);
     second.kill('SIGKILL');
+    await second.outcome;
+    await letGo();
     expect(await run.outcome).toMatchObject({code: 0});
     const {maybe} = await expectWhole(arena, IN_HAND);
     expect(maybe).toBeGreaterThan(0);
@@ -25,10 +26,10 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   test('the coordinator is killed and started again: it collects what was answered meanwhile', async () => {
     await arena.api.set({latency: LATENCY});
     await arena.api.reset();
-    const run = arena.run(['--force']);
-    await calls(arena, 150);
+    const {run, letGo} = await heldRun(arena, 1, ['--force']);
     run.kill('SIGKILL');
     await run.outcome;
+    await letGo();
     const again = await arena.run(['--force']).outcome;
     expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
     expect(arena.sandbox.summary('out.summary.json').resumed.times).toBe(1);

@@ -47,7 +47,7 @@ test.skipIf(!redisInstalled)(
     arena.sandbox.write('list.csv', listOf(20, 20));
     const run = arena.run();
     const waiting = () => arena.redis.client.llen('bulk-enrich:chunks:wait');
-    await expect.poll(waiting, {timeout: 10_000}).toBeGreaterThan(0);
+    await expect.poll(waiting, {timeout: 60_000}).toBeGreaterThan(0);
     await arena.redis.client.save();
     await arena.worker();
     expect(await run.outcome).toMatchObject({code: 0});
@@ -59,7 +59,7 @@ test.skipIf(!redisInstalled)(
     expect(await waiting()).toBeGreaterThan(0);
     const unfinished = async () =>
       (await waiting()) + (await arena.redis.client.llen('bulk-enrich:chunks:active'));
-    await expect.poll(unfinished, {timeout: 10_000}).toBe(0);
+    await expect.poll(unfinished, {timeout: 60_000}).toBe(0);
     expect(await arena.api.ledger()).toEqual(before);
   },
 );

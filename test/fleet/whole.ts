@@ -5,6 +5,8 @@ import {type FleetArena, type FleetArenaOptions, localOutput, openFleetArena} fr
 
 /** Values that a worker with 16 calls in flight has in hand at most: three chunks of eight. */
 export const IN_HAND = 24;
+/** Calls that such a worker has in flight at most. */
+const IN_FLIGHT = 16;
 /** Values that are out at most with two such workers. */
 export const OUT = 64;
 /** How long each answer takes, in milliseconds: time to kill somebody meanwhile. */
@@ -20,6 +22,18 @@ export async function openWithList(options: FleetArenaOptions = {}): Promise<Fle
 /** Waits until the service has been asked so often. */
 export async function calls(arena: FleetArena, count: number): Promise<void> {
   while ((await arena.api.ledger()).calls < count) await sleep(20);
+}
+
+/**
+ * Starts a run, and has the service answer no more once so many workers have calls in flight, in the middle of the list:
+ * however slow the machine is, who is killed then has something in hand.
+ * @returns the run, and what lets the service go on
+ */
+export async function heldRun(arena: FleetArena, workers: number, args: readonly string[] = []) {
+  await arena.api.set({hold: 150});
+  const run = arena.run(args);
+  await calls(arena, 150 + IN_FLIGHT * (workers - 1) + 1);
+  return {run, letGo: () => arena.api.set({hold: null})};
 }
 
 /** The output is a local run's, and at most so many values were asked for once more. */

@@ -4,7 +4,8 @@
 //   node api-process.mjs --key K [--port 0] [--latency MS] [--limit PER_SECOND] [--counters-only]
 //                        [--error RATE] [--seed N] [--faults 500,503,429,reset,cut] [--faults-per-value 2]
 //
-// GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error;
+// GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error,
+// hold (calls after so many are not answered until it is null);
 // POST /_reset begins new books, in which nothing was asked for.
 import {createServer} from 'node:http';
 import {parseArgs} from 'node:util';
@@ -29,7 +30,10 @@ const settings = {
   latency: Number(flags.latency),
   limit: flags.limit === undefined ? null : Number(flags.limit),
   error: Number(flags.error),
+  hold: null,
 };
+/** What waits for `hold` to be lifted. */
+const held = [];
 const faults = flags.faults.split(',');
 const seed = Number(flags.seed);
 const faultsPerValue = Number(flags['faults-per-value']);
@@ -140,8 +144,12 @@ function onCall(req, res, text) {
     books.charged++;
     books.credits += price(operation.name, body);
   }
-  if (settings.latency > 0) setTimeout(perform, settings.latency, res, kind, operation.name, body, attempt);
-  else perform(res, kind, operation.name, body, attempt);
+  const proceed = () => {
+    if (settings.latency > 0) setTimeout(perform, settings.latency, res, kind, operation.name, body, attempt);
+    else perform(res, kind, operation.name, body, attempt);
+  };
+  if (settings.hold !== null && books.calls > settings.hold) held.push(proceed);
+  else proceed();
 }
 
 function onControl(req, res, text) {
@@ -149,6 +157,7 @@ function onControl(req, res, text) {
   else if (req.url === '/_values') sendJson(res, 200, JSON.stringify(Object.fromEntries(calls)));
   else if (req.url === '/_set') {
     Object.assign(settings, JSON.parse(text));
+    if (settings.hold === null) for (const proceed of held.splice(0)) proceed();
     sendJson(res, 200, JSON.stringify(settings));
   } else if (req.url === '/_reset') {
     reset();

@@ -13,9 +13,11 @@ export interface ProcessSettings {
   readonly limit?: number | null;
   /** Share of the calls that fault, 0 to 1. */
   readonly error?: number;
+  /** Calls after so many of them wait for their answers until this is null. */
+  readonly hold?: number | null;
 }
 
-export interface ApiProcessOptions extends ProcessSettings {
+export interface ApiProcessOptions extends Omit<ProcessSettings, 'hold'> {
   readonly port?: number;
   readonly seed?: number;
   readonly faults?: readonly ProcessFault[];

@@ -1,28 +1,38 @@
 // npm run build: puts src and the embedded service's data together elsewhere, then that in dist's place at once, so that
-// a command that runs beside it, or another build, never meets half of one.
-import {execFileSync} from 'node:child_process';
-import {cpSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+// a command that runs beside it, or another build, never meets half of one. With --if-changed, only where dist was not
+// made of the same.
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {bundle} from './bundle.mjs';
 import {notices} from './notices.mjs';
+import {sourcesDigest} from './sources.mjs';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const made = `.dist-${process.pid}`;
 const before = `${made}-before`;
-const run = (...args) => execFileSync(process.execPath, args, {stdio: 'inherit'});
+const madeOf = sourcesDigest();
+const note = 'dist/sources.sha256';
+if (process.argv.includes('--if-changed') && existsSync(note) && readFileSync(note, 'utf8') === madeOf)
+  process.exit();
 
+const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', made];
+const compiled = once(spawn(process.execPath, tsc, {stdio: 'inherit'}), 'exit');
 try {
-  run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', made);
   // What the code reads stands beside it there too.
   cpSync('src', made, {recursive: true, filter: path => !path.endsWith('.ts')});
   await bundle(['service/data/pack'], made);
-  run(`${made}/service/data/pack.js`, 'dist/service/data');
+  execFileSync(process.execPath, [`${made}/service/data/pack.js`, 'dist/service/data'], {stdio: 'inherit'});
   for (const file of ['pack.js', 'pack-sets.csv']) rmSync(`${made}/service/data/${file}`);
   const bundled = await bundle(['cli/bin', 'index', 'client/threads/call-thread'], made);
   // For the bill of materials.
   writeFileSync(`${made}/bundled-packages.json`, JSON.stringify(bundled));
   const licences = readFileSync(`${made}/service/data/licences.txt`, 'utf8');
   writeFileSync(`${made}/third-party-notices.txt`, notices(bundled, licences));
+  const [code] = await compiled;
+  if (code !== 0) throw new Error(`tsc ended with ${code}`);
+  writeFileSync(`${made}/sources.sha256`, madeOf);
   for (let tries = 0; ; tries++) {
     moveAway();
     try {
@@ -34,6 +44,7 @@ try {
     }
   }
 } finally {
+  await compiled;
   for (const directory of [made, before]) rmSync(directory, {recursive: true, force: true});
 }
 

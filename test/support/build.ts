@@ -12,6 +12,6 @@ export function setup(): () => void {
   for (const kind of ['CACHE', 'CONFIG', 'STATE']) process.env[`XDG_${kind}_HOME`] = join(home, kind);
   // What is written from the sources, by `npm run schema`, may be what a build waits for.
   if (process.env.UNBUILT === undefined)
-    execFileSync('npm', ['run', '--silent', 'build'], {stdio: 'inherit'});
+    execFileSync('npm', ['run', '--silent', 'build', '--', '--if-changed'], {stdio: 'inherit'});
   return () => rmSync(home, {recursive: true, force: true});
 }
