@@ -1,7 +1,15 @@
 import {type LedgerEntry, outcomeOf} from './entry.ts';
 import {INTERRUPTED, saved, WAITING} from './ledger-file.ts';
 import type {Sqlite} from './sqlite.ts';
-import {beginningWith, emptyTally, type Spending, spendingOf, sumOf, type Tally} from './tally.ts';
+import {
+  beginningWith,
+  emptyTally,
+  type Spending,
+  spendingOf,
+  sumOf,
+  type Tally,
+  withAnswersAlone,
+} from './tally.ts';
 
 /** What attempts of this run that were given up have cost. */
 export interface Earlier {
@@ -48,12 +56,12 @@ export class GivenUp {
    * it begins with: with a fresh budget, none.
    */
   begin(tally: Tally, scope: string, freshBudget: boolean): Tally {
-    const {answers, doubts, forget, keepBooks, freshBooks, clear, setScope} = this.#sql;
+    const {answers, doubts, forget, keepBooks, clear, setScope} = this.#sql;
     answers.run(this.#scope);
     doubts.run(this.#scope);
     forget.run(this.#scope);
     keepBooks.run(this.#scope, JSON.stringify(tally));
-    if (freshBudget) freshBooks.run();
+    if (freshBudget) this.#forgetSpending();
     for (const each of clear) each.run();
     setScope.run(JSON.stringify(scope));
     this.#scope = scope;
@@ -80,6 +88,17 @@ export class GivenUp {
     }
     const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
     return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
+  }
+
+  /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
+  #forgetSpending(): void {
+    const {books, forget, keepBooks} = this.#sql;
+    for (const {scope, tally} of books.all()) {
+      if (scope === null) continue;
+      forget.run(String(scope));
+      keepBooks.run(null, String(tally));
+      keepBooks.run(String(scope), JSON.stringify(withAnswersAlone(saved<Tally>(tally))));
+    }
   }
 
   #count(): Earlier {
@@ -109,7 +128,6 @@ function statements(db: Sqlite) {
     find: db.query(['state', 'error', 'data', 'at'], 'FROM carried WHERE key = ? AND scope = ?'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
-    freshBooks: db.prepare('UPDATE given_up SET scope = NULL'),
     books: db.query(['scope', 'tally'], 'FROM given_up'),
     clear: ['lookup', 'meta'].map(table => db.prepare(`DELETE FROM ${table}`)),
     scope: db.query(['value'], "FROM meta WHERE name = 'scope'"),

@@ -115,6 +115,15 @@ export function beginningWith(tally: Tally): Tally {
   };
 }
 
+/** Books of nothing but which operations were answered. */
+export function withAnswersAlone({operations}: Tally): Tally {
+  const empty = emptyTally();
+  return {
+    ...empty,
+    operations: perOperation(name => ({...empty.operations[name], answered: operations[name].answered})),
+  };
+}
+
 /** One of the books, of all operations together. */
 export function totalOf({operations}: Tally, what: keyof OperationTally): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);

@@ -293,3 +293,20 @@ test('what no summary has told is told by the next one, over kills and fresh sta
     ledger.close();
   }
 });
+
+test('with a fresh budget it is still known where an operation was answered', async () => {
+  const ledger = open();
+  for (const scope of ['one', 'another']) {
+    ledger.restart(scope);
+    ledger.reserve([call(scope)]);
+    await ledger.record(answered(scope));
+  }
+  for (const scope of ['another', 'one']) {
+    ledger.restart(scope, true);
+    expect([scope, ledger.isAnswered('ip'), ledger.isAnswered('email')]).toEqual([scope, true, false]);
+    expect(ledger.earlier).toMatchObject({counted: {spent: 0, calls: 0}, notCounted: {spent: 2, calls: 2}});
+  }
+  ledger.restart('where nobody was asked');
+  expect(ledger.isAnswered('ip')).toBe(false);
+  ledger.close();
+});

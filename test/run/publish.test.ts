@@ -5,6 +5,7 @@ import fs, {
   readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -32,6 +33,7 @@ async function cutShort(stage: Stage, renames: number): Promise<string> {
   mkdirSync(state, {mode: 0o700});
   const record: PublishRecord = {
     output_path: stage.path('out.csv'),
+    rejects_path: stage.path('out.rejects.ndjson'),
     input: await digestFiles([stage.path('list.csv')]),
     output: await digestFiles([stage.path('out.csv')]),
     rejects: await digestFiles([stage.path('out.rejects.ndjson')]),
@@ -81,6 +83,19 @@ test('a file that is gone is exit 10; --restart asks for nothing that was answer
   expect((await stage.run({...settings, restart: true})).code).toBe(3);
   expect(stage.read('out.csv')).toBe(output);
   expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test('a publishing that was cut short is not completed where its rejects have another name', async () => {
+  await using stage = await openStage();
+  const output = await cutShort(stage, 1);
+  symlinkSync('out.csv', stage.path('link.csv'));
+  for (const others of [{rejects: stage.path('others.ndjson')}, {output: 'link.csv'}]) {
+    const refused = await stage.run({...settings, ...others});
+    expect(refused).toMatchObject({code: 10, summary: {reason: 'settings_changed'}});
+    expect(refused.message).toContain(`as ${stage.path('out.rejects.ndjson')}`);
+  }
+  expect((await stage.run(settings)).code).toBe(3);
+  expect(stage.read('out.csv')).toBe(output);
 });
 
 test("last night's publishing is completed, and does not stand for this night's input", async () => {

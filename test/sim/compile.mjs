@@ -13,6 +13,7 @@ const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   bullmq: FLEET,
   ioredis: FLEET,
+  'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };
 
 const inPlace = {

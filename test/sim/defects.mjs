@@ -1,5 +1,6 @@
 // node test/sim/defects.mjs [SEQUENCES] [WORDS]: puts defects back one at a time, and says which the machine finds.
 import {spawnSync} from 'node:child_process';
+import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {compile} from './compile.mjs';
 import {foundHere} from './defects/found-here.mjs';
@@ -12,10 +13,12 @@ const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 for (const {name, edits} of [...onceThere, ...foundHere, ...mutations].filter(one =>
   one.name.includes(words),
 )) {
-  const {file} = await compile('defect', edits);
+  // Several of these may be under way at once.
+  const {directory, file} = await compile(`defect-${process.pid}`, edits);
   const {stdout, stderr} = spawnSync(process.execPath, [play, file, 'once', `1+${sequences}`], {
     encoding: 'utf8',
   });
+  rmSync(directory, {recursive: true, force: true});
   const line = stdout.trim().split('\n').at(-1);
   const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};
   console.log(

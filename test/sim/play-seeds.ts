@@ -11,11 +11,25 @@ const script = fileURLToPath(new URL('play.mjs', import.meta.url));
 
 /** Plays these seeds and a few fresh ones; the first that breaks a promise is shrunk and told. */
 export async function expectNoViolation(first: number, count: number, fresh: number): Promise<void> {
-  const {directory, file} = await compile(`seeds-${process.pid}-${first}`);
+  const untried = Math.floor(Math.random() * 2 ** 31);
+  const parts = [`${first}+${count}`, `${untried}+${fresh}`];
+  await expectPlayed(`seeds-${first}`, 'shrink', ALONE === undefined ? parts : [`${ALONE}+1`]);
+}
+
+/** Plays all of these seeds, and says meanwhile how far it is and which break a promise. */
+export async function expectNoViolationOf(first: number, count: number): Promise<void> {
+  await expectPlayed('soak', 'soak', [`${first}+${count}`], text => process.stdout.write(text));
+}
+
+async function expectPlayed(
+  name: string,
+  how: 'shrink' | 'soak',
+  parts: readonly string[],
+  heard: (text: string) => void = () => {},
+): Promise<void> {
+  const {directory, file} = await compile(`${name}-${process.pid}`);
   try {
-    const untried = Math.floor(Math.random() * 2 ** 31);
-    const parts = [`${first}+${count}`, `${untried}+${fresh}`];
-    const {code, said} = await played([file, 'shrink', ...(ALONE === undefined ? parts : [`${ALONE}+1`])]);
+    const {code, said} = await played([file, how, ...parts], heard);
     if (code !== 0) expect.fail(said);
   } finally {
     rmSync(directory, {recursive: true, force: true});
@@ -23,10 +37,17 @@ export async function expectNoViolation(first: number, count: number, fresh: num
 }
 
 /** In a process of its own: what it puts in place of Node's is nobody else's there. */
-function played(given: readonly string[]): Promise<{code: number | null; said: string}> {
+function played(
+  given: readonly string[],
+  heard: (text: string) => void,
+): Promise<{code: number | null; said: string}> {
   const child = spawn(process.execPath, [script, ...given]);
   const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', text => said.push(String(text)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', data => {
+      said.push(String(data));
+      heard(String(data));
+    });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', code => resolve({code, said: said.join('')}));

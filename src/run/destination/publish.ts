@@ -13,11 +13,13 @@ const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
  * What is to be done, written before any of it is. Where files are and where they
- * go is the job's to say: the one path in it is compared, and never written to.
+ * go is the job's to say: the paths in it are compared, and never written to.
  */
 const publishRecord = z.object({
   /** Where the output goes, by which it is seen that the record is another job's. */
   output_path: z.string(),
+  /** Where rejects go; no earlier version wrote it. */
+  rejects_path: z.string().optional(),
   /** What was read: the same input need not be run again. */
   input: digest,
   output: digest.nullable(),
@@ -33,7 +35,7 @@ const publishRecord = z.object({
 
 export type PublishRecord = z.infer<typeof publishRecord>;
 
-export type PublishFacts = Omit<PublishRecord, 'output_path' | 'token'>;
+export type PublishFacts = Omit<PublishRecord, 'output_path' | 'rejects_path' | 'token'>;
 
 /** Which of the written files goes to the output's place. */
 type OutputPart = Exclude<PartialName, 'rejects'>;
@@ -75,7 +77,8 @@ export function publish(
   facts: PublishFacts,
   written: OutputPart = 'output',
 ): void {
-  const record = {...facts, output_path: output, token: randomBytes(8).toString('hex')};
+  const token = randomBytes(8).toString('hex');
+  const record = {...facts, output_path: output, rejects_path: files.places.rejects, token};
   orFailed(() => {
     const waiting = placed(files, output, record, written);
     for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
@@ -86,7 +89,10 @@ export function publish(
 }
 
 /** The record of a publishing to `output` that a crash cut short; undefined where there was none. Throws StateError. */
-export function unfinishedPublishing({directory}: RunFiles, output: string): PublishRecord | undefined {
+export function unfinishedPublishing(
+  {directory, places}: RunFiles,
+  output: string,
+): PublishRecord | undefined {
   const path = join(directory, RECORD);
   if (!existsSync(path)) return undefined;
   let record: PublishRecord;
@@ -99,11 +105,19 @@ export function unfinishedPublishing({directory}: RunFiles, output: string): Pub
       {cause: error},
     );
   }
-  if (record.output_path === output) return record;
-  throw new StateError(
-    'settings_changed',
-    `The unfinished run in ${directory} was putting ${record.output_path} in place. Run the command for that, or give this one another --state.`,
-  );
+  const {output_path, rejects_path} = record;
+  if (output_path !== output)
+    throw new StateError(
+      'settings_changed',
+      `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
+    );
+  // By a link to the output, or with another --rejects, they would be looked for where they never were.
+  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== places.rejects)
+    throw new StateError(
+      'settings_changed',
+      `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,
+    );
+  return record;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   ageOf,
   type Check,
   callsInLedger,
+  DAY_MS,
   grouped,
   keyOfValue,
   runsOfLedger,
@@ -46,6 +47,33 @@ const paced: Check = {
         if (sent > most) return `${sent} in the second until ${sentMs}`;
       }
     return undefined;
+  },
+};
+
+const pacedTogether: Check = {
+  promise: "In no second are more calls sent than an account's rate allows, by all of its runs together.",
+  broken({run, service, accountRate}) {
+    const isOfAccount = ({spec}: Pick<Call, 'spec'>) => spec.endpoint === 0 && spec.account === 0;
+    if (accountRate === undefined || !isOfAccount(run) || run.healed) return undefined;
+    const ours = service.calls.filter(isOfAccount);
+    for (const {sentMs} of run.calls) {
+      const sent = ours.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - 1_000).length;
+      if (sent > accountRate) return `${sent} in the second until ${sentMs}`;
+    }
+    return undefined;
+  },
+};
+
+/** What a turn of the loop may take, and a timer be late. */
+const LATE_MS = 200;
+
+const punctual: Check = {
+  promise: 'After the time that --until says nothing is sent.',
+  broken({run}) {
+    if (!run.spec.untilMidnight) return undefined;
+    const midnight = (Math.floor(run.startedAt / DAY_MS) + 1) * DAY_MS;
+    const late = run.calls.filter(({sentAt}) => sentAt > midnight + LATE_MS);
+    return late.length > 0 ? `${late.length} calls, such as ${showCall(late[0] as Call)}` : undefined;
   },
 };
 
@@ -246,6 +274,8 @@ const ofOneProcess = (check: Check): Check => ({
 export const callChecks: readonly Check[] = [
   within,
   paced,
+  pacedTogether,
+  punctual,
   once,
   resent,
   known,

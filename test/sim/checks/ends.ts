@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
-import {type Check, keyOfValue, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+import {type Check, keyOfValue, rowsIn, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
 
 const noFault: Check = {
   promise: 'No run ends with an internal error.',
@@ -22,10 +22,8 @@ const silent: Check = {
 const refused: Check = {
   promise:
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
-  broken({run, runs, service, storedBefore}: Scene) {
+  broken({run, service, storedBefore}: Scene) {
     if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
-    // With its budget, what a ledger has answered is forgotten as well.
-    const isForgotten = runs.some(one => one.ledger === run.ledger && one.spec.freshBudget);
     const operation = /first \d+ (\w+) calls/.exec(run.message)?.[1];
     const scope = scopeOfSpec(run.spec);
     // What is heard once it has stopped comes too late.
@@ -37,7 +35,7 @@ const refused: Check = {
         call.toldOrder < last &&
         call.operation === operation &&
         scopeOfCall(call) === scope &&
-        ((call.ledger === run.ledger && call.recorded && !isForgotten) ||
+        ((call.ledger === run.ledger && call.recorded) ||
           (run.storeIsSound && storedBefore.has(`${keyOfValue(call.operation, call.value)} ${scope}`))),
     );
     return known === undefined ? undefined : `#${known.number} was answered: ${run.message}`;
@@ -98,7 +96,7 @@ const keptAttempt: Check = {
 /** Errors that are about what has been changed since, or has been done to the state, and not about the run. */
 const FOR_THE_USER: readonly string[] = [
   ...['output_exists', 'same_file', 'settings_changed', 'input_changed', 'state_version', 'state_damaged'],
-  ...['rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
+  ...['stale_stdin', 'rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
 ];
 
 /** What a run comes to that nothing is in the way of any more. */
@@ -114,7 +112,9 @@ const untorn: Check = {
   broken({run, runs}) {
     const code = run.error?.code ?? run.stop;
     // Over an output that a run with another state has replaced since, no publishing can be completed.
-    const others = runs.some(({spec}) => spec.output === run.spec.output && spec.state !== run.spec.state);
+    const others = runs.some(
+      ({spec}) => outputPath(spec) === outputPath(run.spec) && spec.state !== run.spec.state,
+    );
     if (code === 'publish_lost' && others) return undefined;
     return code === 'partial_short' || code === 'publish_lost' ? run.message : undefined;
   },
@@ -127,7 +127,7 @@ const told: Check = {
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
-    const rows = output === undefined ? 0 : output.toString().split('\n').length - 2;
+    const rows = output === undefined ? 0 : rowsIn(output);
     // One beside it may have replaced the output since.
     const others = runs.some(
       one => one !== run && one.before === run.before && outputPath(one.spec) === outputPath(spec),

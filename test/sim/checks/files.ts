@@ -1,29 +1,30 @@
 import {dirname, relative} from 'node:path';
-import {statePath} from '../model/places.ts';
+import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import type {Check} from './scene.ts';
 
 const untouched: Check = {
-  promise: 'The input is never changed.',
+  promise: 'The input is never changed, and links stay links.',
   broken({run, inputs}) {
     for (const [path, text] of inputs)
       if (run.after.get(path)?.toString() !== text) return `${path} is not what it was`;
-    return undefined;
+    const gone = [...links].find(([path, target]) => run.after.get(path)?.toString() !== target);
+    return gone && `${gone[0]} is no link to ${gone[1]} any more`;
   },
 };
 
 /** Where a job may leave something, seen from the simulation's root. */
 const PLACES = [
-  /^work\/list\d\.csv$/,
-  /^work\/out\d\.csv$/,
-  /^work\/out\d(\.csv)?\.(summary\.json|rejects\.ndjson)$/,
-  /^work\/(out\d\.csv\.run|state\d)\/[\w.-]+$/,
+  /^work\/(list|link)\d\.csv$/,
+  /^work\/(out|to)\d\.csv(\.gz)?$/,
+  /^work\/(out|to)\d(\.csv(\.gz)?)?\.(summary\.json|rejects\.ndjson)$/,
+  /^work\/(out\d\.csv(\.gz)?\.run|state\d)\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
 ];
 /** What was on its way to its place when its run was killed. */
-const ON_ITS_WAY = /^work\/\.out\d(\.csv)?(\.summary\.json|\.rejects\.ndjson)?\.[0-9a-f]{16}$/;
+const ON_ITS_WAY = /^work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson)?\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",

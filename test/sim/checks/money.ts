@@ -1,4 +1,5 @@
 import type {Summary} from '../../../src/report/summary.ts';
+import {outputName, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   type Check,
@@ -11,6 +12,7 @@ import {
   type Scene,
   scopeOfCall,
   scopeOfSpec,
+  textOf,
 } from './scene.ts';
 
 /** The books of the run's own ledger; undefined where it told of none, or where some of it could not be read. */
@@ -58,6 +60,7 @@ const plain: Check = {
   },
 };
 
+const EMPTY = Buffer.alloc(0);
 const NOTHING = {spent: 0, maybe_spent: 0};
 const NONE = {...NOTHING, earlier: {counted: NOTHING, not_counted: NOTHING}};
 
@@ -105,7 +108,7 @@ const limitedByDay: Check = {
     if (perDay === undefined) return undefined;
     const output = run.job?.output.name;
     const ours = service.calls.filter(
-      ({spec, charged}) => charged && spec.perDay !== undefined && spec.output === run.spec.output,
+      ({spec, charged}) => charged && spec.perDay !== undefined && outputName(spec) === outputName(run.spec),
     );
     const days = new Set(
       run.calls.filter(({charged}) => charged).map(({sentAt}) => Math.floor(sentAt / DAY_MS)),
@@ -136,11 +139,11 @@ const limitedByAccount: Check = {
 
 /** Whether this session alone has left values out at its limit; where old answers serve, new ones are asked for by half of it. */
 function skipsForBudget({run, runs}: Scene): boolean {
-  const {spec, summary, job, after} = run;
+  const {spec, summary, after} = run;
   if (!spec.publishesAtLimit || spec.stale || summary?.resumed.times !== 0 || !run.isAlone) return false;
   const isFirst = !runs.some(one => one !== run && one.ledger === run.ledger);
   return (
-    isFirst && run.stop === undefined && /skipped.*budget/.test(String(after.get(job?.output.name ?? '')))
+    isFirst && run.stop === undefined && /skipped.*budget/.test(textOf(after.get(outputPath(spec)) ?? EMPTY))
   );
 }
 

@@ -1,9 +1,9 @@
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {outputPath} from '../model/places.ts';
+import {HEADER, outputPath} from '../model/places.ts';
 import {type Call, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, DAY_MS, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+import {ageOf, type Check, DAY_MS, rowsIn, type Scene, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -31,7 +31,7 @@ const whole: Check = {
     if (after === undefined)
       return before === undefined && said === undefined ? undefined : 'there is no output';
     if (!isNew && (said === undefined || run.stop !== undefined)) return undefined;
-    const text = after.toString();
+    const text = textOf(after);
     const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));
     return faults.includes(undefined) ? undefined : faults.join(' | ');
   },
@@ -49,8 +49,7 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
 
 /** What is wrong with an output as that of a run; undefined where nothing is. */
 function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
-  const [header = '', ...lines] = text.split('\n').slice(0, -1);
-  const names = header.split(',');
+  const lines = readRows(text, run.spec);
   const rows = run.input
     .split('\n')
     .slice(1, -1)
@@ -60,9 +59,9 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   const serials = new Map<string, string>();
   for (const [index, line] of lines.entries()) {
     const row = rows[index] ?? '';
-    if (!line.startsWith(`${row},`)) return `run ${run.nth}: "${line}" is not of "${row}"`;
-    const cells = line.split(',');
-    const cell = (name: string) => cells[names.indexOf(name)];
+    if (HEADER.map(line).join() !== row)
+      return `run ${run.nth}: "${HEADER.map(line).join()}" is not of "${row}"`;
+    const cell = line;
     for (const name of targetsOf(run.spec)) {
       const value = row.split(',')[targets[name].column] ?? '';
       const {prefix} = targets[name];
@@ -83,6 +82,30 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
     }
   }
   return undefined;
+}
+
+/** A row's cells by their names, however the output is written. */
+type OutputRow = (name: string) => string | undefined;
+
+function readRows(text: string, {ndjson}: RunSpec): OutputRow[] {
+  const lines = text.split('\n').slice(0, -1);
+  if (ndjson) return lines.map(objectOf);
+  const [header = '', ...others] = lines;
+  const names = header.split(',');
+  if (names.slice(0, HEADER.length).join() !== HEADER.join()) return [];
+  return others.map(line => {
+    const cells = line.split(',');
+    return name => cells[names.indexOf(name)];
+  });
+}
+
+function objectOf(line: string): OutputRow {
+  try {
+    const row = JSON.parse(line) as Record<string, unknown>;
+    return name => (row[name] === null || row[name] === undefined ? undefined : String(row[name]));
+  } catch {
+    return () => undefined;
+  }
 }
 
 interface Result {
@@ -189,7 +212,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
     budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
-    deadline: (one: RunSpec) => one.maxDuration !== undefined,
+    deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
     outage: () => true,
     offline: (one: RunSpec) => one.offline === true,
   };
@@ -218,7 +241,7 @@ const accounted: Check = {
     const told = JSON.parse(summary.toString());
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
-    const rows = output.toString().split('\n').length - 2;
+    const rows = rowsIn(output);
     return told.rows.written === rows
       ? undefined
       : `it tells of ${told.rows.written} rows, and there are ${rows}`;

@@ -1,3 +1,4 @@
+import {gunzipSync} from 'node:zlib';
 import {lookupOf} from '../../../src/ledger/lookup.ts';
 import {scopeKey} from '../../../src/ledger/store/store-file.ts';
 import type {Operation} from '../../../src/operations/table.ts';
@@ -19,6 +20,8 @@ export interface Scene {
   readonly lostState: boolean;
   /** Most credits a day of the first account at the first endpoint. */
   readonly accountPerDay: number | undefined;
+  /** Most calls a second of it. */
+  readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
 }
@@ -27,6 +30,24 @@ export interface Scene {
 export interface Check {
   readonly promise: string;
   readonly broken: (scene: Scene) => string | undefined;
+}
+
+/** The text of an output, compressed or not; what is cut off is as good as none. */
+export function textOf(output: Buffer): string {
+  if (!output.subarray(0, GZIP.length).equals(GZIP)) return output.toString();
+  try {
+    return gunzipSync(output).toString();
+  } catch {
+    return '\0';
+  }
+}
+
+const GZIP = Buffer.from('1f8b', 'hex');
+
+/** How many rows an output has: below a header, unless they are objects, of which there may be none. */
+export function rowsIn(output: Buffer): number {
+  const text = textOf(output);
+  return text.split('\n').length - (text === '' || text.startsWith('{') ? 1 : 2);
 }
 
 const HOUR_MS = 3_600_000;

@@ -105,4 +105,8 @@ export const mutations = [
     name: 'ledger: a call that is found with the fleet is not held against the limit',
     edits: [['src/ledger/ledger.ts', '    this.budget.hold(booked.cost);\n', '']],
   },
+  {
+    name: 'run: what was put in place is not there for sure when its state goes',
+    edits: [['src/run/destination/publish.ts', '  syncPath(dirname(record.output_path));\n}', '}']],
+  },
 ];

@@ -37,12 +37,21 @@ export interface RunSpec {
   readonly requireStore: boolean;
   readonly maxErrors?: number | undefined;
   readonly maxDuration?: string | undefined;
+  /** Whether nothing is asked after midnight, by UTC. */
+  readonly untilMidnight?: true | undefined;
   readonly where: boolean;
   /** Whether an answer past its age serves where nobody can be asked, and whether nobody is to be. */
   readonly stale: boolean;
   readonly offline?: true | undefined;
   /** Whether workers make its calls. */
   readonly fleet?: true | undefined;
+  /** Whether the input is piped into it. */
+  readonly stdin: boolean;
+  /** Whether it names input and output by links to them. */
+  readonly linked: boolean;
+  /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
+  readonly packed: boolean;
+  readonly ndjson: boolean;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
@@ -96,4 +105,6 @@ export interface Sequence {
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */
   readonly accountPerDay?: number | undefined;
+  /** Most calls a second of it, of all processes together. */
+  readonly accountRate?: number | undefined;
 }

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {ROOT} from '../world/patched-fs.ts';
-import type {InputRow, RunSpec} from './commands.ts';
+import type {InputRow, RunSpec, Sequence} from './commands.ts';
 
 /** Where everything is, and what it is called. */
 
@@ -20,13 +20,39 @@ export const directories = [
 export const accountPath = join(ACCOUNTS, 'first.yaml');
 
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
+const inputLink = (input: number) => join(WORK, `link${input}.csv`);
 const cachePath = (cache: 'own' | 'other') =>
   cache === 'own' ? join(XDG_CACHE, 'bulk-enrich') : join(HOME, 'other-cache');
 export const storePath = (cache: 'own' | 'other') => join(cachePath(cache), 'answers.db');
 
-export function outputPath({output, clash, input}: RunSpec): string {
-  return clash === 'output' ? inputPath(input) : join(WORK, `out${output}.csv`);
+export function outputPath({output, clash, input, packed}: RunSpec): string {
+  return clash === 'output' ? inputPath(input) : outputFile('out', output, packed);
 }
+
+/** As the command names it: by a link, at times. */
+export function outputName(spec: RunSpec): string {
+  return spec.linked && spec.clash === undefined
+    ? outputFile('to', spec.output, spec.packed)
+    : outputPath(spec);
+}
+
+/** As the command names it; what is named twice is a file. */
+export function inputName({input, clash, linked, stdin}: RunSpec): string {
+  if (clash !== undefined) return inputPath(input);
+  if (stdin) return '-';
+  return linked ? inputLink(input) : inputPath(input);
+}
+
+const outputFile = (stem: string, output: number, packed: boolean) =>
+  join(WORK, `${stem}${output}.csv${packed ? '.gz' : ''}`);
+
+/** What links there are, and where they lead. */
+export const links: ReadonlyMap<string, string> = new Map(
+  [0, 1].flatMap(n => [
+    [inputLink(n), inputPath(n)] as const,
+    ...[false, true].map(packed => [outputFile('to', n, packed), outputFile('out', n, packed)] as const),
+  ]),
+);
 
 export function statePath(spec: RunSpec): string {
   return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
@@ -70,7 +96,7 @@ function cellsOf({ip, email, token, broken}: InputRow, id: number): string[] {
   return broken === true ? [...cells, 'one too many'] : cells;
 }
 
-const HEADER = ['id', 'ip', 'email', 'token'];
+export const HEADER = ['id', 'ip', 'email', 'token'];
 
 export function inputText(rows: readonly InputRow[]): string {
   return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]
@@ -78,8 +104,15 @@ export function inputText(rows: readonly InputRow[]): string {
     .join('');
 }
 
-export function accountText(perDay: number): string {
-  return `endpoint: ${endpoints[0]}\naccount: default\nmax_credits_per_day: ${perDay}\n`;
+export function accountText({
+  accountPerDay,
+  accountRate,
+}: Pick<Sequence, 'accountPerDay' | 'accountRate'>): string {
+  const limits = [
+    ...(accountPerDay === undefined ? [] : [`max_credits_per_day: ${accountPerDay}`]),
+    ...(accountRate === undefined ? [] : [`rate: ${accountRate}/s`]),
+  ];
+  return [`endpoint: ${endpoints[0]}`, 'account: default', ...limits].join('\n');
 }
 
 export const REDIS_URL = 'redis://queue.example.com';
@@ -108,6 +141,8 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.perDay !== undefined && {maxCreditsPerDay: spec.perDay}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.maxDuration !== undefined && {maxDuration: spec.maxDuration}),
+    ...(spec.untilMidnight && {until: '00:00 UTC'}),
+    ...(spec.ndjson && {outputFormat: 'ndjson', flatten: true}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),
     ...(spec.stale && {stale: '30d'}),

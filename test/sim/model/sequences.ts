@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
+import {aimed} from './aimed.ts';
 import type {Command, Course, RunSpec, Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
@@ -102,9 +103,14 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
   maxDuration: sometimes(constantFrom('1s', '5s'), 12),
+  untilMidnight: sometimes(constant(true as const), 8),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),
+  stdin: mostly(false, false, true),
+  linked: mostly(false, true),
+  packed: mostly(false, true),
+  ndjson: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
@@ -198,6 +204,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   ),
   commands: someOf(command, 2),
   accountPerDay: sometimes(integer({min: 1, max: 15}), 8),
+  accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });
 
@@ -303,4 +310,5 @@ export const sequence: fc.Arbitrary<Sequence> = oneof(
   {weight: 6, arbitrary: alone},
   {weight: 2, arbitrary: night},
   {weight: 2, arbitrary: together},
+  {weight: 2, arbitrary: aimed(spec, rows)},
 );

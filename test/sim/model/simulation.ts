@@ -10,7 +10,16 @@ import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
 import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 import {type Ended, type Snapshot, saidBy} from './ended.ts';
-import {accountPath, accountText, directories, inputPath, inputText, statePath, storePath} from './places.ts';
+import {
+  accountPath,
+  accountText,
+  directories,
+  inputPath,
+  inputText,
+  links,
+  statePath,
+  storePath,
+} from './places.ts';
 import {type Report, runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
@@ -34,15 +43,17 @@ export class Simulation {
   /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
   lostState = false;
   readonly accountPerDay: number | undefined;
+  readonly accountRate: number | undefined;
   #healing = false;
   /** Stores that were out of order at any time since the last command. */
   readonly #unsound = new Set<string>();
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
 
-  constructor(seed: number, {inputs, fleet, accountPerDay}: Omit<Sequence, 'commands'>) {
+  constructor(seed: number, {inputs, fleet, accountPerDay, accountRate}: Omit<Sequence, 'commands'>) {
     this.#isFleet = fleet;
     this.accountPerDay = accountPerDay;
+    this.accountRate = accountRate;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
     this.service = new Service(this.world);
@@ -57,8 +68,9 @@ export class Simulation {
     });
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
-    if (accountPerDay !== undefined)
-      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(accountPerDay));
+    for (const [path, target] of links) this.disk.links.set(path, target);
+    if (accountPerDay !== undefined || accountRate !== undefined)
+      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText({accountPerDay, accountRate}));
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
@@ -107,7 +119,13 @@ export class Simulation {
   async heal(): Promise<Ended | undefined> {
     if (this.#last === undefined) return undefined;
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
-    const free = {...spec, perDay: undefined, maxErrors: undefined, maxDuration: undefined};
+    const free = {
+      ...spec,
+      perDay: undefined,
+      maxErrors: undefined,
+      maxDuration: undefined,
+      untilMidnight: undefined,
+    };
     this.#healing = true;
     this.world.stall(120_000);
     for (const worker of this.#workers) worker.fate = undefined;
@@ -123,7 +141,12 @@ export class Simulation {
   }
 
   #snapshot(): Snapshot {
-    return new Map([...this.disk.files].map(([path, {data}]) => [path, isDatabase(path) ? NOTHING : data]));
+    const {files, links} = this.disk;
+    const dataOf = (path: string, {data}: Inode) => (isDatabase(path) ? NOTHING : data);
+    return new Map([
+      ...[...links].map(([path, target]) => [path, Buffer.from(target)] as const),
+      ...[...files].map(([path, inode]) => [path, dataOf(path, inode)] as const),
+    ]);
   }
 
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
@@ -148,11 +171,11 @@ export class Simulation {
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
       });
-      const main = () => runCommand(spec, asker, this.service, this.world, report);
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
       const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
+      const main = () => runCommand(spec, input, asker, this.service, this.world, report);
       return {
         spec,
         course,

@@ -9,7 +9,7 @@ import {Stopper} from '../../../src/run/stop.ts';
 import type {Asker, Service} from '../world/service.ts';
 import type {World} from '../world/world.ts';
 import type {RunSpec} from './commands.ts';
-import {environmentOf, inputPath, outputPath, settingsOf} from './places.ts';
+import {environmentOf, inputName, outputName, settingsOf} from './places.ts';
 
 const log = pino({level: 'silent'});
 
@@ -38,6 +38,7 @@ export interface Report {
 /** The command, as `bulk-enrich run` would be called with these settings. */
 export async function runCommand(
   spec: RunSpec,
+  input: string,
   asker: Asker,
   service: Service,
   world: World,
@@ -55,7 +56,7 @@ export async function runCommand(
     const given = settingsOf(spec);
     const env = environmentOf(spec);
     const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
-    const files = {inputs: [inputPath(spec.input)], output: outputPath(spec)};
+    const files = {inputs: [inputName(spec)], output: outputName(spec)};
     const job = resolveJob(
       {...files, settings, fromFile: spec.fromFile, placeOf: placeIn(undefined, given)},
       env,
@@ -66,7 +67,7 @@ export async function runCommand(
       job,
       {
         env,
-        stdin: Readable.from([]),
+        stdin: Readable.from([Buffer.from(input)]),
         stdout: new PassThrough(),
         now: () => world.wallMs,
         random: world.random,

@@ -42,6 +42,7 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     storedNow: stored.copyOf(store),
     lostState: simulation.lostState,
     accountPerDay: simulation.accountPerDay,
+    accountRate: simulation.accountRate,
     inputs: simulation.inputTexts(),
   };
 }

@@ -34,6 +34,8 @@ export function isDatabase(path: string): boolean {
 export class Disk {
   readonly files = new Map<string, Inode>();
   readonly directories = new Map<string, number>();
+  /** What leads to another path; their owner has made them, and nothing is lost of them. */
+  readonly links = new Map<string, string>();
   #durable = new Map<string, Inode>();
   #pending: Pending[] = [];
   #inodes = 1_000;
@@ -55,6 +57,7 @@ export class Disk {
   }
 
   remove(path: string): void {
+    if (this.links.delete(path)) return;
     this.files.delete(path);
     this.#change([path], durable => durable.delete(path));
   }
@@ -62,6 +65,7 @@ export class Disk {
   rename(from: string, to: string): void {
     const inode = this.files.get(from);
     if (inode === undefined) return;
+    this.links.delete(to);
     this.files.delete(from);
     this.files.set(to, inode);
     this.#change([from, to], durable => {

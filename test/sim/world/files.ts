@@ -43,19 +43,33 @@ export class Files {
     return typeof fd === 'number' && fd >= FIRST_FD;
   }
 
+  /** Where a path leads. */
+  #at(path: string): string {
+    const full = plain(path);
+    return this.#disk.links.get(full) ?? full;
+  }
+
+  link(path: string): string | undefined {
+    return this.#disk.links.get(plain(path));
+  }
+
+  linkStat(): unknown {
+    return {uid: this.#disk.uid, isSymbolicLink: () => true};
+  }
+
   exists(path: string): boolean {
-    return this.#disk.exists(plain(path));
+    return this.#disk.exists(this.#at(path));
   }
 
   inode(path: string): Inode {
-    const inode = this.#disk.files.get(plain(path));
+    const inode = this.#disk.files.get(this.#at(path));
     if (inode === undefined)
       throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
     return inode;
   }
 
   stat(path: string, {throwIfNoEntry = true, bigint = false} = {}): unknown {
-    const full = plain(path);
+    const full = this.#at(path);
     const inode = this.#disk.files.get(full);
     if (inode !== undefined) return statOf(inode, bigint);
     const directory = this.#disk.directories.get(full);
@@ -65,7 +79,7 @@ export class Files {
   }
 
   open(path: string, flags: string | number, mode = 0o666): number {
-    const full = plain(path);
+    const full = this.#at(path);
     const {creates, exclusive, truncates} = meaningOf(flags);
     const found = this.#disk.files.get(full);
     if (found !== undefined && exclusive) throw failure('EEXIST', path);
@@ -148,7 +162,7 @@ export class Files {
   remove(path: string, {force = false} = {}): void {
     const full = plain(path);
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
-    if (this.#disk.files.has(full))
+    if (this.#disk.files.has(full) || this.#disk.links.has(full))
       this.#world.step(
         () => `remove ${shown(full)}`,
         () => this.#disk.remove(full),
@@ -183,7 +197,7 @@ export class Files {
 
   realPath(path: string): string {
     if (!this.exists(path)) throw failure('ENOENT', path);
-    return plain(path);
+    return this.#at(path);
   }
 
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number | null): number {

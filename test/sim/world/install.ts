@@ -32,7 +32,7 @@ export const SimulatedDatabase = new Proxy(RealDatabase, {
 export function install(world: World, files: Files, databases: Databases, server: RedisServer): () => void {
   active = databases;
   redis = server;
-  const undo = [patchFs(files, world), patchTime(world), patchLuck(world)];
+  const undo = [patchFs(files, world), patchTime(world), patchLuck(world), patchProcess(world)];
   return () => {
     active = undefined;
     redis = undefined;
@@ -71,6 +71,23 @@ function patchTime(world: World): () => void {
     performance.now = realNow;
     timers.setTimeout = sleep;
     syncBuiltinESMExports();
+  };
+}
+
+/** Who it is, who else is there, and the machine's clock. */
+function patchProcess(world: World): () => void {
+  const real = {pid: process.pid, kill: process.kill, bigint: process.hrtime.bigint};
+  const pidIs = (get: () => number) => Object.defineProperty(process, 'pid', {get, configurable: true});
+  pidIs(() => world.current?.pid ?? real.pid);
+  process.kill = pid => {
+    if (!world.isAlive(pid)) throw Object.assign(new Error('ESRCH'), {code: 'ESRCH'});
+    return true;
+  };
+  process.hrtime.bigint = () => BigInt(Math.round(world.steadyMs * 1e6));
+  return () => {
+    pidIs(() => real.pid);
+    process.kill = real.kill;
+    process.hrtime.bigint = real.bigint;
   };
 }
 

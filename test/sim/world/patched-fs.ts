@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
-import {Readable} from 'node:stream';
+import {Readable, Writable} from 'node:stream';
 import type {Inode} from './disk.ts';
 import {type Files, failure, plain} from './files.ts';
 import type {World} from './world.ts';
@@ -40,7 +40,9 @@ export function patchFs(files: Files, world: World): () => void {
 
   replace(fs, 'existsSync', (path: string) => files.exists(path));
   replace(fs, 'statSync', (path: string, options?: object) => files.stat(path, options));
-  replace(fs, 'lstatSync', (path: string, options?: object) => files.stat(path, options));
+  replace(fs, 'lstatSync', (path: string, options?: object) =>
+    files.link(path) === undefined ? files.stat(path, options) : files.linkStat(),
+  );
   replace(fs, 'accessSync', (path: string) => void files.stat(path));
   replace(fs, 'readFileSync', (path: string, how?: string | {encoding?: string}) => {
     const {data} = files.inode(path);
@@ -83,17 +85,35 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
   replace(fs, 'readdirSync', (path: string) => files.names(path));
   replace(fs, 'readlinkSync', (path: string) => {
+    const target = files.link(path);
+    if (target !== undefined) return target;
     throw failure(files.exists(path) ? 'EINVAL' : 'ENOENT', path);
   });
   replace(fs, 'statfsSync', () => ({type: 0}));
   replace(fs.realpathSync, 'native', (path: string) => files.realPath(path));
-  replace(fs, 'createReadStream', (path: string) =>
-    Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)),
-  );
   const later = <T>(work: () => T): Promise<T> =>
     new Promise((done, fail) => {
       world.poll(world.random() * MOST_IO_MS, () => attempt(work, done, fail));
     });
+  replace(fs, 'createWriteStream', (path: string, {flags, mode}: {flags: string; mode: number}) => {
+    const opened = later(() => files.open(path, flags, mode));
+    const whenOpen = (work: (fd: number) => void) => async (done: (error?: Error | null) => void) => {
+      try {
+        const fd = await opened;
+        await later(() => work(fd));
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    return new Writable({
+      write: (chunk: Buffer, _, done) => void whenOpen(fd => files.write(fd, chunk))(done),
+      final: done => void whenOpen(fd => files.close(fd))(done),
+    });
+  });
+  replace(fs, 'createReadStream', (path: string) =>
+    Readable.from([Buffer.from(files.inode(path).data)].filter(({length}) => length > 0)),
+  );
   replace(promises, 'stat', (path: string) => later(() => files.stat(path)));
   replace(promises, 'open', (path: string, flags: string | number, mode?: number) =>
     later(() => new Handle(files, later, files.open(path, flags, mode), path)),

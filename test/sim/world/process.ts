@@ -24,6 +24,8 @@ export class Process {
   onTerm: () => void = () => {};
   /** The ledger that it has opened last. */
   ledger: Inode | undefined;
+  /** By which others know it, from its beginning on. */
+  pid = 0;
   alive = true;
   killed = false;
   steps = 0;

@@ -8,6 +8,7 @@ const START_MS = Date.UTC(2026, 2, 10, 8);
 /** So many events are more than any run needs: it goes in circles. */
 const MOST_EVENTS = 60_000;
 const PATIENT_TURNS = 100;
+const FIRST_PID = 1_000;
 
 /** How long a turn of a process's loop may take, in milliseconds: mostly nothing to speak of, at times longer than a call. */
 const TURN_MS = {usual: 4, long: 40};
@@ -26,6 +27,7 @@ export class World {
   /** How many events have been fired. */
   fired = 0;
   #running = new Set<Process>();
+  readonly #begun: Process[] = [];
   #steadyMs = 0;
   /** How far the computer's clock is from the steady one. */
   #clockMs = START_MS;
@@ -47,6 +49,16 @@ export class World {
 
   get wallMs(): number {
     return Math.floor(this.#clockMs + this.#steadyMs);
+  }
+
+  /** Whether a process of this number is there still. */
+  isAlive(pid: number): boolean {
+    return this.#begun[pid - FIRST_PID]?.alive === true;
+  }
+
+  #begin(process: Process): void {
+    process.pid = FIRST_PID + this.#begun.length;
+    this.#begun.push(process);
   }
 
   /** Sets the computer's clock on, or back. */
@@ -114,6 +126,7 @@ export class World {
   async run(starts: readonly Start[]): Promise<void> {
     this.#running = new Set(starts.map(({process}) => process));
     for (const {process, main, afterMs} of starts) {
+      this.#begin(process);
       const begin = () => {
         main().finally(() => this.#ended(process));
       };
@@ -128,6 +141,7 @@ export class World {
 
   /** Begins a process that goes on in the background: as long as others run, and then no time passes. */
   background(process: Process, main: () => Promise<unknown>): void {
+    this.#begin(process);
     this.later(0, () => void main().catch(() => process.end()), process);
   }
 

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
+
+/** Sequences for what chance alone seldom brings together: each is one night of which most is left to chance. */
+
+const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
+
+const fine: Course = {faults: [], latencyMs: 20};
+
+const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
+
+const night = (rows: fc.Arbitrary<InputRow[]>, commands: fc.Arbitrary<Command[]>, fleet = false) =>
+  record({inputs: rows.map(own => [own, own.slice(0, 1)]), commands, fleet: constant(fleet)});
+
+/** Cut off in the middle of its calls, which take a while. */
+const cutOff = (min: number, max: number) =>
+  record({
+    how: constantFrom('kill' as const, 'kill' as const, 'power' as const),
+    step: integer({min, max}),
+    moment: constantFrom('before' as const, 'after' as const),
+  });
+
+export function aimed(
+  spec: fc.Arbitrary<RunSpec>,
+  rows: (min: number, max: number) => fc.Arbitrary<InputRow[]>,
+): fc.Arbitrary<Sequence> {
+  const specWith = (fixed: Partial<RunSpec>) =>
+    spec.map(
+      one =>
+        ({...one, output: 0, state: 0, clash: undefined, offline: undefined, ...fixed}) satisfies RunSpec,
+    );
+  const plain = {restart: false, fromFile: false, freshBudget: false, perDay: undefined};
+
+  /** At the limit a call is in flight that turns out free, as values of a hundred and more do, and others wait. */
+  const half = oneof(integer({min: 0, max: 9}), integer({min: 101, max: 109}));
+  const atLimit = night(
+    array(
+      half.map(ip => ({ip, email: 0, token: 0})),
+      {minLength: 4, maxLength: 10},
+    ),
+    tuple(
+      specWith({...plain, columns: 'ip', publishesAtLimit: true, rejectedCharge: 'free', stale: false}),
+      integer({min: 1, max: 3}),
+      constantFrom(2, 3),
+    ).map(([one, maxCredits, concurrency]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits, concurrency}, course: fine},
+    ]),
+  );
+
+  /** A call that may have been carried out is followed by one that surely was not, before anything is known. */
+  const barred = constantFrom('refused' as const, 'throttled' as const).map(kind => ({
+    from: 1,
+    count: 8,
+    kind,
+  }));
+  const doubted = night(
+    rows(1, 4),
+    tuple(
+      specWith({...plain, resend: 'always', maxCredits: undefined}),
+      constantFrom('token' as const, 'ip token' as const),
+      tuple(
+        constantFrom([], [{from: 1, count: 1, kind: 'late' as const}]),
+        barred.map(fault => ({...fault, from: 2})),
+      ),
+      tuple(cutOff(18, 40), cutOff(18, 45)),
+      barred,
+      constantFrom({}, {}, {resend: 'never' as const}),
+    ).map(([one, columns, [first, then], [fate, second], fault, changes]): Command[] => [
+      {
+        do: 'run',
+        spec: {...one, columns},
+        course: {faults: first.length === 0 ? [] : [...first, then], latencyMs: 200, fate},
+      },
+      again({faults: [fault], latencyMs: 20, fate: second}),
+      again(fine, changes),
+    ]),
+  );
+
+  /** A fleet's run is cut off while workers have its calls, and has the same limit in each of its sessions. */
+  const limited = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, columns: 'ip', cost: 1, rejectedCharge: 'free'}),
+      integer({min: 3, max: 6}),
+      array(cutOff(20, 45), {minLength: 1, maxLength: 2}),
+    ).map(([one, maxCredits, fates]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits}, course: {...fine, latencyMs: 400, fate: fates[0]}},
+      ...fates.slice(1).map(fate => again({...fine, latencyMs: 400, fate})),
+      again(fine),
+    ]),
+    true,
+  );
+
+  /** Redis takes no writes for a while, in the middle of a fleet's calls. */
+  const refused = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, maxCredits: undefined}),
+      constantFrom('full' as const, 'readOnly' as const),
+      integer({min: 10, max: 250}),
+      constantFrom(1, 8),
+    ).map(([one, how, afterMs, seconds]): Command[] => [
+      {do: 'redis', how, afterMs, seconds},
+      {do: 'run', spec: one, course: {...fine, latencyMs: 40}},
+    ]),
+    true,
+  );
+
+  /** The store is locked while a run, for minutes, saves what it has come to, and is then cut off. */
+  const locked = night(
+    integer({min: 20, max: 24}).map(count =>
+      Array.from({length: count}, (_, ip) => ({ip: ip + 20, email: 0, token: 0})),
+    ),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        concurrency: 1,
+        maxCredits: undefined,
+        maxErrors: undefined,
+        maxDuration: undefined,
+        requireStore: false,
+      }),
+      cutOff(105, 130),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: {...one, input: 1, output: 1}, course: fine},
+      {do: 'store', cache: 'own', how: 'lock', seconds: 200},
+      {do: 'run', spec: {...one, input: 0}, course: {...fine, latencyMs: 4_000, fate}},
+    ]),
+  );
+
+  /** What was asked is started over when it is old. */
+  const aged = night(
+    rows(1, 6),
+    tuple(
+      specWith({...plain, columns: 'ip token', maxAge: '1h', maxCredits: undefined, publishesAtLimit: false}),
+      cutOff(30, 70),
+      constantFrom(1, 12, 100),
+    ).map(([one, fate, hours]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, fate}},
+      {do: 'clock', hours},
+      again(fine, {restart: true, force: true}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged);
+}
