@@ -33,8 +33,8 @@ export default defineConfig({
     exclude: ['test/**/*.soak.test.ts'],
     globalSetup: ['test/support/build.ts'],
     // A busy machine is no fault: only what would never end is to be found by this.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     sequence: {sequencer: LongestFirst},
     pool: 'forks',
     // Most of the time is waited for: two cores carry three.

@@ -10,9 +10,9 @@ import {CameBefore, Recent} from './recent.ts';
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
-  readonly tell: (outcome: Outcome) => void;
+  tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
-  readonly isWanted?: () => boolean;
+  isWanted?(): boolean;
 }
 
 export interface AnswersOptions {
@@ -132,7 +132,7 @@ export class Answers {
 
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
   isWanted({lookup}: Task): boolean {
-    return this.#pending.get(lookup.key)?.waiters.some(({isWanted}) => isWanted?.() !== false) === true;
+    return this.#pending.get(lookup.key)?.waiters.some(waiter => waiter.isWanted?.() !== false) === true;
   }
 
   /** The executor does not make this call, as nobody wants it. */
