@@ -227,6 +227,8 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   return mayBe ? undefined : 'there is no reason to';
 }
 
+const COMPLETE = new Set([0, 3, 4]);
+
 const accounted: Check = {
   promise: 'Whoever sees the output finds the summary that belongs to it, with the right number of rows.',
   broken({run}: Scene) {
@@ -239,6 +241,8 @@ const accounted: Check = {
     if (run.stop !== undefined) return undefined;
     if (summary === undefined) return 'there is none';
     const told = JSON.parse(summary.toString());
+    // Nor did one that was killed once it had told why it stopped.
+    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return undefined;
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
     const rows = rowsIn(output);

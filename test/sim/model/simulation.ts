@@ -185,7 +185,7 @@ export class Simulation {
         seen,
         storedBefore,
         input,
-        startedAt: this.world.wallMs,
+        startedAt: this.world.wallMs + index * apartMs,
         start: {process, main, afterMs: index * apartMs},
       };
     });
