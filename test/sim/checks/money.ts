@@ -155,8 +155,9 @@ const usedUp: Check = {
     const {spec, summary} = scene.run;
     if (summary === undefined || books === undefined) return undefined;
     if (summary.reason !== 'budget' && !skipsForBudget(scene)) return undefined;
-    // Rows that the session before had skipped at a limit which there is no more.
-    if ((spec.maxCredits ?? spec.perDay) === undefined || scene.accountPerDay !== undefined) return undefined;
+    if (scene.accountPerDay !== undefined) return undefined;
+    // Rows that an earlier session had skipped at a limit which there is no more, or is higher by now.
+    if (isRaised(scene, 'maxCredits') || isRaised(scene, 'perDay')) return undefined;
     const {limit, per_day: day} = books as typeof books & {per_day?: {limit: number; used: number}};
     const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
     // The books are of the day in which they were closed, which may have begun after the limit was met.
@@ -169,6 +170,12 @@ const usedUp: Check = {
       : undefined;
   },
 };
+
+/** Whether an earlier session of the run had less. */
+function isRaised(scene: Scene, limit: 'maxCredits' | 'perDay'): boolean {
+  const now = scene.run.spec[limit] ?? Number.POSITIVE_INFINITY;
+  return runsOfLedger(scene).some(({spec}) => (spec[limit] ?? Number.POSITIVE_INFINITY) < now);
+}
 
 export const moneyChecks: readonly Check[] = [
   balanced,
