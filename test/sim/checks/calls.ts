@@ -34,6 +34,9 @@ function overlaps(other: Call, call: Call): boolean {
   );
 }
 
+/** As exact as a run's clock, milliseconds since the epoch in a double, can be. */
+const SECOND_MS = 1_000 - 0.001;
+
 const paced: Check = {
   promise: 'In no second are more calls sent than the rate allows.',
   broken({run}) {
@@ -43,7 +46,9 @@ const paced: Check = {
     const most = rate === '5/s' ? 5 : 10;
     for (const calls of groups)
       for (const {sentMs} of calls) {
-        const sent = calls.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - 1_000).length;
+        const sent = calls.filter(
+          other => other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS,
+        ).length;
         if (sent > most) return `${sent} in the second until ${sentMs}`;
       }
     return undefined;
@@ -57,7 +62,7 @@ const pacedTogether: Check = {
     if (accountRate === undefined || !isOfAccount(run) || run.healed) return undefined;
     const ours = service.calls.filter(isOfAccount);
     for (const {sentMs} of run.calls) {
-      const sent = ours.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - 1_000).length;
+      const sent = ours.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS).length;
       if (sent > accountRate) return `${sent} in the second until ${sentMs}`;
     }
     return undefined;
