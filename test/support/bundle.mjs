@@ -1,5 +1,6 @@
 // Puts modules of src and the packages they need into few files: Node.js spends half of a command's start on opening a
-// thousand small ones. What package.json names as a dependency or a peer is installed beside them and not put in.
+// thousand small ones. What package.json names as a dependency or a peer is installed beside them and not put in, but for
+// zod, of which only the types are needed beside them: it is 150 files, and most are translations of its messages.
 import {readFileSync} from 'node:fs';
 import {posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -7,7 +8,7 @@ import {rolldown} from 'rolldown';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const {dependencies, peerDependencies} = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
-const beside = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+const beside = Object.keys({...dependencies, ...peerDependencies}).filter(name => name !== 'zod');
 
 /** Where a module of src would lie had it been compiled alone: what it reads lies beside that. */
 const keepPlaces = {
