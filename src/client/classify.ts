@@ -30,7 +30,7 @@ export function classifyResponse(
   const message = errorMessage(json);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
   if (message === INVALID_TOKEN && operation === 'verify')
-    return {...responded, kind: 'rejected', code: message};
+    return {kind: 'rejected', code: message, ...responded};
   if (status === 401 || message === INVALID_TOKEN) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
   }
@@ -38,14 +38,14 @@ export function classifyResponse(
     return {kind: 'fatal', reason: 'credits', code: message ?? 'http_402', latencyMs, status};
   const throttles = throttlingStatuses[status];
   if (throttles === 'always' || (throttles !== undefined && pace.retryAfter !== undefined))
-    return {...responded, kind: 'throttled', code: `http_${status}`};
+    return {kind: 'throttled', code: `http_${status}`, ...responded};
   if (status === 408 || status === 425 || status >= 500) {
-    return {...responded, kind: 'ambiguous', code: `http_${status}`};
+    return {kind: 'ambiguous', code: `http_${status}`, ...responded};
   }
-  if (status >= 400) return {...responded, kind: 'rejected', code: message ?? `http_${status}`};
+  if (status >= 400) return {kind: 'rejected', code: message ?? `http_${status}`, ...responded};
   if (status < 200)
-    return {...responded, kind: 'unreadable', code: 'bad_response', detail: `status ${status}`};
-  if (message !== undefined) return {...responded, kind: 'rejected', code: message};
+    return {kind: 'unreadable', code: 'bad_response', detail: `status ${status}`, ...responded};
+  if (message !== undefined) return {kind: 'rejected', code: message, ...responded};
   return readAnswer(operation, json, isMarked, response, sent);
 }
 
@@ -59,10 +59,10 @@ function readAnswer(
   const {status, latencyMs, pace} = response;
   const responded = {status, latencyMs, pace};
   const unreadable = (detail: string): Attempt => ({
-    ...responded,
     kind: 'unreadable',
     code: 'bad_response',
     detail,
+    ...responded,
   });
   if (response.problem !== undefined) return unreadable(response.problem);
   if (json === undefined) return unreadable('not JSON');
@@ -74,7 +74,7 @@ function readAnswer(
   if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
   }
-  return {...responded, kind: 'answered', ...answer};
+  return {kind: 'answered', ...responded, ...answer};
 }
 
 /** What is kept of an answer. */

@@ -19,7 +19,7 @@ export interface TaskState extends Task {
 }
 
 export function taskState(task: Task): TaskState {
-  return {...task, attempts: 0, calls: 0, dispatch: 0, permit: () => {}};
+  return {attempts: 0, calls: 0, dispatch: 0, permit: () => {}, ...task};
 }
 
 /** Its next sending, under a number of its own. */

@@ -8,19 +8,15 @@ import type {ExtendOptions} from 'got';
  * call cost. Measured on Node 20, one call of got against 65 µs of `node:http`: 210 µs without this, 110 with it.
  */
 export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
-  const to = {
-    agent,
-    method: 'POST',
-    protocol: url.protocol,
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? undefined : url.port,
-    path: url.pathname,
-  };
+  const method = 'POST';
+  const {protocol, pathname: path} = url;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? undefined : url.port;
   return {
-    request: (_, options) => untimed(new ClientRequest(options as RequestOptions)),
+    request: (_, options) => new UntimedRequest(options as RequestOptions),
     handlers: [
       (options, next) => {
-        const slim = () => ({...to, headers: options.headers});
+        const slim = () => ({agent, method, protocol, host, port, path, headers: options.headers});
         return next(Object.assign(options, {createNativeRequestOptions: slim}));
       },
     ],
@@ -28,6 +24,6 @@ export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOpt
 }
 
 /** got times the parts of a request by a dozen listeners, unless somebody has done so; nobody here reads its timings. */
-function untimed(request: ClientRequest): ClientRequest {
-  return Object.assign(request, {timings: {phases: {}}});
+class UntimedRequest extends ClientRequest {
+  readonly timings = {phases: {}};
 }

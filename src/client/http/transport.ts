@@ -51,17 +51,22 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const inTurn = new AnswersInTurn(options.onUnasked);
-  const underWay = new Set<Duplex>();
+  const underWay: (Duplex | undefined)[] = [];
+  const unused: number[] = [];
   return {
     post(url, body, onLeaving) {
-      const stream = clientOf(url).stream(url, {body});
-      underWay.add(stream);
+      const stream = clientOf(url)(url, {body, isStream: true});
+      const place = unused.pop() ?? underWay.length;
+      underWay[place] = stream;
       const result = exchange(stream, inTurn, options, onLeaving);
-      void result.then(() => underWay.delete(stream));
+      void result.then(() => {
+        underWay[place] = undefined;
+        unused.push(place);
+      });
       return result;
     },
     close() {
-      for (const stream of underWay) stream.destroy();
+      for (const stream of underWay) stream?.destroy();
     },
   };
 }
@@ -181,11 +186,11 @@ function readBody(
   problem: string | undefined,
 ): RawResponse {
   const head = {status: response.statusCode ?? 0, latencyMs, pace: paceHeaders(response.headers)};
-  if (problem !== undefined) return {...head, body: undefined, problem};
+  if (problem !== undefined) return {body: undefined, problem, ...head};
   const [first] = chunks;
   const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
   const body = decoded(whole, response.headers['content-encoding'], maxBytes);
-  return typeof body === 'string' ? {...head, body} : {...head, body: undefined, ...body};
+  return typeof body === 'string' ? {body, ...head} : {body: undefined, ...body, ...head};
 }
 
 function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
