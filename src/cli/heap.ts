@@ -4,7 +4,7 @@ import {runInNewContext} from 'node:vm';
 /** The young generation, both halves of it: calls in flight outlive a smaller one, and a larger one is only more memory. */
 const YOUNG_BYTES = 16 * 1_048_576;
 /** How far garbage may grow beyond what is alive before it is collected; V8's own is up to four times as much. */
-const GROWING_PERCENT = 100;
+const GROWING_PERCENT = 75;
 const MOST_DOUBLINGS = 6;
 /** Of an object with one field, and its place in an array. */
 const OBJECT_BYTES = 24;
