@@ -61,7 +61,7 @@ const programs = {
   'got loop': script('bare-got.mjs'),
   'hand-written script': script('hand-written.mjs'),
   'bulk-enrich --threads 1': run('--threads', '1'),
-  'bulk-enrich': run(),
+  'bulk-enrich --threads auto': run('--threads', 'auto'),
   ...(onPath('redpanda-connect') && {'redpanda-connect': connect('redpanda-connect')}),
   ...(onPath('benthos') && {benthos: connect('benthos')}),
   ...(onPath('qsv') && {'qsv fetchpost (1)': qsv}),
