@@ -51,6 +51,7 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const inTurn = new AnswersInTurn(options.onUnasked);
+  // By places, which are used again: V8's sets hold on to what they held until everything is collected.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
