@@ -151,6 +151,7 @@ export class Simulation {
 
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
     const before = this.#snapshot();
+    const {lasting: lastingBefore, powerCuts} = this.disk;
     const runs = works.map(({spec, course}, index) => {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
@@ -191,6 +192,8 @@ export class Simulation {
     });
     await this.world.run(runs.map(({start}) => start));
     const after = this.#snapshot();
+    const {lasting} = this.disk;
+    const stood = this.disk.powerCuts > powerCuts ? [before, lastingBefore] : [before];
     const ended = runs.map((one, index): Ended => {
       const {spec, process, callsBefore, seen} = one;
       return {
@@ -203,6 +206,8 @@ export class Simulation {
         callsByThen: seen.calls,
         before,
         after,
+        stood,
+        lasting,
         // Where nothing was left to do it has only looked whose that is.
         ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
