@@ -16,7 +16,7 @@ export interface Ended {
   readonly spec: RunSpec;
   readonly course: Course;
   readonly process: Process;
-  /** By the computer's clock. */
+  /** When its code began, by the computer's clock. */
   readonly startedAt: number;
   readonly job: Job | undefined;
   /** Undefined where it was killed. */

@@ -168,7 +168,7 @@ export class Simulation {
       };
       this.#asker = asker;
       const callsBefore = this.service.calls.length;
-      const seen = {calls: 0};
+      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs};
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
       });
@@ -176,7 +176,11 @@ export class Simulation {
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
       const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
-      const main = () => runCommand(spec, input, asker, this.service, this.world, report);
+      const main = () => {
+        // Not when it was called: a machine that is busy lets it wait, past midnight at times.
+        seen.startedAt = this.world.wallMs;
+        return runCommand(spec, input, asker, this.service, this.world, report);
+      };
       return {
         spec,
         course,
@@ -186,7 +190,6 @@ export class Simulation {
         seen,
         storedBefore,
         input,
-        startedAt: this.world.wallMs + index * apartMs,
         start: {process, main, afterMs: index * apartMs},
       };
     });
@@ -203,6 +206,7 @@ export class Simulation {
         calls: spec.fleet
           ? this.service.calls.slice(callsBefore, seen.calls)
           : this.service.calls.filter(call => call.process === process),
+        startedAt: seen.startedAt,
         callsByThen: seen.calls,
         before,
         after,
