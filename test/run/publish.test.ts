@@ -187,6 +187,35 @@ test('what a publishing that is given up has put in place stays there after a po
   ]);
 });
 
+test.each(['out.csv', 'out.csv.gz'])(
+  'what the record of a publishing to %s tells of has a name that outlives a power cut before the record has its own',
+  async output => {
+    await using stage = await openStage();
+    stage.write('list.csv', list);
+    const state = stage.path(`${output}.run`);
+    const partials = () => readdirSync(state).filter(name => name.endsWith('.partial'));
+    let lasting: string[] = [];
+    const unsure: string[][] = [];
+    const {fsyncSync, renameSync: rename} = fs;
+    fs.fsyncSync = fd => {
+      fsyncSync(fd);
+      if (readlinkSync(`/proc/self/fd/${fd}`) === state) lasting = partials();
+    };
+    fs.renameSync = (from, to) => {
+      if (to === `${state}/publish.json`) unsure.push(partials().filter(name => !lasting.includes(name)));
+      rename(from, to);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect((await stage.run({...settings, output})).code).toBe(3);
+    } finally {
+      Object.assign(fs, {fsyncSync, renameSync: rename});
+      syncBuiltinESMExports();
+    }
+    expect(unsure).toEqual([[]]);
+  },
+);
+
 test('what takes its time around the calls is told of, with its share', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));

@@ -1,7 +1,9 @@
 import {createReadStream, createWriteStream, rmSync, statSync} from 'node:fs';
+import {dirname} from 'node:path';
 import type {Transform} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import zlib from 'node:zlib';
+import {syncPath} from '../../disk/replace.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 
@@ -42,6 +44,8 @@ export async function pack(
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));
     await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
+    // The record of the publishing may outlive a power cut, and tells of it: so must its name, as the other partials' do.
+    syncPath(dirname(to));
   } catch (error) {
     throw new OutputError(
       'output_unwritable',

@@ -98,14 +98,20 @@ const once: Check = {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
-        for (const before of calls.slice(0, index)) {
-          const why = objection(before, call, scene);
+        for (const [at, before] of calls.slice(0, index).entries()) {
+          const isAnswered = calls.slice(at + 1, index).some(one => one.told === 'answered' && one.recorded);
+          // An answer stands for all that was in doubt before it: once it is too old, the value is asked for anew.
+          const why = isInDoubt(before) && isAnswered ? undefined : objection(before, call, scene);
           if (why !== undefined) return `${showCall(call)} after ${showCall(before)}: ${why}`;
         }
       }
     return undefined;
   },
 };
+
+function isInDoubt({told, recorded}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || !recorded;
+}
 
 function objection(before: Call, call: Call, scene: Scene): string | undefined {
   switch (before.told) {

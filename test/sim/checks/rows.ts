@@ -27,11 +27,16 @@ const whole: Check = {
   broken(scene) {
     const {run, runs} = scene;
     const path = outputPath(run.spec);
-    const [before, after] = [run.before.get(path), run.after.get(path)];
+    // What a killed run has put in place lasts once its directory is synced: until then a power cut of the next run
+    // may undo it, whatever that run does.
+    const stood = run.stood.map(snapshot => snapshot.get(path));
+    const after = run.after.get(path);
     const said = (run.message.match(/^(The last run|Nothing to do|[\d,]+ rows? written)/) ?? [])[0];
-    const isNew = after !== undefined && before?.equals(after) !== true;
     if (after === undefined)
-      return before === undefined && said === undefined ? undefined : 'there is no output';
+      return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
+    if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
+      return 'it may be gone after a power cut';
+    const isNew = !stood.some(one => one?.equals(after));
     if (!isNew && (said === undefined || run.stop !== undefined)) return undefined;
     const text = textOf(after);
     const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));

@@ -5,6 +5,10 @@ export const foundHere = [
     edits: [['src/output/sink.ts', '      if (bytes === 0) syncPath(dirname(path));\n', '']],
   },
   {
+    name: 'found here: a compressed output has no name yet that outlives a power cut',
+    edits: [['src/run/destination/pack.ts', '    syncPath(dirname(to));\n', '']],
+  },
+  {
     name: 'found here: a record of a publishing takes whatever waits for its own',
     edits: [
       [

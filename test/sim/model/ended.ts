@@ -16,7 +16,7 @@ export interface Ended {
   readonly spec: RunSpec;
   readonly course: Course;
   readonly process: Process;
-  /** By the computer's clock. */
+  /** When its code began, by the computer's clock. */
   readonly startedAt: number;
   readonly job: Job | undefined;
   /** Undefined where it was killed. */
@@ -37,6 +37,10 @@ export interface Ended {
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly before: Snapshot;
   readonly after: Snapshot;
+  /** What may stand in the place of what was there before: where power was cut meanwhile, what of it lasted, too. */
+  readonly stood: readonly Snapshot[];
+  /** What of all that is there afterwards outlives a power cut. */
+  readonly lasting: Snapshot;
   /** The ledger that it worked with, if it came to that. */
   readonly ledger: Inode | undefined;
   /** Whether the store could be used all the time. */

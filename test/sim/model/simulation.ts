@@ -151,6 +151,7 @@ export class Simulation {
 
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
     const before = this.#snapshot();
+    const {lasting: lastingBefore, powerCuts} = this.disk;
     const runs = works.map(({spec, course}, index) => {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
@@ -167,7 +168,7 @@ export class Simulation {
       };
       this.#asker = asker;
       const callsBefore = this.service.calls.length;
-      const seen = {calls: 0};
+      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs};
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
       });
@@ -175,7 +176,11 @@ export class Simulation {
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
       const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
-      const main = () => runCommand(spec, input, asker, this.service, this.world, report);
+      const main = () => {
+        // Not when it was called: a machine that is busy lets it wait, past midnight at times.
+        seen.startedAt = this.world.wallMs;
+        return runCommand(spec, input, asker, this.service, this.world, report);
+      };
       return {
         spec,
         course,
@@ -185,12 +190,13 @@ export class Simulation {
         seen,
         storedBefore,
         input,
-        startedAt: this.world.wallMs + index * apartMs,
         start: {process, main, afterMs: index * apartMs},
       };
     });
     await this.world.run(runs.map(({start}) => start));
     const after = this.#snapshot();
+    const {lasting} = this.disk;
+    const stood = this.disk.powerCuts > powerCuts ? [before, lastingBefore] : [before];
     const ended = runs.map((one, index): Ended => {
       const {spec, process, callsBefore, seen} = one;
       return {
@@ -200,9 +206,12 @@ export class Simulation {
         calls: spec.fleet
           ? this.service.calls.slice(callsBefore, seen.calls)
           : this.service.calls.filter(call => call.process === process),
+        startedAt: seen.startedAt,
         callsByThen: seen.calls,
         before,
         after,
+        stood,
+        lasting,
         // Where nothing was left to do it has only looked whose that is.
         ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),

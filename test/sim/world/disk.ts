@@ -39,6 +39,7 @@ export class Disk {
   #durable = new Map<string, Inode>();
   #pending: Pending[] = [];
   #inodes = 1_000;
+  powerCuts = 0;
   readonly uid = process.geteuid?.() ?? 0;
 
   constructor(root: string) {
@@ -103,6 +104,11 @@ export class Disk {
     this.#pending = this.#pending.filter(change => !settled.includes(change));
   }
 
+  /** What is there after a power cut for sure, as it stands now. */
+  get lasting(): ReadonlyMap<string, Buffer> {
+    return new Map([...this.#durable].map(([path, {synced}]) => [path, synced]));
+  }
+
   /** All that is there lasts: as after a while without trouble. */
   syncAll(): void {
     for (const inode of this.files.values()) this.syncFile(inode);
@@ -112,6 +118,7 @@ export class Disk {
 
   /** The power fails: of what was not synced some is lost. */
   cutPower(random: () => number): void {
+    this.powerCuts += 1;
     const lost = new Set<string>();
     for (const {names, apply} of this.#pending) {
       // What follows from a change that is lost is lost too.

@@ -201,7 +201,8 @@ export class World {
   }
 
   #kill(process: Process, {how}: Fate): void {
-    const dying = how === 'power' ? [...this.#running] : [process];
+    // A worker is none of the runs; the power that is cut is its own too: left alive, it would keep its chunks for ever.
+    const dying = how === 'power' ? new Set([...this.#running, process]) : [process];
     for (const one of dying) {
       one.killed = true;
       this.#ended(one);
