@@ -98,7 +98,10 @@ const once: Check = {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
-        for (const before of calls.slice(0, index)) {
+        const settled = calls.slice(0, index).findLastIndex(before => hasAnswer(before, scene));
+        for (const [nth, before] of calls.slice(0, index).entries()) {
+          // An answer stands for all that was in doubt before it, and says itself whether it is good still.
+          if (nth < settled && isInDoubt(before)) continue;
           const why = objection(before, call, scene);
           if (why !== undefined) return `${showCall(call)} after ${showCall(before)}: ${why}`;
         }
@@ -127,6 +130,24 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   // A run that goes on judges by its start, whatever the clock is set to since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
   return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+}
+
+function isInDoubt({told, recorded}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || !recorded;
+}
+
+/** Whether the ledger has an answer of it, or what is kept as one: a refusal by a service that answers others. */
+function hasAnswer({told, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
+  if (!recorded || told !== 'rejected') return recorded && told === 'answered';
+  if (operation === 'verify') return false;
+  const scope = scopeOfSpec(call.spec);
+  return service.calls.some(
+    other =>
+      other.told === 'answered' &&
+      other.toldOrder < toldOrder &&
+      other.operation === operation &&
+      scopeOfCall(other) === scope,
+  );
 }
 
 /** With --resend never, what may have been carried out is not sent again; what surely was not, is no matter. */
