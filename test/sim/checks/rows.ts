@@ -162,7 +162,11 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
   const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
   return (
     isDoubt &&
-    runs.some(({process, ledger}) => process.killed && (ledger === run.ledger || run.ledger === undefined))
+    runs.some(
+      ({process, ledger}) =>
+        // A fleet's run that stops may have chunks with a Redis that it does not reach, or that takes no writes.
+        (process.killed || process.leftOut) && (ledger === run.ledger || run.ledger === undefined),
+    )
   );
 }
 

@@ -62,7 +62,9 @@ export class Simulation {
         if (path.endsWith('ledger.db')) process.ledger = inode;
       },
       committed: (path, process) => {
-        if (path.endsWith('ledger.db')) this.service.recorded(process);
+        if (!path.endsWith('ledger.db')) return;
+        this.service.recorded(process);
+        process.leftOut = process.unheard.size > 0;
       },
       written: (inode, sql, values) => this.stored.written(inode, sql, values),
     });

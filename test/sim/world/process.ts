@@ -24,6 +24,10 @@ export class Process {
   onTerm: () => void = () => {};
   /** The ledger that it has opened last. */
   ledger: Inode | undefined;
+  /** Chunks that it has given to Redis, of which it has not heard what became of them. */
+  readonly unheard = new Set<string>();
+  /** Whether there were any when it last wrote its ledger. */
+  leftOut = false;
   /** By which others know it, from its beginning on. */
   pid = 0;
   alive = true;
