@@ -13,6 +13,12 @@ export interface Fate {
   readonly moment: 'before' | 'torn' | 'after';
 }
 
+/** By the steady clock, and by the computer's in milliseconds since the epoch. */
+export interface Moment {
+  readonly steadyMs: number;
+  readonly wallMs: number;
+}
+
 /** One process of the simulation: a command that runs, and dies at the latest when it has ended. */
 export class Process {
   readonly name: string;
