@@ -86,6 +86,9 @@ export class GivenUp {
       const since = notBefore[outcome?.status === 'failed' ? 'failed' : 'ok'];
       return {...asked, outcome: Number(row.at) < since ? undefined : outcome};
     }
+    // From before that doubt, and too old then: a run may take older ones now.
+    if (row.data !== null && Number(row.at) >= notBefore.ok)
+      return {...asked, outcome: {status: 'ok', data: String(row.data)}};
     const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
     return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
   }
@@ -122,8 +125,9 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, at FROM lookup WHERE at IS NOT NULL',
     ),
+    // An answer from before it stays beside it.
     doubts: db.prepare(
-      `INSERT OR IGNORE INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE ambiguous = 1 OR error = '${INTERRUPTED}'`,
+      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE at IS NULL AND (ambiguous = 1 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
     ),
     find: db.query(['state', 'error', 'data', 'at'], 'FROM carried WHERE key = ? AND scope = ?'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),

@@ -189,6 +189,20 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   next.close();
 });
 
+test('doubt that came after an answer is known too, once that is too old', async () => {
+  const ledger = open({resend: 'never'});
+  ledger.reserve([call('a')]);
+  await ledger.record(answered('a'));
+  ledger.restart('');
+  ledger.reserve([call('a')]);
+  const outcome = {status: 'unknown', error: 'timeout'} as const;
+  await ledger.record({...call('a'), attempt: ambiguous, charge: 'maybe', retry: false, outcome});
+  ledger.restart('');
+  expect(ledger.carried('a', since(1_001))?.outcome).toMatchObject({status: 'unknown'});
+  expect(ledger.carried('a', since(0))?.outcome).toMatchObject({status: 'ok'});
+  ledger.close();
+});
+
 test('hands out the answers since a moment, for the store, in groups', async () => {
   let now = 0;
   const ledger = open({now: () => now});

@@ -1,4 +1,4 @@
-import {createReadStream, existsSync, statSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {OutputError, UsageError} from '../../errors.ts';
@@ -30,10 +30,12 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
       const partial = partialPath(files, written, target);
       if (compression !== undefined)
         await pack(partialPath(files, 'output', target), partial, compression, watched);
-      const source = createReadStream(partial, {highWaterMark: 1_048_576});
       const {size} = statSync(partial);
-      watched?.(() => source.bytesRead / Math.max(1, size));
-      return digestFiles([source]);
+      let read = 0;
+      watched?.(() => read / Math.max(1, size));
+      return digestFiles([partial], size, bytes => {
+        read = bytes;
+      });
     },
     publish: (files, facts) => publish(files, target, facts, written),
     complete: files => completePublishing(files, target, written),

@@ -98,20 +98,17 @@ const once: Check = {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
-        for (const [at, before] of calls.slice(0, index).entries()) {
-          const isAnswered = calls.slice(at + 1, index).some(one => one.told === 'answered' && one.recorded);
-          // An answer stands for all that was in doubt before it: once it is too old, the value is asked for anew.
-          const why = isInDoubt(before) && isAnswered ? undefined : objection(before, call, scene);
+        const settled = calls.slice(0, index).findLastIndex(before => hasAnswer(before, scene));
+        for (const [nth, before] of calls.slice(0, index).entries()) {
+          // An answer stands for all that was in doubt before it, and says itself whether it is good still.
+          if (nth < settled && isInDoubt(before)) continue;
+          const why = objection(before, call, scene);
           if (why !== undefined) return `${showCall(call)} after ${showCall(before)}: ${why}`;
         }
       }
     return undefined;
   },
 };
-
-function isInDoubt({told, recorded}: Call): boolean {
-  return told === 'ambiguous' || told === undefined || !recorded;
-}
 
 function objection(before: Call, call: Call, scene: Scene): string | undefined {
   switch (before.told) {
@@ -133,6 +130,24 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   // A run that goes on judges by its start, whatever the clock is set to since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
   return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+}
+
+function isInDoubt({told, recorded}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || !recorded;
+}
+
+/** Whether the ledger has an answer of it, or what is kept as one: a refusal by a service that answers others. */
+function hasAnswer({told, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
+  if (!recorded || told !== 'rejected') return recorded && told === 'answered';
+  if (operation === 'verify') return false;
+  const scope = scopeOfSpec(call.spec);
+  return service.calls.some(
+    other =>
+      other.told === 'answered' &&
+      other.toldOrder < toldOrder &&
+      other.operation === operation &&
+      scopeOfCall(other) === scope,
+  );
 }
 
 /** With --resend never, what may have been carried out is not sent again; what surely was not, is no matter. */

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
+import type {Call} from '../world/service.ts';
 import {type Check, keyOfValue, rowsIn, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
 
 const noFault: Check = {
@@ -24,11 +25,12 @@ const refused: Check = {
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
   broken({run, service, storedBefore}: Scene) {
     if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
-    const operation = /first \d+ (\w+) calls/.exec(run.message)?.[1];
+    const [, most, operation] = /first (\d+) (\w+) calls/.exec(run.message) ?? [];
     const scope = scopeOfSpec(run.spec);
-    // What is heard once it has stopped comes too late.
-    const rejected = run.calls.filter(call => call.told === 'rejected' && call.operation === operation);
-    const last = Math.max(0, ...rejected.map(({toldOrder}) => toldOrder));
+    const last = stoppedAt(
+      run.calls.filter(call => call.operation === operation),
+      Number(most),
+    );
     const known = service.calls.find(
       call =>
         call.told === 'answered' &&
@@ -41,6 +43,24 @@ const refused: Check = {
     return known === undefined ? undefined : `#${known.number} was answered: ${run.message}`;
   },
 };
+
+/**
+ * When a run heard of the refusal that it stops at, so many with one code and nothing answered. Calls in flight are still
+ * heard of, refused or answered: that comes too late.
+ */
+function stoppedAt(calls: readonly Call[], most: number): number {
+  const refusals = calls.filter(({told}) => told === 'rejected' || told === 'unreadable');
+  refusals.sort((a, b) => a.toldOrder - b.toldOrder);
+  let alike = 0;
+  let code: string | undefined;
+  for (const refusal of refusals) {
+    alike = refusal.code === code ? alike + 1 : 1;
+    code = refusal.code;
+    if (alike === most) return refusal.toldOrder;
+  }
+  // A fleet's workers hear in another order.
+  return refusals.at(-1)?.toldOrder ?? 0;
+}
 
 /** What says how a command ends, and not what it makes. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {

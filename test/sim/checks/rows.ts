@@ -5,7 +5,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, DAY_MS, rowsIn, type Scene, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
+import {ageOf, type Check, rowsIn, type Scene, STALE_MS, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -167,7 +167,11 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
   const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
   return (
     isDoubt &&
-    runs.some(({process, ledger}) => process.killed && (ledger === run.ledger || run.ledger === undefined))
+    runs.some(
+      ({process, ledger}) =>
+        // A fleet's run that stops may have chunks with a Redis that it does not reach, or that takes no writes.
+        (process.killed || process.leftOut) && (ledger === run.ledger || run.ledger === undefined),
+    )
   );
 }
 
@@ -208,8 +212,6 @@ function faultOfAnswer(
   return call.toldAt < startedAt - age ? 'it is too old' : undefined;
 }
 
-/** How far past their age answers serve where nobody can be asked. */
-const STALE_MS = 30 * DAY_MS;
 /** Clocks of several machines may differ by this. */
 const CLOCKS_APART_MS = 5 * 60_000;
 

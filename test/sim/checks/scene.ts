@@ -5,6 +5,7 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
+import type {Upkeep} from '../model/stored-answers.ts';
 import type {Call, Service} from '../world/service.ts';
 
 /** What a check looks at: a run that has just ended, what the service knows, and the runs before it. */
@@ -16,6 +17,8 @@ export interface Scene {
   /** When answers were stored, by key and scope, as it was before this run began. */
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly storedNow: ReadonlyMap<string, number>;
+  /** How the run's store was kept from growing. */
+  readonly upkeep: Upkeep;
   /** Whether what a run had asked before may have become unreadable. */
   readonly lostState: boolean;
   /** Most credits a day of the first account at the first endpoint. */
@@ -52,6 +55,8 @@ export function rowsIn(output: Buffer): number {
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
+/** How far past their age answers serve where nobody can be asked. */
+export const STALE_MS = 30 * DAY_MS;
 
 export function ageOf({maxAge}: RunSpec): number {
   return {'1h': HOUR_MS, '1d': DAY_MS, '30d': 30 * DAY_MS}[maxAge];

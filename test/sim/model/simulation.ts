@@ -4,7 +4,7 @@ import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
 import {install} from '../world/install.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import {type Fate, Process} from '../world/process.ts';
+import {type Fate, type Moment, Process} from '../world/process.ts';
 import {RedisServer} from '../world/redis.ts';
 import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
@@ -62,9 +62,16 @@ export class Simulation {
         if (path.endsWith('ledger.db')) process.ledger = inode;
       },
       committed: (path, process) => {
-        if (path.endsWith('ledger.db')) this.service.recorded(process);
+        if (!path.endsWith('ledger.db')) return;
+        this.service.recorded(process);
+        process.leftOut = process.unheard.size > 0;
       },
-      written: (inode, sql, values) => this.stored.written(inode, sql, values),
+      written: (inode, sql, values) => {
+        this.stored.written(inode, sql, values);
+        if (sql.startsWith('INSERT INTO age_in_use'))
+          this.stored.used(inode, this.world.current, this.#now());
+      },
+      removed: (inode, left) => this.stored.removed(inode, left, this.#now()),
     });
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
@@ -138,6 +145,11 @@ export class Simulation {
 
   inputTexts(): ReadonlyMap<string, string> {
     return new Map([...this.inputs].map(([path, rows]) => [path, inputText(rows)]));
+  }
+
+  #now(): Moment {
+    const {steadyMs, wallMs} = this.world;
+    return {steadyMs, wallMs};
   }
 
   #snapshot(): Snapshot {

@@ -1,25 +1,58 @@
+import type {Row} from '../world/contents.ts';
 import type {Inode} from '../world/disk.ts';
+import type {Moment, Process} from '../world/process.ts';
 
-/** What each answer store holds, as its rows were written. */
+/** How a store is kept from growing. */
+export interface Upkeep {
+  /** Who has noted in it by what age they go, and when. */
+  readonly uses: {readonly process: Process | undefined; readonly noted: Moment}[];
+  /** Answers that went, and when they had come, in milliseconds since the epoch. */
+  readonly removals: {readonly cameAt: number; readonly removed: Moment}[];
+}
+
+interface Store extends Upkeep {
+  /** When answers came, by key and scope. */
+  readonly dates: Map<string, number>;
+}
+
+/** What each answer store holds, as its rows were written and removed. */
 export class StoredAnswers {
-  readonly #dates = new Map<Inode, Map<string, number>>();
+  readonly #stores = new Map<Inode, Store>();
 
   /** A row that was committed somewhere. */
   written(file: Inode, sql: string, values: readonly unknown[]): void {
     if (!sql.startsWith('INSERT INTO answer')) return;
     const [key, scope, , at] = values;
-    const dates = this.#dates.get(file) ?? new Map<string, number>();
-    this.#dates.set(file, dates);
-    dates.set(`${key} ${scope}`, Number(at));
+    this.#storeIn(file).dates.set(`${key} ${scope}`, Number(at));
   }
 
-  /** When an answer came that is stored there. */
-  dateOf(file: Inode | undefined, key: string, scope: string): number | undefined {
-    return file && this.#dates.get(file)?.get(`${key} ${scope}`);
+  used(file: Inode, process: Process | undefined, noted: Moment): void {
+    this.#storeIn(file).uses.push({process, noted});
+  }
+
+  /** All but these rows are gone. */
+  removed(file: Inode, left: readonly Row[], removed: Moment): void {
+    const {dates, removals} = this.#storeIn(file);
+    const names = new Set(left.map(({key, scope}) => `${key} ${scope}`));
+    for (const [name, cameAt] of dates) {
+      if (names.has(name)) continue;
+      dates.delete(name);
+      removals.push({cameAt, removed});
+    }
   }
 
   /** As it is now: what is written later is not in it. */
   copyOf(file: Inode | undefined): ReadonlyMap<string, number> {
-    return new Map(file && this.#dates.get(file));
+    return new Map(file && this.#stores.get(file)?.dates);
+  }
+
+  upkeepOf(file: Inode | undefined): Upkeep {
+    return file === undefined ? {uses: [], removals: []} : this.#storeIn(file);
+  }
+
+  #storeIn(file: Inode): Store {
+    const store = this.#stores.get(file) ?? {dates: new Map(), uses: [], removals: []};
+    this.#stores.set(file, store);
+    return store;
   }
 }

@@ -4,11 +4,19 @@ import {fileChecks} from '../checks/files.ts';
 import {moneyChecks} from '../checks/money.ts';
 import {rowChecks} from '../checks/rows.ts';
 import type {Check, Scene} from '../checks/scene.ts';
+import {storeChecks} from '../checks/store.ts';
 import type {Ended} from './ended.ts';
 import {storePath} from './places.ts';
 import type {Simulation} from './simulation.ts';
 
-const all: readonly Check[] = [...endChecks, ...fileChecks, ...moneyChecks, ...callChecks, ...rowChecks];
+const all: readonly Check[] = [
+  ...endChecks,
+  ...fileChecks,
+  ...moneyChecks,
+  ...callChecks,
+  ...storeChecks,
+  ...rowChecks,
+];
 
 /** The first promise that these runs broke, with what speaks against it. */
 export function violationOf(simulation: Simulation, ended: readonly Ended[]): string | undefined {
@@ -40,6 +48,7 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     runs,
     storedBefore: run.storedBefore,
     storedNow: stored.copyOf(store),
+    upkeep: stored.upkeepOf(store),
     lostState: simulation.lostState,
     accountPerDay: simulation.accountPerDay,
     accountRate: simulation.accountRate,

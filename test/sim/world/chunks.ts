@@ -1,5 +1,5 @@
 import type {Process} from './process.ts';
-import type {RedisConnection, RedisServer} from './redis.ts';
+import {type RedisConnection, type RedisServer, ReplyError} from './redis.ts';
 import type {World} from './world.ts';
 
 /** What a run and its workers use of BullMQ, over the simulated Redis. */
@@ -85,7 +85,12 @@ export class Queue extends Base {
       this.waiting().push(jobId);
       for (const worker of listenersOf(this.server).workers) worker.wake();
     };
-    return this.server.ask('add chunk', true, add, this.redis.isOnce);
+    const process = this.world.current;
+    process?.unheard.add(jobId);
+    const added = this.server.ask('add chunk', true, add, this.redis.isOnce);
+    // Refused, it surely is not there; of an add whose connection broke nobody knows.
+    added.catch(error => error instanceof ReplyError && process?.unheard.delete(jobId));
+    return added;
   }
 
   remove(id: string): Promise<number> {
@@ -102,14 +107,27 @@ export class Queue extends Base {
   }
 
   getJobState(id: string): Promise<string> {
-    return this.server.ask('state', false, () => {
+    const stateNow = () => {
       const job = this.job(id);
       return job === undefined ? 'unknown' : this.stateOf(job);
-    });
+    };
+    return this.#hearing(id, this.server.ask('state', false, stateNow), state => state === 'failed');
+  }
+
+  /** Notes where an answer tells the process what became of a chunk. */
+  async #hearing<T>(id: string, asked: Promise<T>, tells: (answer: T) => boolean): Promise<T> {
+    const process = this.world.current;
+    const answer = await asked;
+    if (tells(answer)) process?.unheard.delete(id);
+    return answer;
   }
 
   getJob(id: string): Promise<StoredJob | undefined> {
-    return this.server.ask('job', false, () => this.job(id));
+    return this.#hearing(
+      id,
+      this.server.ask('job', false, () => this.job(id)),
+      job => job?.returnvalue !== undefined,
+    );
   }
 
   async close(): Promise<void> {}
@@ -135,7 +153,11 @@ export class QueueEvents extends Base {
   /** News are missed while Redis is away. */
   hear(event: 'completed' | 'failed', told: Told): void {
     if (this.server.isWithin(this.server.away)) return;
-    this.world.later(1, () => this.#told[event]?.(told), this.#process);
+    const tell = () => {
+      this.#process?.unheard.delete(told.jobId);
+      this.#told[event]?.(told);
+    };
+    this.world.later(1, tell, this.#process);
   }
 
   async close(): Promise<void> {

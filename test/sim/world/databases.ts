@@ -10,6 +10,8 @@ export interface Onlooker {
   opened(path: string, inode: Inode, process: Process): void;
   /** Each row that a statement wrote, once that is committed. */
   written(inode: Inode, sql: string, values: readonly unknown[]): void;
+  /** What is left in an answer store, once it is committed that others are gone. */
+  removed(inode: Inode, left: readonly Row[]): void;
   committed(path: string, process: Process): void;
 }
 
@@ -154,6 +156,7 @@ export class Connection {
         const result = real.run(values);
         if (sql.startsWith('INSERT'))
           this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
+        if (sql.startsWith('DELETE FROM answer')) this.#written.push(() => this.#tellRemoved());
         return result;
       },
       get: values => {
@@ -165,6 +168,11 @@ export class Connection {
         return real.all(values);
       },
     };
+  }
+
+  #tellRemoved(): void {
+    const left = this.#contents.real.prepare('SELECT key, scope FROM answer').all([]);
+    this.#databases.onlooker.removed(this.#inode, left);
   }
 
   #make(sql: string): void {

@@ -13,6 +13,12 @@ export interface Fate {
   readonly moment: 'before' | 'torn' | 'after';
 }
 
+/** By the steady clock, and by the computer's in milliseconds since the epoch. */
+export interface Moment {
+  readonly steadyMs: number;
+  readonly wallMs: number;
+}
+
 /** One process of the simulation: a command that runs, and dies at the latest when it has ended. */
 export class Process {
   readonly name: string;
@@ -24,6 +30,10 @@ export class Process {
   onTerm: () => void = () => {};
   /** The ledger that it has opened last. */
   ledger: Inode | undefined;
+  /** Chunks that it has given to Redis, of which it has not heard what became of them. */
+  readonly unheard = new Set<string>();
+  /** Whether there were any when it last wrote its ledger. */
+  leftOut = false;
   /** By which others know it, from its beginning on. */
   pid = 0;
   alive = true;

@@ -6,7 +6,7 @@ import type {World} from './world.ts';
 const ROUND_TRIP_MS = 1;
 
 /** Redis's own answer, by which it is known that nothing was done. */
-class ReplyError extends Error {
+export class ReplyError extends Error {
   override readonly name = 'ReplyError';
 }
 
@@ -212,11 +212,16 @@ export class RedisConnection extends EventEmitter {
   }
 
   lrem(key: string, _count: number, value: string) {
-    return this.server.ask(`lrem ${value}`, true, () => {
+    const process = this.server.world.current;
+    const removed = this.server.ask(`lrem ${value}`, true, () => {
       const list = this.server.list(key);
       const at = list.indexOf(value);
       if (at >= 0) list.splice(at, 1);
       return at >= 0 ? 1 : 0;
+    });
+    return removed.then(count => {
+      if (count > 0) process?.unheard.delete(value);
+      return count;
     });
   }
 

@@ -1,0 +1,20 @@
+import {ageOf, type Check, DAY_MS, type Scene, STALE_MS} from './scene.ts';
+
+/** So long after a job's run others leave what it may use. */
+const IN_USE_MS = 35 * DAY_MS;
+
+const useful: Check = {
+  promise: 'From the store goes only what is past every age that a job went by in the last 35 days.',
+  broken({runs, upkeep: {uses, removals}}: Scene) {
+    const early = removals.filter(({cameAt, removed}) => {
+      const ages = uses
+        .filter(({noted}) => noted.steadyMs <= removed.steadyMs && noted.wallMs >= removed.wallMs - IN_USE_MS)
+        .flatMap(({process}) => runs.find(run => run.process === process) ?? [])
+        .map(({spec}) => ageOf(spec) + (spec.stale ? STALE_MS : 0));
+      return ages.length === 0 || cameAt >= removed.wallMs - Math.max(...ages);
+    });
+    return early.length > 0 ? `${early.length} answers, such as one of ${early[0]?.cameAt}` : undefined;
+  },
+};
+
+export const storeChecks: readonly Check[] = [useful];
