@@ -40,7 +40,7 @@ async function* blocksOf(path: string): AsyncGenerator<Buffer> {
   try {
     const block = Buffer.allocUnsafe(BLOCK_BYTES);
     for (;;) {
-      const {bytesRead} = await file.read(block, 0, BLOCK_BYTES);
+      const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, null);
       if (bytesRead === 0) return;
       yield block.subarray(0, bytesRead);
     }
