@@ -1,6 +1,7 @@
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
+import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
@@ -73,7 +74,7 @@ export function openSession(
       openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
       stage => stage.abandon(),
     );
-    const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
+    const checkpoint = beginning === 'over' ? undefined : checkpointIn(ledger, io.now());
     const source = opened(
       io.source ??
         (await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint})),
@@ -117,6 +118,15 @@ export function openSession(
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
   });
+}
+
+/** Where a clock was set back since, what comes now is dated before what the store surely has, and not in there yet. */
+function checkpointIn(ledger: Ledger, now: number): Checkpoint | undefined {
+  const saved = ledger.getMeta<Checkpoint>('checkpoint');
+  if (saved === undefined || saved.storedUntil <= now) return saved;
+  const checkpoint = {...saved, storedUntil: now};
+  ledger.setMeta('checkpoint', checkpoint);
+  return checkpoint;
 }
 
 /** Answers and their executor: each is told what the other has. */

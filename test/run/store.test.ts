@@ -342,6 +342,26 @@ test('what a killed session could not store any more is stored by the next, and 
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
 });
 
+test('so is what was answered after the clock was set back', async () => {
+  await using stage = await openStage({latencyMs: 5});
+  stage.write('list.csv', ips(60));
+  const back = {now: () => Date.now() - 3_600_000};
+  for (const [last, more] of [[10, {}] as const, [40, back] as const]) {
+    const stopper = new Stopper();
+    let letGo = () => {};
+    stage.api.setScript(({call}) => {
+      if (call === 11) letGo = lockStore(stage);
+      if (call === last) interrupt(stopper);
+      return undefined;
+    });
+    expect((await stage.run({...settings, concurrency: 1}, {stopper, ...more})).code).toBe(130);
+    letGo();
+  }
+  stage.api.setScript(undefined);
+  expect(await stage.run(settings, back)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+});
+
 const ofAnotherVersion = (path: string) => {
   const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.pragma('user_version = 999');
