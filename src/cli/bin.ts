@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import './heap.ts';
+import '../client/threads/heap.ts';
 import {main} from './program.ts';
 import {outliveReaders} from './streams.ts';
 

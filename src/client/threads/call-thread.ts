@@ -1,3 +1,4 @@
+import './heap.ts';
 import {parentPort, workerData} from 'node:worker_threads';
 import type {Attempt} from '../attempt.ts';
 import {createClient} from '../client.ts';

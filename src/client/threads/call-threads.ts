@@ -11,7 +11,7 @@ import type {ThreadCall, ThreadData, ThreadKey, ThreadNews} from './protocol.ts'
 /** Threads that make calls: 1 is the run's own; `auto`: others take over where that one has no time left. */
 export type Threads = number | 'auto';
 
-/** More would wait for the run's own thread, which takes a third of what a call does. */
+/** More would wait for the run's own thread, which takes a third of what a call does, and a core. */
 const MOST_BY_ITSELF = 4;
 const LOOK_EVERY_MS = 500;
 /** Threads pay where so much of its time is used, most of it by calls, of which one takes about so long. */
@@ -89,7 +89,7 @@ class CallThreads {
     this.#sent = 0;
     if (utilization < BUSY || callsMs < LOOK_EVERY_MS / 2) return;
     clearInterval(this.#timer);
-    for (let n = 0; n < Math.min(availableParallelism(), MOST_BY_ITSELF); n++) this.#start();
+    for (let n = 0; n < Math.min(availableParallelism() - 1, MOST_BY_ITSELF); n++) this.#start();
   }
 
   /** One that ended after it was of use is replaced; one that never was would not be the next time. */

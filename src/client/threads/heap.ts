@@ -1,5 +1,9 @@
 import {getHeapSpaceStatistics, setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
+import {getEnvironmentData, isMainThread, setEnvironmentData} from 'node:worker_threads';
+
+/** Under which a thread's own threads find that the program is the command. */
+const IS_COMMAND = 'bulk-enrich:command';
 
 /** The young generation, both halves of it: calls in flight outlive a smaller one, and a larger one is only more memory. */
 const YOUNG_BYTES = 16 * 1_048_576;
@@ -11,8 +15,9 @@ const OBJECT_BYTES = 24;
 
 /**
  * Keeps V8's heap near what a run needs, some 25 MB: left to itself it takes ten times as much before it collects. Node
- * has flags for that, which only who starts it could give; these are read by each collection anew. For the command
- * alone: where a run is part of another program, its heap is that program's.
+ * has flags for that, which only who starts it could give; these are read by each collection anew, of each thread, and
+ * stop the young generation of one that doesn't do the same at its first megabyte. For the command alone: where a run is
+ * part of another program, its heap is that program's.
  */
 function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -55,5 +60,6 @@ function youngBytes(): number {
   return getHeapSpaceStatistics().find(({space_name}) => space_name === 'new_space')?.space_size ?? 0;
 }
 
-// The first module of the command: those that a run loads would leave a larger heap behind.
-if (process.argv[2] === 'run') keepHeapSmall();
+// The first module of the command and of its threads: those that a run loads would leave a larger heap behind.
+if (isMainThread && process.argv[2] === 'run') setEnvironmentData(IS_COMMAND, true);
+if (getEnvironmentData(IS_COMMAND) === true) keepHeapSmall();
