@@ -187,6 +187,27 @@ test('what a publishing that is given up has put in place stays there after a po
   ]);
 });
 
+test('an output that is said to be there lasts: who put it in place may have been killed before that was sure', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', list);
+  expect((await stage.run(settings)).code).toBe(3);
+  const synced: string[] = [];
+  const {fsyncSync} = fs;
+  fs.fsyncSync = fd => {
+    synced.push(readlinkSync(`/proc/self/fd/${fd}`));
+    fsyncSync(fd);
+  };
+  syncBuiltinESMExports();
+  try {
+    const again = await stage.run({...settings, state: stage.path('other')});
+    expect(again.message).toContain('Nothing to do');
+  } finally {
+    Object.assign(fs, {fsyncSync});
+    syncBuiltinESMExports();
+  }
+  expect(synced).toContain(stage.directory);
+});
+
 test.each(['out.csv', 'out.csv.gz'])(
   'what the record of a publishing to %s tells of has a name that outlives a power cut before the record has its own',
   async output => {

@@ -13,7 +13,7 @@ export interface Destination {
   check(): void;
   /** Whether something is there that a run would replace. */
   exists(): boolean;
-  /** Whether what is there is this, byte for byte. */
+  /** Whether what is there is this, byte for byte, and lasts from now on. */
   holds(digest: FileDigest): Promise<boolean>;
   /** Opens it, cut back to the bytes that a checkpoint left there. Throws StateError, OutputError. */
   open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;

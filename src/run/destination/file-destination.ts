@@ -1,6 +1,7 @@
 import {existsSync, statSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import {syncPath} from '../../disk/replace.ts';
 import {OutputError, UsageError} from '../../errors.ts';
 import {missingFile} from '../../input/bytes/raw.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
@@ -24,7 +25,12 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
       refuseNowhere(job);
     },
     exists: () => existsSync(path),
-    holds: digest => hasDigest(path, digest),
+    async holds(digest) {
+      if (!(await hasDigest(path, digest))) return false;
+      // Who put it in place may have been killed before its name was sure to outlive a power cut.
+      syncPath(dirname(target));
+      return true;
+    },
     open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
     async digest(files, watched) {
       const partial = partialPath(files, written, target);
