@@ -93,9 +93,10 @@ const limited: Check = {
     const fresh = runs.some(one => one.spec.freshBudget);
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
-    // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget.
+    // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget. A run
+    // that finds nothing to do has no ledger.
     const limits = runs.map(one => one.spec.maxCredits ?? Number.POSITIVE_INFINITY);
-    const ofFleet = fresh ? limits.reduce((sum, one) => sum + one, 0) : Math.max(...limits);
+    const ofFleet = fresh ? limits.reduce((sum, one) => sum + one, 0) : Math.max(maxCredits, ...limits);
     const limit = spec.fleet ? ofFleet : maxCredits;
     return isMore(charged, limit) ? `the service took ${charged} of ${limit}` : undefined;
   },
