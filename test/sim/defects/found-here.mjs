@@ -53,6 +53,24 @@ export const foundHere = [
     edits: [['src/fleet/chunk-queue.ts', '      if (isRefusal(error)) return 0;\n', '']],
   },
   {
+    name: 'found here: an output that is said to be there may be gone after a power cut',
+    edits: [['src/run/destination/file-destination.ts', '      syncPath(dirname(target));\n', '']],
+  },
+  {
+    name: 'found here: doubt that came after an answer is forgotten with that answer',
+    edits: [
+      [
+        'src/ledger/given-up.ts',
+        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error',
+        ' ON CONFLICT DO NOTHING',
+      ],
+    ],
+  },
+  {
+    name: 'found here: what comes after the clock was set back never gets into the store',
+    edits: [['src/run/session.ts', 'saved.storedUntil <= now', 'saved.storedUntil >= 0']],
+  },
+  {
     name: 'found elsewhere: an outcome that waits to be written is not known yet',
     edits: [
       [
