@@ -166,7 +166,10 @@ const usedUp: Check = {
     if (day !== undefined && !isOneDay) return undefined;
     const leftToday = day === undefined ? Number.POSITIVE_INFINITY : day.limit - day.used;
     const least = Math.min(left, leftToday);
-    return isMore(least + 1e-5, spec.cost)
+    // Where old answers serve, new ones are asked for by half of it.
+    const half = Math.min(limit ?? Number.POSITIVE_INFINITY, day?.limit ?? Number.POSITIVE_INFINITY) / 2;
+    const isServed = spec.stale && summary.status === 'partial';
+    return isMore(least + 1e-5, spec.cost + (isServed ? half : 0))
       ? `${least} credits were left, and a call costs ${spec.cost}`
       : undefined;
   },
