@@ -31,10 +31,10 @@ export interface ClientOptions {
   /** Most bytes of one response's body, decoded; 1 MiB by default. */
   readonly maxBodyBytes?: number;
   /**
-   * Told once, when the service sent an answer that nobody had asked for: answers before it may be of other values. From
-   * then on no connection is used twice.
+   * Aborted when the service sent an answer that nobody had asked for: answers before it may be of other values. From then
+   * on no connection is used twice, of any client that was given the same one.
    */
-  readonly onUnasked?: () => void;
+  readonly unasked?: AbortController;
 }
 
 /** What an operation is asked about: the request's fields without the key. */
@@ -86,7 +86,7 @@ export function createClient(
     agents,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-    onUnasked: options.onUnasked ?? (() => {}),
+    unasked: options.unasked ?? new AbortController(),
   });
   const key = new KeyInUse(options.apiKey, options.readKeyAgain);
   const prefix = base.href.replace(/\/+$/, '');

@@ -55,13 +55,15 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
+    const unasked = new AbortController();
+    unasked.signal.onabort = () => io.warn(UNASKED);
     const connection = opened(
       await connectTo(
         job.endpoint,
         {
           timeoutMs: job.settings.timeout,
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-          onUnasked: () => io.warn(UNASKED),
+          unasked,
         },
         {
           threads: job.redisUrl !== undefined || isPaced(job, account) ? 1 : job.settings.threads,

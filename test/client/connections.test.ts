@@ -39,6 +39,13 @@ async function startRawServer(answer: (socket: Socket, body: string, nth: number
   return {url: `http://127.0.0.1:${port}`, port, sockets};
 }
 
+/** Tells where it is aborted. */
+function tellingOf(tell: () => void): AbortController {
+  const unasked = new AbortController();
+  unasked.signal.onabort = tell;
+  return unasked;
+}
+
 const http = (city: string) => {
   const body = JSON.stringify({success: true, data: {city}});
   return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -103,7 +110,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
       if (first.length === 0) first.push(again);
       else setTimeout(again, 1);
     });
-    const asked = client(server.url, {maxConnections: 2, onUnasked: () => unasked++});
+    const asked = client(server.url, {maxConnections: 2, unasked: tellingOf(() => unasked++)});
     expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
     for (const again of first) again();
     await until(() => unasked === 1);
@@ -113,13 +120,26 @@ describe('what comes behind an answer is never the answer to the next call', () 
     expect(server.sockets).toHaveLength(41);
   });
 
+  test('what one client has seen of a service holds for all that share it', async () => {
+    const server = await startRawServer((socket, body) => void socket.write(http(ipOf(body))));
+    const unasked = new AbortController();
+    const [one, other] = [client(server.url, {unasked}), client(server.url, {unasked})];
+    for (const asked of [one, other])
+      expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
+    server.sockets[0]?.write(http('other'));
+    await until(() => unasked.signal.aborted);
+    expect(cityOf(await other.send('ip', {ip: '192.0.2.2'}))).not.toBe('other');
+    for (const ip of ['192.0.2.3', '192.0.2.4']) expect(cityOf(await other.send('ip', {ip}))).toBe(ip);
+    expect(server.sockets.length).toBeGreaterThan(3);
+  });
+
   test('a server that says why it closes an idle connection is no such service', async () => {
     let unasked = 0;
     const closing = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
     const server = await startRawServer((socket, body) => {
       socket.write(http(ipOf(body)), () => setTimeout(() => socket.end(closing), 5));
     });
-    const asked = client(server.url, {onUnasked: () => unasked++});
+    const asked = client(server.url, {unasked: tellingOf(() => unasked++)});
     for (const ip of ['192.0.2.1', '192.0.2.2']) {
       expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
       await until(() => server.sockets.every(socket => socket.closed));

@@ -1,3 +1,4 @@
+import {type AddressInfo, createServer} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
@@ -77,5 +78,64 @@ describe.concurrent('calls made by threads', () => {
       credits: {spent: 200, maybe_spent: 0},
       calls: {total: 200 + api.ledger.wrongKey},
     });
+  });
+
+  test('a second answer that one of them hears ends the reuse of connections by all of them', async () => {
+    using sandbox = createSandbox();
+    let calls = 0;
+    let heardAt = Number.POSITIVE_INFINITY;
+    let reused = 0;
+    const body = JSON.stringify({success: true, data: {city: 'Testville'}});
+    const answer = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const server = createServer(socket => {
+      let nth = 0;
+      socket.on('error', () => {});
+      socket.on('data', () => {
+        nth += 1;
+        calls += 1;
+        if (nth > 1 && heardAt < performance.now()) reused += 1;
+        if (calls !== 200) {
+          setTimeout(() => socket.write(answer), 10);
+          return;
+        }
+        // While nothing is sent, this connection is idle.
+        socket.write('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n');
+        setTimeout(() => socket.write(answer), 500);
+        setTimeout(() => {
+          heardAt = performance.now();
+        }, 1_500);
+      });
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const {port} = server.address() as AddressInfo;
+    sandbox.write('list.csv', ips(2_000));
+    const env = {BULK_ENRICH_BASE_URL: `http://127.0.0.1:${port}`, BULK_ENRICH_API_KEY: KEY};
+    const {code, stderr} = await sandbox.run([...args, '--rate', 'unlimited'], {env});
+    server.close();
+    expect(code, stderr).toBe(0);
+    expect(calls).toBeGreaterThan(1_900);
+    expect(reused).toBe(0);
+    expect(stderr.match(/no connection is used twice/g)).toHaveLength(1);
+  });
+
+  test('a system that gives no more threads costs none of it', async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY});
+    sandbox.write(
+      'no-threads.mjs',
+      `import threads from 'node:worker_threads';
+       import {syncBuiltinESMExports} from 'node:module';
+       threads.Worker = class { constructor() { throw new Error('EAGAIN'); } };
+       syncBuiltinESMExports();`,
+    );
+    const env = {
+      BULK_ENRICH_BASE_URL: api.url,
+      BULK_ENRICH_API_KEY: KEY,
+      NODE_OPTIONS: `--import=${sandbox.path('no-threads.mjs')}`,
+    };
+    sandbox.write('list.csv', ips(100));
+    const {code, stderr} = await sandbox.run([...args, '--rate', 'unlimited'], {env});
+    expect(code, stderr).toBe(0);
+    expect(api.ledger.calls).toBe(100);
   });
 });

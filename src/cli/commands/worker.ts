@@ -1,4 +1,4 @@
-import type {Client} from '../../client/client.ts';
+import type {Client, ClientOptions} from '../../client/client.ts';
 import {createThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
@@ -30,11 +30,10 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const redisUrl = demandRedisUrl(redis);
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
-  const connection = await connectTo(endpoint, {
-    timeoutMs: settings.timeout,
-    maxConnections: concurrency,
-    onUnasked: () => console.warn(UNASKED),
-  });
+  const unasked = new AbortController();
+  unasked.signal.onabort = () => console.warn(UNASKED);
+  const shared = {maxConnections: concurrency, unasked};
+  const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {
     const worker = await FleetWorker.start({
@@ -43,7 +42,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       secret: sealingSecret(endpoint, process.env),
       concurrency,
       lostAfterMs: parseLostAfter(lostAfter),
-      clientFor: clientsOf(endpoint, connection, concurrency, settings.threads),
+      clientFor: clientsOf(endpoint, connection, shared, settings.threads),
       log: console.log,
       onFatal: ending.fail,
     });
@@ -96,14 +95,14 @@ function parseLostAfter(text: string): number {
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
-  maxConnections: number,
+  shared: Pick<ClientOptions, 'maxConnections' | 'unasked'>,
   threads: Threads,
 ): WorkerOptions['clientFor'] {
   const clients = new Map<string, Client>();
   return (timeoutMs, isPaced) => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey, readKeyAgain} = endpoint;
-    const options = {baseUrl, apiKey, readKeyAgain, timeoutMs, maxConnections};
+    const options = {...shared, baseUrl, apiKey, readKeyAgain, timeoutMs};
     const name = `${timeoutMs} ${isPaced}`;
     const client = clients.get(name) ?? createThreadedClient(options, isPaced ? 1 : threads);
     clients.set(name, client);

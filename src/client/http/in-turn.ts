@@ -1,4 +1,4 @@
-import type {ClientRequest, IncomingMessage} from 'node:http';
+import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 
 /** What a request ends with whose connection the other side closed. */
@@ -21,16 +21,24 @@ const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
 export class AnswersInTurn {
   /** The answer to the last request on each connection, once its head is there. */
   readonly #answers = new WeakMap<Socket, IncomingMessage | undefined>();
-  readonly #onUnasked: () => void;
-  /** Whether a connection may carry another request after its first. */
-  #reuses = true;
+  readonly #unasked: AbortController;
+  readonly #agents: readonly Agent[];
+  /** Whether this one's connections are lost as they are used again. */
+  #loses = false;
   /** Requests on connections that had carried one before, and those of them that ended with their connection. */
   #kept = 0;
   #lost = 0;
 
-  /** `onUnasked` is told once, when bytes came that were no answer to a request. */
-  constructor(onUnasked: () => void) {
-    this.#onUnasked = onUnasked;
+  /** `unasked` is aborted when bytes came that were no answer to a request, here or where else it is held. */
+  constructor(unasked: AbortController, agents: readonly Agent[]) {
+    this.#unasked = unasked;
+    this.#agents = agents;
+    unasked.signal.addEventListener('abort', () => this.#closeIdle());
+  }
+
+  /** Whether a connection may carry another request after its first. */
+  get #reuses(): boolean {
+    return !this.#loses && !this.#unasked.signal.aborted;
   }
 
   /** `onSocket` is told once, when the request has its connection. */
@@ -57,19 +65,30 @@ export class AnswersInTurn {
     request.once('error', ({code = ''}: NodeJS.ErrnoException) => {
       if (!CLOSED.includes(code)) return;
       this.#lost++;
-      if (this.#lost >= LOST_AT_MOST && this.#lost > LOST_SHARE * this.#kept) this.#reuses = false;
+      if (this.#lost < LOST_AT_MOST || this.#lost <= LOST_SHARE * this.#kept) return;
+      this.#loses = true;
+      this.#closeIdle();
     });
+  }
+
+  /** Or each would be given to a call, which ends with it: many in a row look like an outage. */
+  #closeIdle(): void {
+    for (const {freeSockets} of this.#agents)
+      for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 
   #watch(socket: Socket): void {
     hearWhileIdle(socket);
+    // The agent's own listener, which came first, has made it idle.
+    socket.on('free', () => {
+      if (!this.#reuses) socket.destroy();
+    });
     // Before Node's own listener: the bytes that complete an answer must not be taken for those that follow it.
     socket.prependListener('data', (bytes: Buffer) => {
       if (this.#answers.get(socket)?.complete !== true) return;
       socket.destroy();
-      if (!this.#reuses || IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) return;
-      this.#reuses = false;
-      this.#onUnasked();
+      if (IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) return;
+      this.#unasked.abort();
     });
   }
 }

@@ -15,8 +15,8 @@ export interface TransportOptions {
   readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Told once, when the service sent something that nobody had asked for. */
-  readonly onUnasked: () => void;
+  /** Aborted when the service sent something that nobody had asked for: from then on no connection is used twice. */
+  readonly unasked: AbortController;
 }
 
 export interface Transport {
@@ -50,7 +50,7 @@ export function transport(options: TransportOptions): Transport {
     clients.set(url, made);
     return made;
   };
-  const inTurn = new AnswersInTurn(options.onUnasked);
+  const inTurn = new AnswersInTurn(options.unasked, Object.values(options.agents));
   // By places, which are used again: V8's sets hold on to what they held until everything is collected.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];

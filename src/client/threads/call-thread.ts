@@ -2,28 +2,32 @@ import './heap.ts';
 import {parentPort, workerData} from 'node:worker_threads';
 import type {Attempt} from '../attempt.ts';
 import {createClient} from '../client.ts';
-import type {ThreadCalls, ThreadData, ThreadKey, ThreadNews} from './protocol.ts';
+import type {ThreadData, ThreadKey, ThreadNews, ThreadOrder} from './protocol.ts';
 
 /** A thread that makes calls: its own got, connections and heap. It decides nothing, and knows of nothing but its calls. */
 
 const port = parentPort;
 if (port === null) throw new Error('this is started as a thread');
 const tell = (news: ThreadNews) => port.postMessage(news);
-const {keyMayChange, ...options} = workerData as ThreadData;
-const client = createClient({
-  ...options,
-  ...(keyMayChange ? {readKeyAgain} : {}),
-  onUnasked: () => tell({kind: 'unasked'}),
-});
+const {keyMayChange, isUnasked, ...options} = workerData as ThreadData;
+const unasked = new AbortController();
+if (isUnasked) unasked.abort();
+unasked.signal.onabort = () => tell({kind: 'unasked'});
+const client = createClient({...options, ...(keyMayChange ? {readKeyAgain} : {}), unasked});
+let key = options.apiKey;
 let answers: [number, Attempt][] = [];
 let hearKey: (news: ThreadKey) => void = () => {};
 
-port.on('message', (news: ThreadCalls | ThreadKey) => {
-  if ('key' in news || 'why' in news) {
-    hearKey(news);
+port.on('message', (order: ThreadOrder) => {
+  if (order === 'unasked') {
+    unasked.abort();
     return;
   }
-  for (const {id, operation, params} of news)
+  if ('key' in order || 'why' in order) {
+    hearKey(order);
+    return;
+  }
+  for (const {id, operation, params} of order)
     void client.send(operation, params).then(attempt => {
       if (answers.push([id, attempt]) === 1) setImmediate(flush);
     });
@@ -38,7 +42,14 @@ function flush(): void {
 /** One at a time is asked for. */
 function readKeyAgain(): Promise<string> {
   return new Promise((resolve, reject) => {
-    hearKey = news => ('key' in news ? resolve(news.key) : reject(new Error(news.why)));
-    tell({kind: 'key'});
+    hearKey = news => {
+      if ('why' in news) {
+        reject(new Error(news.why));
+        return;
+      }
+      key = news.key;
+      resolve(key);
+    };
+    tell({kind: 'key', rejected: key});
   });
 }

@@ -6,7 +6,7 @@ import type {Operation} from '../../operations/table.ts';
 import type {Attempt} from '../attempt.ts';
 import {type Client, type ClientOptions, createClient, type Params} from '../client.ts';
 import type {Transport, TransportOptions} from '../http/transport.ts';
-import type {ThreadCall, ThreadData, ThreadKey, ThreadNews} from './protocol.ts';
+import type {ThreadCall, ThreadCalls, ThreadData, ThreadNews, ThreadOrder} from './protocol.ts';
 
 /** Threads that make calls: 1 is the run's own; `auto`: others take over where that one has no time left. */
 export type Threads = number | 'auto';
@@ -14,7 +14,7 @@ export type Threads = number | 'auto';
 /** More would wait for the run's own thread, which takes a third of what a call does, and a core. */
 const MOST_BY_ITSELF = 4;
 const LOOK_EVERY_MS = 500;
-/** Threads pay where so much of its time is used, most of it by calls, of which one takes about so long. */
+/** Threads pay where so much of its time is used, a third of it by calls, of which one takes so long on a fast machine. */
 const BUSY = 0.85;
 const CALL_MS = 0.2;
 
@@ -27,24 +27,29 @@ export function createThreadedClient(
   threads: Threads,
   transport?: (options: TransportOptions) => Transport,
 ): Client {
-  const client = createClient(options, transport);
   if (threads === 1 || transport !== undefined || (threads === 'auto' && availableParallelism() < 2))
-    return client;
-  const pool = new CallThreads(client, options, threads);
+    return createClient(options, transport);
+  const pool = new CallThreads(options, threads);
+  const {own} = pool;
   return {
-    ...client,
+    ...own,
     send: (operation, params, onLeaving) =>
-      onLeaving === undefined ? pool.send(operation, params) : client.send(operation, params, onLeaving),
+      onLeaving === undefined ? pool.send(operation, params) : own.send(operation, params, onLeaving),
     close() {
       pool.close();
-      client.close();
+      own.close();
     },
   };
 }
 
 class CallThreads {
-  readonly #own: Client;
+  /** Makes calls on this thread. */
+  readonly own: Client;
   readonly #options: ClientOptions;
+  readonly #unasked: AbortController;
+  /** The key that was read last, and what reads it again. */
+  #key: string;
+  #reading: Promise<string> | undefined;
   readonly #threads = new Set<CallThread>();
   readonly #timer: NodeJS.Timeout | undefined;
   #used: EventLoopUtilization = performance.eventLoopUtilization();
@@ -53,9 +58,21 @@ class CallThreads {
   #chosen: CallThread | undefined;
   #isClosed = false;
 
-  constructor(own: Client, options: ClientOptions, threads: Threads) {
-    this.#own = own;
+  constructor(options: ClientOptions, threads: Threads) {
+    const {readKeyAgain, unasked = new AbortController()} = options;
     this.#options = options;
+    this.#unasked = unasked;
+    this.#key = options.apiKey;
+    let key = options.apiKey;
+    const readAgain = async () => {
+      key = await this.#readKeyAgain(key);
+      return key;
+    };
+    this.own = createClient({...options, unasked, readKeyAgain: readKeyAgain && readAgain});
+    // What one thread has seen of the service holds for all.
+    unasked.signal.addEventListener('abort', () => {
+      for (const thread of this.#threads) thread.tell('unasked');
+    });
     if (threads === 'auto') this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     else for (let n = 0; n < threads; n++) this.#start();
   }
@@ -67,7 +84,7 @@ class CallThreads {
       for (const thread of this.#threads)
         if (thread.isReady && (this.#chosen === undefined || thread.inHand < this.#chosen.inHand))
           this.#chosen = thread;
-      if (this.#chosen === undefined) return this.#own.send(operation, params);
+      if (this.#chosen === undefined) return this.own.send(operation, params);
       process.nextTick(() => {
         this.#chosen?.flush();
         this.#chosen = undefined;
@@ -87,34 +104,56 @@ class CallThreads {
     this.#used = performance.eventLoopUtilization();
     const callsMs = this.#sent * CALL_MS;
     this.#sent = 0;
-    if (utilization < BUSY || callsMs < LOOK_EVERY_MS / 2) return;
+    if (utilization < BUSY || callsMs < LOOK_EVERY_MS / 3) return;
     clearInterval(this.#timer);
     for (let n = 0; n < Math.min(availableParallelism() - 1, MOST_BY_ITSELF); n++) this.#start();
   }
 
+  /** Once for all threads: the others take what the first has read. */
+  #readKeyAgain(rejected: string): Promise<string> {
+    if (rejected !== this.#key) return Promise.resolve(this.#key);
+    this.#reading ??= this.#read();
+    return this.#reading;
+  }
+
+  async #read(): Promise<string> {
+    try {
+      this.#key = (await this.#options.readKeyAgain?.()) ?? this.#key;
+      return this.#key;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
   /** One that ended after it was of use is replaced; one that never was would not be the next time. */
   #start(): void {
-    const {onUnasked, readKeyAgain, ...data} = this.#options;
-    const thread = new CallThread(
-      {...data, keyMayChange: readKeyAgain !== undefined},
-      {
-        unasked: () => onUnasked?.(),
-        readKey: async () => (await readKeyAgain?.()) ?? data.apiKey,
-        ended: wasReady => {
-          this.#threads.delete(thread);
-          if (this.#chosen === thread) this.#chosen = undefined;
-          if (wasReady && !this.#isClosed) this.#start();
-        },
+    const {unasked: _, readKeyAgain, ...data} = this.#options;
+    const events = {
+      unasked: () => this.#unasked.abort(),
+      readKey: (rejected: string) => this.#readKeyAgain(rejected),
+      ended: (thread: CallThread, wasReady: boolean) => {
+        this.#threads.delete(thread);
+        if (this.#chosen === thread) this.#chosen = undefined;
+        if (wasReady && !this.#isClosed) this.#start();
       },
-    );
-    this.#threads.add(thread);
+    };
+    const state = {
+      apiKey: this.#key,
+      keyMayChange: readKeyAgain !== undefined,
+      isUnasked: this.#unasked.signal.aborted,
+    };
+    try {
+      this.#threads.add(new CallThread({...data, ...state}, events));
+    } catch {
+      // The system gives no more threads: those that there are go on, or the run's own.
+    }
   }
 }
 
 interface ThreadEvents {
   readonly unasked: () => void;
-  readonly readKey: () => Promise<string>;
-  readonly ended: (wasReady: boolean) => void;
+  readonly readKey: (rejected: string) => Promise<string>;
+  readonly ended: (thread: CallThread, wasReady: boolean) => void;
 }
 
 /** The file beside this one, which is TypeScript only where this one is. */
@@ -140,7 +179,7 @@ class CallThread {
     this.#worker.once('exit', () => {
       const wasReady = this.isReady;
       this.isReady = false;
-      events.ended(wasReady);
+      events.ended(this, wasReady);
       for (const tell of this.#waiting.values()) tell(lost);
       this.#waiting.clear();
     });
@@ -169,8 +208,8 @@ class CallThread {
     void this.#worker.terminate();
   }
 
-  #tellKey(news: ThreadKey): void {
-    this.#worker.postMessage(news);
+  tell(order: Exclude<ThreadOrder, ThreadCalls>): void {
+    this.#worker.postMessage(order);
   }
 
   #hear(news: ThreadNews, events: ThreadEvents): void {
@@ -182,9 +221,9 @@ class CallThread {
         events.unasked();
         break;
       case 'key':
-        events.readKey().then(
-          key => this.#tellKey({key}),
-          (error: unknown) => this.#tellKey({why: error instanceof Error ? error.message : String(error)}),
+        events.readKey(news.rejected).then(
+          key => this.tell({key}),
+          (error: unknown) => this.tell({why: error instanceof Error ? error.message : String(error)}),
         );
         break;
       case 'answers':

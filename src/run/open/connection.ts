@@ -15,7 +15,7 @@ export interface Connection {
 /** The embedded service is started in this process and asked over HTTP like any other, but by no other thread. */
 export async function connectTo(
   endpoint: Endpoint,
-  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'onUnasked'>,
+  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'unasked'>,
   {threads = 1, transport}: {readonly threads?: Threads} & Pick<RunIo, 'transport'> = {},
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
