@@ -1,5 +1,6 @@
+import type {Operation} from '../../../src/operations/table.ts';
 import type {Ended} from '../model/ended.ts';
-import {outputPath} from '../model/places.ts';
+import {endpointOf, keyOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   ageOf,
@@ -7,12 +8,24 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
-  keyOfValue,
   runsOfLedger,
   type Scene,
   scopeOfCall,
   scopeOfSpec,
+  storedAs,
 } from './scene.ts';
+
+const named: Check = {
+  promise: "Every call goes to the run's endpoint, with its account's key.",
+  broken({run}) {
+    const stray = run.calls.find(
+      ({endpoint, key, spec}) => endpoint !== endpointOf(spec) || key !== keyOf(spec),
+    );
+    return stray === undefined
+      ? undefined
+      : `${showCall(stray)} went to ${stray.endpoint}, with ${stray.key}`;
+  },
+};
 
 const within: Check = {
   promise: 'No more calls are in flight than --concurrency says, all operations together.',
@@ -123,6 +136,9 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
     default:
       break;
   }
+  // What is sent is written together with what was told before.
+  if (!before.recorded && isFollowed(before, scene))
+    return 'its answer came before another call was sent, and is in no ledger';
   if (!before.recorded) return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
   if (!isStartedOver(before, call, scene)) return 'the run had its outcome';
   if (before.told !== 'answered') return undefined;
@@ -130,6 +146,10 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   // A run that goes on judges by its start, whatever the clock is set to since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
   return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+}
+
+function isFollowed({process, toldMs = Number.POSITIVE_INFINITY}: Call, {service}: Scene): boolean {
+  return service.calls.some(other => other.process === process && other.sentMs > toldMs);
 }
 
 function isInDoubt({told, recorded}: Call): boolean {
@@ -189,21 +209,35 @@ const resent: Check = {
 /** Over the last fifth of their term answers fall due, each at its own moment. */
 const SURELY_FRESH = 0.8;
 
+/** How long a rejection is good for at most. */
+const REJECTED_MS = 7 * DAY_MS;
+
+/** Whether what was stored at a time may be that the service rejects the value. */
+function isOfRejection({service}: Scene, operation: Operation, value: string, at: number): boolean {
+  return service.calls.some(
+    call =>
+      call.told === 'rejected' &&
+      call.operation === operation &&
+      call.value === value &&
+      Math.abs(call.toldAt - at) < DATED_APART_MS,
+  );
+}
+
 const known: Check = {
   promise:
     'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
   broken(scene) {
     const {run, storedBefore} = scene;
     if (run.spec.cache === 'none') return undefined;
-    const scope = scopeOfSpec(run.spec);
     // A run that goes on judges by its start, though the clock was set back since.
     const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
     const again = run.calls.filter(({operation, value, sentAt}) => {
-      const at =
-        operation === 'verify' ? undefined : storedBefore.get(`${keyOfValue(operation, value)} ${scope}`);
-      return (
-        at !== undefined && at >= Math.max(sentAt, begunAt) - ageOf(run.spec) * SURELY_FRESH && at <= sentAt
-      );
+      const at = operation === 'verify' ? undefined : storedBefore.get(storedAs(operation, value, run.spec));
+      if (at === undefined || at > sentAt) return false;
+      const age = isOfRejection(scene, operation, value, at)
+        ? Math.min(ageOf(run.spec), REJECTED_MS)
+        : ageOf(run.spec);
+      return at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
     if (values === 0 || run.process.killed) return undefined;
@@ -225,10 +259,9 @@ const kept: Check = {
     const {spec, summary, process, code, stop, storeIsSound} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
-    const scope = scopeOfSpec(spec);
     const answered = run.calls.filter(({operation, told}) => told === 'answered' && operation !== 'verify');
     const missing = answered.filter(({operation, value, toldAt}) => {
-      const at = storedNow.get(`${keyOfValue(operation, value)} ${scope}`);
+      const at = storedNow.get(storedAs(operation, value, spec));
       return at === undefined || at < toldAt - DATED_APART_MS;
     });
     const said = storeIsSound ? 0 : summary.store.not_stored;
@@ -260,7 +293,7 @@ const keptOfAll: Check = {
         call.operation !== 'verify' &&
         scopeOfCall(call) === scope &&
         Math.abs(call.toldAt - run.startedAt) < HOUR_MS / 2 &&
-        !storedNow.has(`${keyOfValue(call.operation, call.value)} ${scope}`),
+        !storedNow.has(storedAs(call.operation, call.value, spec)),
     );
     return missing.length > 0
       ? `${missing.length} are not, such as ${showCall(missing[0] as Call)}`
@@ -297,16 +330,43 @@ const ofOneProcess = (check: Check): Check => ({
   broken: scene => (scene.run.spec.fleet ? undefined : check.broken(scene)),
 });
 
+/** Where nothing was cut off, so that no chunk is left over: what its workers ask is asked for this very run. */
+const ofCalmFleets = (check: Check): Check => ({
+  ...check,
+  broken: scene => (scene.run.spec.fleet && isCalm(scene) ? check.broken(scene) : undefined),
+});
+
+function isCalm({runs}: Scene): boolean {
+  return runs.every(
+    ({process, stop, error, isAlone}) =>
+      !process.killed && !process.leftOut && stop === undefined && error === undefined && isAlone,
+  );
+}
+
+const neverTwice: Check = {
+  promise: 'With --resend never no worker sends again what may have been carried out.',
+  broken(scene) {
+    if (runsOfLedger(scene).some(({spec}) => spec.resend !== 'never' || spec.restart || spec.fromFile))
+      return undefined;
+    for (const calls of histories(scene)) {
+      const carried = calls.findIndex(({carriedOut}) => carriedOut);
+      const again = carried < 0 ? undefined : calls[carried + 1];
+      if (again !== undefined && scene.run.calls.includes(again))
+        return `${showCall(again)} after ${showCall(calls[carried] as Call)}`;
+    }
+    return undefined;
+  },
+};
+
 export const callChecks: readonly Check[] = [
-  within,
-  paced,
-  pacedTogether,
-  punctual,
-  once,
-  resent,
-  known,
-  kept,
-  keptOfAll,
-  quiet,
-  apart,
-].map(ofOneProcess);
+  ...[known, kept, quiet].map(ofCalmFleets),
+  neverTwice,
+  named,
+  ...ofOneProcessAlone(),
+];
+
+function ofOneProcessAlone(): readonly Check[] {
+  return [within, paced, pacedTogether, punctual, once, resent, known, kept, keptOfAll, quiet, apart].map(
+    ofOneProcess,
+  );
+}

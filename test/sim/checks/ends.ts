@@ -3,7 +3,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
-import {type Check, keyOfValue, rowsIn, type Scene, scopeOfCall, scopeOfSpec} from './scene.ts';
+import {type Check, rowsIn, type Scene, scopeOfCall, scopeOfSpec, storedAs} from './scene.ts';
 
 const noFault: Check = {
   promise: 'No run ends with an internal error.',
@@ -38,7 +38,7 @@ const refused: Check = {
         call.operation === operation &&
         scopeOfCall(call) === scope &&
         ((call.ledger === run.ledger && call.recorded) ||
-          (run.storeIsSound && storedBefore.has(`${keyOfValue(call.operation, call.value)} ${scope}`))),
+          (run.storeIsSound && storedBefore.has(storedAs(call.operation, call.value, run.spec)))),
     );
     return known === undefined ? undefined : `#${known.number} was answered: ${run.message}`;
   },
@@ -61,6 +61,8 @@ function stoppedAt(calls: readonly Call[], most: number): number {
   // A fleet's workers hear in another order.
   return refusals.at(-1)?.toldOrder ?? 0;
 }
+
+const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);
 
 /** What says how a command ends, and not what it makes. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {
@@ -127,6 +129,17 @@ export function faultOfHealed(run: Ended): string | undefined {
   return stop === 'refused' ? undefined : `it stopped with ${code}: ${message}`;
 }
 
+const excused: Check = {
+  promise: 'That settings or the input were changed is only said where they were.',
+  broken({run, runs}) {
+    const code = run.error?.code ?? run.stop;
+    const others = runs.filter(one => one.nth < run.nth);
+    if (code === 'settings_changed' && others.every(({spec}) => isSame(spec, run.spec))) return run.message;
+    if (code === 'input_changed' && others.every(({input}) => input === run.input)) return run.message;
+    return undefined;
+  },
+};
+
 const untorn: Check = {
   promise: 'What a crash leaves is never taken for damage: the same command goes on from it.',
   broken({run, runs}) {
@@ -160,4 +173,13 @@ const told: Check = {
   },
 };
 
-export const endChecks: readonly Check[] = [noFault, silent, refused, doneBefore, keptAttempt, untorn, told];
+export const endChecks: readonly Check[] = [
+  noFault,
+  silent,
+  refused,
+  doneBefore,
+  keptAttempt,
+  excused,
+  untorn,
+  told,
+];

@@ -71,14 +71,15 @@ function isDoubtful({told, code, spec}: Call): boolean {
 }
 
 const exact: Check = {
-  promise: 'Where no call was lost, nothing is only perhaps spent.',
+  promise: 'No more is perhaps spent than the calls cost of which nobody knows.',
   broken(scene) {
     const books = booksOf(scene);
     if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
       return undefined;
-    const doubtful = callsInLedger(scene).filter(isDoubtful).length;
+    const doubtful = callsInLedger(scene).filter(isDoubtful);
+    const most = doubtful.reduce((sum, {spec}) => sum + spec.cost, 0);
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
-    return doubtful === 0 && maybe > 0 ? `${maybe} credits are said to be spent perhaps` : undefined;
+    return isMore(maybe, most) ? `${maybe} credits are said to be spent perhaps, of ${most}` : undefined;
   },
 };
 

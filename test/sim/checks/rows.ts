@@ -50,7 +50,13 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
   const beside = others.filter(one => one.before === run.before);
   if (said !== undefined && !said.startsWith('The last')) return [run, ...beside];
   // A publishing that was cut short, or one whose end a power cut has undone.
-  const earlier = others.filter(one => one.nth < run.nth && (one.code === undefined || said !== undefined));
+  const earlier = others.filter(
+    one =>
+      one.nth < run.nth &&
+      (one.code === undefined || said !== undefined) &&
+      // With --force another input is not told to be done.
+      !(said !== undefined && run.spec.force && one.input !== run.input),
+  );
   return [run, ...beside, ...earlier.reverse()];
 }
 
@@ -142,7 +148,7 @@ function faultOf(
   );
   switch (result.status) {
     case 'ok':
-      return faultOfAnswer(name, result, ours, run);
+      return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
       return ours.some(({told, code}) => told !== 'answered' && code === result.error)
         ? undefined
@@ -187,6 +193,7 @@ function faultOfAnswer(
   {serial, isStale}: Result,
   ours: readonly Call[],
   run: Ended,
+  runs: readonly Ended[],
 ): string | undefined {
   const call = ours.find(
     one => serialOf(one) === serial && (one.told === 'answered' || one.told === undefined),
@@ -203,7 +210,15 @@ function faultOfAnswer(
       : undefined;
   }
   if (isStale && !run.spec.stale) return 'nobody asked for stale answers';
-  if (isOwn || run.summary === undefined || run.ledger === undefined) return undefined;
+  // What an attempt was answered that was given up since has to be as young as what the store has.
+  const isGivenUp = runs.some(
+    one =>
+      one.ledger === run.ledger &&
+      one.spec.restart &&
+      one.process !== call.process &&
+      one.startedAt > call.toldAt,
+  );
+  if ((isOwn && !isGivenUp) || run.summary === undefined || run.ledger === undefined) return undefined;
   const startedAt = Date.parse(run.summary.started_at);
   // A run that goes on judges by its start, whatever the clock is set to since.
   const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
@@ -222,7 +237,9 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   const why = {
     budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
     deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
-    outage: () => true,
+    outage: (one: RunSpec) =>
+      one.fleet !== undefined ||
+      scene.service.calls.some(call => call.spec === one && FAILING.has(call.told)),
     offline: (one: RunSpec) => one.offline === true,
   };
   if (!(error in why)) return 'there is no such reason';
@@ -236,7 +253,65 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   return mayBe ? undefined : 'there is no reason to';
 }
 
+/** What may be of an outage. */
+const FAILING = new Set<Call['told']>([
+  'not sent',
+  'ambiguous',
+  'throttled',
+  'fatal',
+  'unreadable',
+  undefined,
+]);
+
 const COMPLETE = new Set([0, 3, 4]);
+
+const LOST = new Set(['failed', 'unknown']);
+
+const judged: Check = {
+  promise: 'Exit code 0 is of a run in which nothing failed, was left out for a limit or could not be read.',
+  broken({run}) {
+    const {code, spec, after, isAlone, input, message} = run;
+    const output = after.get(outputPath(spec));
+    if (code !== 0 || output === undefined || !isAlone || !/^[\d,]+ rows? written/.test(message))
+      return undefined;
+    const bad = input
+      .split('\n')
+      .slice(1, -1)
+      .filter(line => line.split(',').length !== 4).length;
+    if (bad > 0) return `${bad} rows were rejected`;
+    for (const cell of readRows(textOf(output), spec))
+      for (const name of targetsOf(spec)) {
+        const {prefix} = targets[name];
+        const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
+        const isRejection = status === 'failed' && error === REJECTED;
+        if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))
+          return `${name} ${status} ${error}`;
+      }
+    return undefined;
+  },
+};
+
+/** A rejection is an answer where it is kept. */
+const REJECTED = 'value_not_supported';
+const LIMITS = new Set(['budget', 'deadline', 'outage']);
+
+const setAside: Check = {
+  promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
+  broken({run}) {
+    const {code, spec, after, isAlone, input, message, job} = run;
+    if (code !== 3 || !isAlone || !/^[\d,]+ rows? written/.test(message)) return undefined;
+    const bad = input
+      .split('\n')
+      .slice(1, -1)
+      .filter(line => line.split(',').length !== 4);
+    const path = job?.paths.rejects;
+    const text = path === undefined ? '' : (after.get(path)?.toString() ?? '');
+    const lost = bad.find(line => !text.includes(line.split(',')[0] ?? line));
+    if (lost !== undefined && spec.clash === undefined) return `"${lost}" is not in ${path}`;
+    const lines = text.split('\n').filter(line => line !== '').length;
+    return bad.length > 0 && lines !== bad.length ? `${lines} are there, of ${bad.length}` : undefined;
+  },
+};
 
 const accounted: Check = {
   promise: 'Whoever sees the output finds the summary that belongs to it, with the right number of rows.',
@@ -271,4 +346,4 @@ function isAnothers(output: Buffer, record: Buffer | undefined): boolean {
   return JSON.parse(record.toString()).output?.sha256 !== sha256;
 }
 
-export const rowChecks: readonly Check[] = [whole, accounted];
+export const rowChecks: readonly Check[] = [whole, accounted, judged, setAside];

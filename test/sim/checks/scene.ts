@@ -62,17 +62,18 @@ export function ageOf({maxAge}: RunSpec): number {
   return {'1h': HOUR_MS, '1d': DAY_MS, '30d': 30 * DAY_MS}[maxAge];
 }
 
-/** Endpoint and account: whose answers and whose money it is. */
-export function scopeOfSpec(spec: RunSpec): string {
-  return scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
+/** Endpoint and account: whose answers and whose money it is. Not as the program has it, which may be wrong. */
+export function scopeOfSpec({endpoint, account}: RunSpec): string {
+  return `${endpoint} ${account}`;
+}
+
+/** How the store knows an answer of this value for a run; verdicts are not stored. */
+export function storedAs(operation: Operation, value: string, spec: RunSpec): string {
+  const scope = scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
+  return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
 }
 
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);
-
-/** How the store knows a value; verdicts are not stored. */
-export function keyOfValue(operation: Operation, value: string): string {
-  return lookupOf(operation, {[operation]: value}).key;
-}
 
 /** All calls that are in the run's ledger when it ends, whichever run made them. */
 export function callsInLedger({run, service}: Scene): readonly Call[] {

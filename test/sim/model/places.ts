@@ -62,7 +62,7 @@ export const endpoints = ['https://one.example.com', 'https://two.example.com'] 
 export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
 
 export const endpointOf = ({endpoint}: RunSpec) => endpoints[endpoint] ?? endpoints[0];
-const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
+export const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
 export const accountOf = ({account}: RunSpec) => (account === 0 ? 'default' : 'second');
 
 export function environmentOf(spec: RunSpec): Record<string, string> {
