@@ -55,6 +55,10 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
+    const {threads} = job.settings;
+    const alone = whyOneThread(job, account);
+    if (alone !== undefined && typeof threads === 'number' && threads > 1)
+      io.warn(`--threads ${threads} is of no use here: ${alone}.`);
     const unasked = new AbortController();
     unasked.signal.onabort = () => io.warn(UNASKED);
     const connection = opened(
@@ -65,10 +69,7 @@ export function openSession(
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
           unasked,
         },
-        {
-          threads: job.redisUrl !== undefined || isPaced(job, account) ? 1 : job.settings.threads,
-          transport: io.transport,
-        },
+        {threads: alone === undefined ? threads : 1, transport: io.transport},
       ),
       stage => stage.close(),
     );
@@ -120,6 +121,14 @@ export function openSession(
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
   });
+}
+
+/** What keeps calls on the run's own thread. */
+function whyOneThread(job: Job, account: ReturnType<typeof findAccount>): string | undefined {
+  if (job.redisUrl !== undefined) return "the fleet's workers make the calls";
+  if (job.endpoint.kind === 'embedded') return "the embedded service runs in the run's own thread";
+  if (!isPaced(job, account)) return undefined;
+  return "calls that have a rate are made by the run's own thread, which is enough for them";
 }
 
 /** Where a clock was set back since, what comes now is dated before what the store surely has, and not in there yet. */

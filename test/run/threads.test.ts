@@ -18,6 +18,7 @@ describe.concurrent('calls made by threads', () => {
     const paced = [...args, '--rate', '300/s', '--log-level', 'trace'];
     const limited = await sandbox.run([...paced, '--max-credits', '450'], {env});
     expect(limited.code).toBe(7);
+    expect(limited.stderr).toContain('--threads 2 is of no use here');
     expect(api.ledger.calls).toBe(450);
     expect(sandbox.summary('out.summary.json').credits).toMatchObject({spent: 450, maybe_spent: 0});
     const whole = await sandbox.run(paced, {env});
