@@ -240,7 +240,7 @@ const known: Check = {
       return at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
-    if (values === 0 || run.process.killed) return undefined;
+    if (values === 0 || (run.process.killed && !run.storeIsSound)) return undefined;
     const unread = run.summary?.store?.not_looked_up ?? 0;
     if (run.storeIsSound || unread < values)
       return `${showCall(again[0] as Call)} and ${values - 1} more, ${unread} are said to be`;
