@@ -222,7 +222,8 @@ function faultOfAnswer(
   const startedAt = Date.parse(run.summary.started_at);
   // A run that goes on judges by its start, whatever the clock is set to since.
   const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
-  if (call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
+  // An attempt that was given up is the run's own, whatever the clock is set to since.
+  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
   return call.toldAt < startedAt - age ? 'it is too old' : undefined;
 }
