@@ -14,14 +14,14 @@ import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
-import {KeyInUse} from './key-in-use.ts';
+import {KeyInUse, type ReadKeyAgain} from './key-in-use.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then on. */
-  readonly readKeyAgain?: (() => Promise<string>) | undefined;
+  readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** What a message names as the place where the key is; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */

@@ -1,5 +1,8 @@
 import {type Redact, redactorOf} from './redact.ts';
 
+/** Reads the key again, as this one was not accepted. */
+export type ReadKeyAgain = (rejected: string) => Promise<string>;
+
 /** What came of reading a key again that was not accepted. */
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
@@ -8,14 +11,14 @@ type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why
  * was accepted: a key that is wrong for good ends a run, whatever a command prints.
  */
 export class KeyInUse {
-  readonly #readAgain: (() => Promise<string>) | undefined;
+  readonly #readAgain: ReadKeyAgain | undefined;
   #current: string;
   #redact: Redact;
   /** Calls that meet the same refusal wait for one reading. */
   #renewal: Promise<Renewal> | undefined;
   #isReading = false;
 
-  constructor(key: string, readAgain: (() => Promise<string>) | undefined) {
+  constructor(key: string, readAgain: ReadKeyAgain | undefined) {
     this.#current = key;
     this.#redact = redactorOf(key);
     this.#readAgain = readAgain;
@@ -45,10 +48,10 @@ export class KeyInUse {
     });
   }
 
-  async #renew(readAgain: () => Promise<string>): Promise<Renewal> {
+  async #renew(readAgain: ReadKeyAgain): Promise<Renewal> {
     this.#isReading = true;
     try {
-      const key = await readAgain();
+      const key = await readAgain(this.#current);
       if (key === this.#current) return {renewed: false, why: 'read again, the key is still the same'};
       const [before, now] = [this.#redact, redactorOf(key)];
       this.#current = key;

@@ -35,7 +35,7 @@ export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, Open
 }
 
 /** A second answer on a connection may have been taken for the next value's: nobody can tell afterwards. */
-export const UNASKED =
+const UNASKED =
   'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-store).';
 
 /** What gathers behind one slow value, before reading stops. */
@@ -59,15 +59,13 @@ export function openSession(
     const alone = whyOneThread(job, account);
     if (alone !== undefined && typeof threads === 'number' && threads > 1)
       io.warn(`--threads ${threads} is of no use here: ${alone}.`);
-    const unasked = new AbortController();
-    unasked.signal.onabort = () => io.warn(UNASKED);
     const connection = opened(
       await connectTo(
         job.endpoint,
         {
           timeoutMs: job.settings.timeout,
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-          unasked,
+          unasked: warningOfUnasked(io.warn),
         },
         {threads: alone === undefined ? threads : 1, transport: io.transport},
       ),
@@ -121,6 +119,13 @@ export function openSession(
     const window = new InOrder(WINDOW_BYTES);
     return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
   });
+}
+
+/** For all clients of a service: a warning where it sends an answer that nobody had asked for. */
+export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
+  const unasked = new AbortController();
+  unasked.signal.onabort = () => warn(UNASKED);
+  return unasked;
 }
 
 /** What keeps calls on the run's own thread. */

@@ -10,7 +10,7 @@ import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
 import {type Connection, connectTo} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
-import {UNASKED} from '../../run/session.ts';
+import {warningOfUnasked} from '../../run/session.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {endSignals} from '../signals.ts';
@@ -30,9 +30,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const redisUrl = demandRedisUrl(redis);
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
-  const unasked = new AbortController();
-  unasked.signal.onabort = () => console.warn(UNASKED);
-  const shared = {maxConnections: concurrency, unasked};
+  const shared = {maxConnections: concurrency, unasked: warningOfUnasked(console.warn)};
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {

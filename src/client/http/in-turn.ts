@@ -78,10 +78,11 @@ export class AnswersInTurn {
   }
 
   #watch(socket: Socket): void {
-    hearWhileIdle(socket);
+    const hearOn = hearingOf(socket);
     // The agent's own listener, which came first, has made it idle.
     socket.on('free', () => {
-      if (!this.#reuses) socket.destroy();
+      if (this.#reuses) hearOn();
+      else socket.destroy();
     });
     // Before Node's own listener: the bytes that complete an answer must not be taken for those that follow it.
     socket.prependListener('data', (bytes: Buffer) => {
@@ -96,17 +97,15 @@ export class AnswersInTurn {
 /**
  * Node's newer agents (24.21, for one) read an idle connection by a listener of their own, below the socket's, which ends
  * it at the first byte: nobody would hear of a second answer, and the service that sends them would be asked on. So a
- * connection keeps the listener that it has from the start. Where Node calls it by another name, Node's own holds.
+ * connection is given back the listener that it has from the start. Where Node calls it by another name, Node's own holds.
  */
-function hearWhileIdle(socket: Socket): void {
+function hearingOf(socket: Socket): () => void {
   const {_handle: first} = socket as WithHandle;
   const onread = first?.onread;
-  if (onread === undefined) return;
-  // The agent's own listener, which came first, has made it idle.
-  socket.on('free', () => {
+  return () => {
     const {_handle: handle} = socket as WithHandle;
-    if (handle) handle.onread = onread;
-  });
+    if (handle && onread !== undefined) handle.onread = onread;
+  };
 }
 
 interface WithHandle {

@@ -14,7 +14,6 @@ const unasked = new AbortController();
 if (isUnasked) unasked.abort();
 unasked.signal.onabort = () => tell({kind: 'unasked'});
 const client = createClient({...options, ...(keyMayChange ? {readKeyAgain} : {}), unasked});
-let key = options.apiKey;
 let answers: [number, Attempt][] = [];
 let hearKey: (news: ThreadKey) => void = () => {};
 
@@ -40,16 +39,9 @@ function flush(): void {
 }
 
 /** One at a time is asked for. */
-function readKeyAgain(): Promise<string> {
+function readKeyAgain(rejected: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    hearKey = news => {
-      if ('why' in news) {
-        reject(new Error(news.why));
-        return;
-      }
-      key = news.key;
-      resolve(key);
-    };
-    tell({kind: 'key', rejected: key});
+    hearKey = news => ('key' in news ? resolve(news.key) : reject(new Error(news.why)));
+    tell({kind: 'key', rejected});
   });
 }

@@ -63,11 +63,7 @@ class CallThreads {
     this.#options = options;
     this.#unasked = unasked;
     this.#key = options.apiKey;
-    let key = options.apiKey;
-    const readAgain = async () => {
-      key = await this.#readKeyAgain(key);
-      return key;
-    };
+    const readAgain = (rejected: string) => this.#readKeyAgain(rejected);
     this.own = createClient({...options, unasked, readKeyAgain: readKeyAgain && readAgain});
     // What one thread has seen of the service holds for all.
     unasked.signal.addEventListener('abort', () => {
@@ -112,13 +108,13 @@ class CallThreads {
   /** Once for all threads: the others take what the first has read. */
   #readKeyAgain(rejected: string): Promise<string> {
     if (rejected !== this.#key) return Promise.resolve(this.#key);
-    this.#reading ??= this.#read();
+    this.#reading ??= this.#read(rejected);
     return this.#reading;
   }
 
-  async #read(): Promise<string> {
+  async #read(rejected: string): Promise<string> {
     try {
-      this.#key = (await this.#options.readKeyAgain?.()) ?? this.#key;
+      this.#key = (await this.#options.readKeyAgain?.(rejected)) ?? this.#key;
       return this.#key;
     } finally {
       this.#reading = undefined;
