@@ -15,18 +15,7 @@ test.runIf(canTrace())(
     const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
     sandbox.write('list.csv', ips(ROWS));
     const {node, log} = tracedNode(sandbox, 'openat,pwrite64,fsync,fdatasync,writev');
-    const args = [
-      'run',
-      'list.csv',
-      '-o',
-      'out.csv',
-      '--ip',
-      'ip',
-      '--concurrency',
-      '4',
-      '--rate',
-      'unlimited',
-    ];
+    const args = 'run list.csv -o out.csv --ip ip --concurrency 4 --rate unlimited'.split(' ');
     expect((await sandbox.run([...args, '--max-credits', '100'], {env, node})).code).toBe(0);
     const lines = log();
     const opened = lines.find(line => line.includes('ledger.db-wal"') && line.includes('openat('));

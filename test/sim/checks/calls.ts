@@ -330,10 +330,10 @@ const ofOneProcess = (check: Check): Check => ({
   broken: scene => (scene.run.spec.fleet ? undefined : check.broken(scene)),
 });
 
-/** Where nothing was cut off, so that no chunk is left over: what its workers ask is asked for this very run. */
-const ofCalmFleets = (check: Check): Check => ({
+/** Also of a fleet where nothing was cut off, so that no chunk is left over: its workers ask for this very run. */
+const alsoOfCalmFleets = (check: Check): Check => ({
   ...check,
-  broken: scene => (scene.run.spec.fleet && isCalm(scene) ? check.broken(scene) : undefined),
+  broken: scene => (!scene.run.spec.fleet || isCalm(scene) ? check.broken(scene) : undefined),
 });
 
 function isCalm({runs}: Scene): boolean {
@@ -359,14 +359,8 @@ const neverTwice: Check = {
 };
 
 export const callChecks: readonly Check[] = [
-  ...[known, kept, quiet].map(ofCalmFleets),
-  neverTwice,
   named,
-  ...ofOneProcessAlone(),
+  neverTwice,
+  ...[known, kept, quiet].map(alsoOfCalmFleets),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, apart].map(ofOneProcess),
 ];
-
-function ofOneProcessAlone(): readonly Check[] {
-  return [within, paced, pacedTogether, punctual, once, resent, known, kept, keptOfAll, quiet, apart].map(
-    ofOneProcess,
-  );
-}

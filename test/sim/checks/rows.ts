@@ -4,7 +4,7 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
-import {type Call, serialField, serialOf} from '../world/service.ts';
+import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
 import {ageOf, type Check, rowsIn, type Scene, STALE_MS, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
 
 const targets = {
@@ -60,13 +60,17 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
   return [run, ...beside, ...earlier.reverse()];
 }
 
+/** An input's rows, and what can't be read as one. */
+function recordsOf(input: string): {readonly rows: readonly string[]; readonly broken: readonly string[]} {
+  const lines = input.split('\n').slice(1, -1);
+  const isRow = (line: string) => line.split(',').length === HEADER.length;
+  return {rows: lines.filter(isRow), broken: lines.filter(line => !isRow(line))};
+}
+
 /** What is wrong with an output as that of a run; undefined where nothing is. */
 function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   const lines = readRows(text, run.spec);
-  const rows = run.input
-    .split('\n')
-    .slice(1, -1)
-    .filter(line => line.split(',').length === 4);
+  const {rows} = recordsOf(run.input);
   if (text.includes('\0') || lines.length !== rows.length)
     return `run ${run.nth}: ${lines.length} rows for ${rows.length}`;
   const serials = new Map<string, string>();
@@ -267,23 +271,22 @@ const FAILING = new Set<Call['told']>([
 const COMPLETE = new Set([0, 3, 4]);
 
 const LOST = new Set(['failed', 'unknown']);
+/** What a run says that has written its output. */
+const WROTE = /^[\d,]+ rows? written/;
 
 const judged: Check = {
   promise: 'Exit code 0 is of a run in which nothing failed, was left out for a limit or could not be read.',
   broken({run}) {
     const {code, spec, after, isAlone, input, message} = run;
     const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || !/^[\d,]+ rows? written/.test(message))
-      return undefined;
-    const bad = input
-      .split('\n')
-      .slice(1, -1)
-      .filter(line => line.split(',').length !== 4).length;
-    if (bad > 0) return `${bad} rows were rejected`;
+    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return undefined;
+    const {broken} = recordsOf(input);
+    if (broken.length > 0) return `${broken.length} rows were rejected`;
     for (const cell of readRows(textOf(output), spec))
       for (const name of targetsOf(spec)) {
         const {prefix} = targets[name];
         const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
+        // A rejection is an answer where it is kept.
         const isRejection = status === 'failed' && error === REJECTED;
         if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))
           return `${name} ${status} ${error}`;
@@ -292,25 +295,22 @@ const judged: Check = {
   },
 };
 
-/** A rejection is an answer where it is kept. */
-const REJECTED = 'value_not_supported';
 const LIMITS = new Set(['budget', 'deadline', 'outage']);
 
 const setAside: Check = {
   promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
   broken({run}) {
     const {code, spec, after, isAlone, input, message, job} = run;
-    if (code !== 3 || !isAlone || !/^[\d,]+ rows? written/.test(message)) return undefined;
-    const bad = input
-      .split('\n')
-      .slice(1, -1)
-      .filter(line => line.split(',').length !== 4);
+    if (code !== 3 || !isAlone || !WROTE.test(message)) return undefined;
+    const {broken} = recordsOf(input);
     const path = job?.paths.rejects;
     const text = path === undefined ? '' : (after.get(path)?.toString() ?? '');
-    const lost = bad.find(line => !text.includes(line.split(',')[0] ?? line));
+    const lost = broken.find(line => !text.includes(line.split(',')[0] ?? line));
     if (lost !== undefined && spec.clash === undefined) return `"${lost}" is not in ${path}`;
     const lines = text.split('\n').filter(line => line !== '').length;
-    return bad.length > 0 && lines !== bad.length ? `${lines} are there, of ${bad.length}` : undefined;
+    return broken.length > 0 && lines !== broken.length
+      ? `${lines} are there, of ${broken.length}`
+      : undefined;
   },
 };
 

@@ -55,7 +55,8 @@ export function serialOf(call: Pick<Call, 'number'>): string {
   return `c${call.number}`;
 }
 
-const REJECTED = 'value_not_supported';
+/** The code by which it rejects a value. */
+export const REJECTED = 'value_not_supported';
 
 export interface Manners {
   readonly faults: readonly Fault[];
