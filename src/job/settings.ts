@@ -52,30 +52,39 @@ export function namesThatShape(what: Shapes): readonly SettingName[] {
   return names.filter(name => declared[name].shapes === what);
 }
 
-interface JsonChoices {
-  readonly default?: unknown;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly JsonChoices[];
-}
-
-/** Every setting with what the command line and the docs say of it, in order. */
-export function describeSettings(): readonly (Omit<Declared, 'schema'> & {
+/** A setting with what the command line and the docs say of it. */
+type Described = Omit<Declared, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
   /** The words that it takes, where those are few. */
   readonly choices: readonly string[];
-})[] {
+};
+
+/** Every setting, in order. */
+export function describeSettings(): readonly Described[] {
   return names.map(name => {
     const {schema, ...said}: Declared = declared[name];
-    const parsed = schema.safeParse(undefined);
-    const json = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as JsonChoices;
+    const hasDefault = schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
     return {
       ...said,
       name,
-      default: json.default ?? (parsed.success ? parsed.data : undefined),
-      choices: json.enum ?? json.anyOf?.find(one => one.enum !== undefined)?.enum ?? [],
+      default: hasDefault ? schema.def.defaultValue : undefined,
+      // Takes its time, and commands begin by describing all of them.
+      get choices() {
+        return choicesOf(schema);
+      },
     };
   });
+}
+
+interface JsonChoices {
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly JsonChoices[];
+}
+
+function choicesOf(schema: z.ZodType): readonly string[] {
+  const json = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as JsonChoices;
+  return json.enum ?? json.anyOf?.find(one => one.enum !== undefined)?.enum ?? [];
 }
 
 /** `maxCredits` → `max-credits` (flags), or with `_` (job files). */

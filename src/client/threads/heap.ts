@@ -9,7 +9,7 @@ const IS_COMMAND = 'bulk-enrich:command';
 const YOUNG_BYTES = 16 * 1_048_576;
 /** How far garbage may grow beyond what is alive before it is collected; V8's own is up to four times as much. */
 const GROWING_PERCENT = 75;
-const MOST_DOUBLINGS = 6;
+const MOST_TRIES = 6;
 /** Of an object with one field, and its place in an array. */
 const OBJECT_BYTES = 24;
 
@@ -25,11 +25,9 @@ function keepHeapSmall(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (how?: {readonly type: 'minor'}) => void;
   const collectYoung = () => collect({type: 'minor'});
-  // V8 goes by the percentage once it has collected everything a first time.
-  setImmediate(() => {
-    collect();
-    growYoung(collectYoung);
-  });
+  // V8 goes by the percentage once it has collected everything a first time: now, as long as that is next to nothing.
+  collect();
+  growYoung(collectYoung);
   const observer = new PerformanceObserver(() => {
     // V8 makes it smaller in a pause.
     if (youngBytes() >= YOUNG_BYTES || growYoung(collectYoung)) return;
@@ -39,10 +37,10 @@ function keepHeapSmall(): void {
   observer.observe({entryTypes: ['gc']});
 }
 
-/** Doubles it step by step, as left to itself it would be beyond that before anybody is told; whether that worked. */
+/** Makes it as large in one step, as left to itself it would be beyond that before anybody is told; whether that worked. */
 function growYoung(collect: () => void): boolean {
-  growBy(2);
-  for (let tries = 0; tries < MOST_DOUBLINGS && youngBytes() < YOUNG_BYTES; tries++) {
+  growBy(Math.ceil(YOUNG_BYTES / youngBytes()));
+  for (let tries = 0; tries < MOST_TRIES && youngBytes() < YOUNG_BYTES; tries++) {
     // It grows where that much outlives a collection.
     const held = Array.from({length: youngBytes() / OBJECT_BYTES / 2}, () => ({held: true}));
     collect();
@@ -52,7 +50,7 @@ function growYoung(collect: () => void): boolean {
   return youngBytes() >= YOUNG_BYTES;
 }
 
-function growBy(factor: 1 | 2): void {
+function growBy(factor: number): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
 

@@ -122,10 +122,12 @@ export const rowSettings = {
     shapes: 'output_format',
   }),
   encoding: formatSetting(
-    z.preprocess(
-      text => (typeof text === 'string' ? encodingNamed(text) : text),
-      z.enum(['auto', ...encodings]).default('auto'),
-    ),
+    z
+      .preprocess(
+        text => (typeof text === 'string' ? encodingNamed(text) : text),
+        z.enum(['auto', ...encodings]),
+      )
+      .default('auto'),
     {
       value: 'NAME',
       description:
