@@ -13,23 +13,29 @@ import {
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {OutputError, systemCode} from '../errors.ts';
+import {syncPath} from './replace.ts';
 
 /**
- * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before.
+ * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before. Its
+ * name outlives a power cut, with what will be put in it, also where it was there: who made it may have been killed since.
  * One by one: Node's `recursive` never ends where a directory that is there refuses with ENOENT, as /proc does, and
  * says ENOENT of a file system that can only be read.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
+  let isMade = true;
   try {
     mkdirSync(path, {mode: 0o700});
-    return path;
   } catch (error) {
-    if (statSync(path, {throwIfNoEntry: false})?.isDirectory()) return undefined;
-    if (systemCode(error) !== 'ENOENT' || tries === 0 || dirname(path) === path) throw error;
+    isMade = false;
+    if (!statSync(path, {throwIfNoEntry: false})?.isDirectory()) {
+      if (systemCode(error) !== 'ENOENT' || tries === 0 || dirname(path) === path) throw error;
+      const above = makeDirectory(dirname(path), tries);
+      const here = makeDirectory(path, tries - 1);
+      return above ?? here;
+    }
   }
-  const above = makeDirectory(dirname(path), tries);
-  const made = makeDirectory(path, tries - 1);
-  return above ?? made;
+  syncPath(dirname(path));
+  return isMade ? path : undefined;
 }
 
 /** Another run may be making or removing the same directories. */

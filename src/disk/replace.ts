@@ -127,9 +127,19 @@ function dress(file: number, target: string): void {
   } else fchmodSync(file, 0o666 & ~process.umask());
 }
 
-/** Makes what was renamed in a directory durable. Windows has no such call (EPERM): NTFS keeps renames in its journal. */
+/** What a directory says that can't be synced: its file system has no such call, or it may not be read. */
+const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
+
+/**
+ * Makes the names in a directory durable, where that can be done. Windows has no such call: NTFS keeps renames in its journal.
+ */
 export function syncPath(path: string, platform = process.platform): void {
-  if (platform !== 'win32') withFile(path, 'r', fsyncSync);
+  if (platform === 'win32') return;
+  try {
+    withFile(path, 'r', fsyncSync);
+  } catch (error) {
+    if (!UNSYNCABLE.includes(systemCode(error))) throw error;
+  }
 }
 
 function withFile(path: string, flags: string, work: (file: number) => void): void {

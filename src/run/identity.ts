@@ -35,6 +35,8 @@ export interface RunIdentity {
   readonly shape: Readonly<Record<string, unknown>>;
   /** What the output begins with. */
   readonly head: string;
+  /** The attempts before it that were given up, by their identifiers. */
+  readonly givenUp?: readonly string[] | undefined;
   sessions: number;
 }
 
@@ -128,8 +130,10 @@ function beginRun(
   job: Job,
   made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
 ): RunIdentity {
+  const before = ledger.getMeta<RunIdentity>('run');
+  const givenUp = before && [...(before.givenUp ?? []), before.runId];
   giveUpRun(ledger, job);
-  const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
+  const identity: RunIdentity = {runId: randomUUID(), ...made, givenUp, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
 }

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
@@ -30,5 +31,33 @@ test.runIf(canTrace())(
       expect(isSynced, `call ${sent}`).toBe(true);
     }
     expect(sent).toBe(ROWS);
+  },
+);
+
+test.runIf(canTrace())(
+  'before a call leaves, the directories of the run’s state outlive a power cut',
+  async () => {
+    using sandbox = createSandbox();
+    await using api = await startApiServer({key: KEY});
+    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+    sandbox.write('list.csv', ips(1));
+    const {node, log} = tracedNode(sandbox, 'mkdir,openat,fsync,writev');
+    const args = 'run list.csv -o out.csv --ip ip --state deep/er/state'.split(' ');
+    expect((await sandbox.run(args, {env, node})).code).toBe(0);
+    const lines = log();
+    const sent = lines.findIndex(line => line.includes('"POST '));
+    const unsynced = new Set<string>();
+    const opened = new Map<string, string>();
+    for (const line of lines.slice(0, sent)) {
+      const [, made] = /mkdir\("([^"]+)".* = 0$/.exec(line) ?? [];
+      if (made !== undefined) unsynced.add(made);
+      const [, path = '', file = ''] = /openat\(AT_FDCWD, "([^"]+)".* = (\d+)$/.exec(line) ?? [];
+      opened.set(file, path);
+      const [, synced = ''] = /fsync\((\d+)\) /.exec(line) ?? [];
+      for (const one of unsynced) if (dirname(one) === opened.get(synced)) unsynced.delete(one);
+    }
+    const made = lines.slice(0, sent).filter(line => /mkdir\(.* = 0$/.test(line));
+    expect(made.join('\n')).toContain('deep/er/state');
+    expect([...unsynced]).toEqual([]);
   },
 );

@@ -1,4 +1,5 @@
 import {beforeAll, describe, expect, test} from 'vitest';
+import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
 import {redisInstalled} from '../support/redis.ts';
 import type {FleetArena} from './fleet-arena.ts';
 import {expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
@@ -38,3 +39,24 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     expect(maybe).toBeLessThanOrEqual(OUT);
   });
 });
+
+test.skipIf(!redisInstalled)(
+  'what a run that is started over had out, and no worker has begun, is asked for once',
+  async () => {
+    await using arena = await openWithList();
+    const outOfRuns = async () => {
+      const ids = await arena.redis.client.lrange(`${PREFIX}:${QUEUE}:wait`, 0, -1);
+      return [...new Set(ids.map(id => id.split('.')[0]))];
+    };
+    const run = arena.run();
+    await expect.poll(outOfRuns, {timeout: 20_000}).toHaveLength(1);
+    const [first] = await outOfRuns();
+    run.kill('SIGKILL');
+    await run.outcome;
+    const again = arena.run(['--restart']);
+    await expect.poll(async () => (await outOfRuns()).some(id => id !== first), {timeout: 20_000}).toBe(true);
+    await arena.worker();
+    expect(await again.outcome).toMatchObject({code: 0});
+    await expectWhole(arena, 0);
+  },
+);

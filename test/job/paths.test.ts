@@ -1,4 +1,4 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
@@ -82,4 +82,12 @@ it('on Windows the user’s directories are below %LOCALAPPDATA%, and a director
   expect(userDirectory('state', named, 'linux')).toBe(join('/state', 'bulk-enrich'));
   expect(() => syncPath('/nowhere/at/all', 'win32')).not.toThrow();
   expect(() => syncPath('/nowhere/at/all', 'linux')).toThrow('ENOENT');
+});
+
+it.runIf(process.platform === 'linux')('a directory whose file system can’t sync it is used as it is', () => {
+  const directory = '/proc/self';
+  const file = openSync(directory, 'r');
+  expect(() => fsyncSync(file)).toThrow('EINVAL');
+  closeSync(file);
+  expect(() => syncPath(directory)).not.toThrow();
 });

@@ -55,7 +55,7 @@ function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undef
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, ledger, job, clock} = work;
+  const {stopper, ledger, job, clock, identity} = work;
   const lanes = lanesFor(work);
   let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
@@ -76,6 +76,8 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       refused: error => stopper.stop(stopFor(error)),
     });
     stopper.onStop(() => void fleet.withdraw());
+    // This one asks for the same again.
+    await stopper.unlessStopped(fleet.withdrawOf(identity.givenUp ?? []));
     await stopper.unlessStopped(bookCollected(fleet, work));
     return {executor, closeExecutor: close};
   } catch (error) {

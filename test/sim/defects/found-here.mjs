@@ -57,6 +57,10 @@ export const foundHere = [
     edits: [['src/run/destination/file-destination.ts', '      syncPath(dirname(target));\n', '']],
   },
   {
+    name: 'found here: a directory that was made for the state may be gone after a power cut',
+    edits: [['src/disk/directory.ts', '  syncPath(dirname(path));\n', '']],
+  },
+  {
     name: 'found here: doubt that came after an answer is forgotten with that answer',
     edits: [
       [

@@ -29,7 +29,7 @@ export function isDatabase(path: string): boolean {
 
 /**
  * A disk in memory with one tree of files. A file's bytes last once it is synced, its name once its directory is; what
- * is not may be lost at a power cut, each change by itself, and bytes in part.
+ * is not may be lost at a power cut, each change by itself, and bytes in part. So is a directory's name, with all in it.
  */
 export class Disk {
   readonly files = new Map<string, Inode>();
@@ -37,6 +37,8 @@ export class Disk {
   /** What leads to another path; their owner has made them, and nothing is lost of them. */
   readonly links = new Map<string, string>();
   #durable = new Map<string, Inode>();
+  /** Directories whose names are not sure to last, nor is what lies in them. */
+  readonly #unsure = new Set<string>();
   #pending: Pending[] = [];
   #inodes = 1_000;
   powerCuts = 0;
@@ -77,11 +79,13 @@ export class Disk {
 
   makeDirectory(path: string): void {
     this.directories.set(path, ++this.#inodes);
+    this.#unsure.add(path);
   }
 
   /** With it goes for good what was in it: one of the same name is another directory. */
   removeDirectory(path: string): void {
     this.directories.delete(path);
+    this.#unsure.delete(path);
     const inside = (name: string) => dirname(name) === path;
     for (const name of this.#durable.keys()) if (inside(name)) this.#durable.delete(name);
     this.#pending = this.#pending.filter(({names}) => !names.every(inside));
@@ -102,11 +106,13 @@ export class Disk {
     const settled = this.#pending.filter(({directories}) => directories.includes(path));
     for (const {apply} of settled) apply(this.#durable);
     this.#pending = this.#pending.filter(change => !settled.includes(change));
+    for (const directory of this.#unsure) if (dirname(directory) === path) this.#unsure.delete(directory);
   }
 
   /** What is there after a power cut for sure, as it stands now. */
   get lasting(): ReadonlyMap<string, Buffer> {
-    return new Map([...this.#durable].map(([path, {synced}]) => [path, synced]));
+    const sure = [...this.#durable].filter(([path]) => ![...this.#unsure].some(one => isBelow(path, one)));
+    return new Map(sure.map(([path, {synced}]) => [path, synced]));
   }
 
   /** All that is there lasts: as after a while without trouble. */
@@ -114,6 +120,7 @@ export class Disk {
     for (const inode of this.files.values()) this.syncFile(inode);
     this.#durable = new Map(this.files);
     this.#pending = [];
+    this.#unsure.clear();
   }
 
   /** The power fails: of what was not synced some is lost. */
@@ -125,6 +132,7 @@ export class Disk {
       if (names.some(name => lost.has(name)) || random() < 0.5) for (const name of names) lost.add(name);
       else apply(this.#durable);
     }
+    for (const directory of this.#unsure) if (random() < 0.5) this.#lose(directory);
     this.files.clear();
     for (const [path, inode] of this.#durable) {
       inode.data = afterPowerCut(inode, random);
@@ -133,10 +141,20 @@ export class Disk {
     this.syncAll();
   }
 
+  #lose(directory: string): void {
+    const isLost = (path: string) => path === directory || isBelow(path, directory);
+    for (const path of [...this.directories.keys()].filter(isLost)) this.directories.delete(path);
+    for (const path of [...this.#durable.keys()].filter(isLost)) this.#durable.delete(path);
+  }
+
   #change(names: readonly string[], apply: Pending['apply']): void {
     if (names.every(isDatabase)) apply(this.#durable);
     else this.#pending.push({directories: names.map(name => dirname(name)), names, apply});
   }
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path.startsWith(`${directory}/`);
 }
 
 /** Bytes that were not synced: all there, none, some of them, or nothing but their number. */
