@@ -1,8 +1,16 @@
 import {readFileSync} from 'node:fs';
+import type {Command} from 'commander';
 
 /** What stands at the end of a command's help, from `examples.txt`; nothing for a command that only holds others. */
-export function examplesOf(words: string): string {
+export function examplesOf(command: Command): string {
+  const name = nameOf(command);
   const text = readFileSync(new URL('./examples.txt', import.meta.url), 'utf8');
-  const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${words}\n`));
-  return own === undefined ? '' : own.replace(words, '\nExamples:');
+  const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
+  return own === undefined ? '' : own.replace(name, '\nExamples:');
+}
+
+/** `lookup`, `store purge`. */
+function nameOf(command: Command): string {
+  const above = command.parent?.parent ? `${nameOf(command.parent)} ` : '';
+  return above + command.name();
 }

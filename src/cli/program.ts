@@ -75,15 +75,14 @@ async function createProgram(run: Run, argv: readonly string[], showsAll: boolea
   // Commander has the general help for a command that it does not know.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
-  addExamples(program, '');
+  addExamples(program);
   return program;
 }
 
-function addExamples(parent: Command, before: string): void {
+function addExamples(parent: Command): void {
   for (const command of parent.commands) {
-    const words = `${before}${command.name()}`;
-    command.addHelpText('after', () => examplesOf(words));
-    addExamples(command, `${words} `);
+    command.addHelpText('after', () => examplesOf(command));
+    addExamples(command);
   }
 }
 

@@ -227,7 +227,24 @@ const mistakes: readonly Mistake[] = [
     2,
     /^Error: That can't be looked up \(ip_malformed\); nothing was sent/,
   ],
-  ['verify without token', ['verify', '--action-id', 'a'], 2, /^Error: required option '--token <T>'/],
+  [
+    'verify without token',
+    ['verify', '--action-id', 'a'],
+    2,
+    /^Error: required option '--token <T>' not specified\n\nExamples:\n {2}bulk-enrich verify --token/,
+  ],
+  [
+    'lookup of nothing',
+    ['lookup'],
+    2,
+    /^Error: missing required argument 'operation'\n\nExamples:\n {2}bulk-enrich lookup ip /,
+  ],
+  [
+    'a person to forget who is not named',
+    ['store', 'purge'],
+    2,
+    /^Error: missing required argument 'value'\n\nExamples:\n {2}bulk-enrich store purge /,
+  ],
   ['verify without action', ['verify', '--token', 't'], 2, /^Error: A verdict needs an action identifier/],
   ['purge of no value', ['store', 'purge', 'x'], 2, /^Error: That is no IP address/],
 ];

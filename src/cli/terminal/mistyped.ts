@@ -1,5 +1,6 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
+import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
 /** Flags that other programs have: what does the same here, and how the command is given then. */
@@ -32,8 +33,11 @@ export function explained(text: string, argv: readonly string[], program: Comman
   if (flag !== undefined) return explainedFlag(sentence, flag, argv, program);
   const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(sentence) ?? [];
   if (word !== undefined) return meant(sentence, word, choices?.split(', ') ?? [], argv);
+  const command = commandOf(argv, program);
+  if (/^error: (missing required argument|required option) /.test(sentence))
+    return `${sentence}\n${examplesOf(command)}\n`;
   const [, name] = /^error: unknown command '([^']+)/.exec(sentence) ?? [];
-  const names = commandOf(argv, program).commands.map(command => command.name());
+  const names = command.commands.map(one => one.name());
   return name === undefined ? text : meant(sentence, name, names, argv);
 }
 

@@ -192,6 +192,9 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   );
 }
 
+/** An answer is of the moment in which it is written, with what is sent next. */
+const DATED_WITHIN_MS = 1_000;
+
 function faultOfAnswer(
   name: Operation,
   {serial, isStale}: Result,
@@ -229,7 +232,7 @@ function faultOfAnswer(
   // An attempt that was given up is the run's own, whatever the clock is set to since.
   if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
-  return call.toldAt < startedAt - age ? 'it is too old' : undefined;
+  return call.toldAt + DATED_WITHIN_MS < startedAt - age ? 'it is too old' : undefined;
 }
 
 /** Clocks of several machines may differ by this. */
