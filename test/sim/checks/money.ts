@@ -1,3 +1,4 @@
+import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {outputName, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
@@ -47,6 +48,40 @@ const balancedByScope: Check = {
     if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
     const scope = scopeOfSpec(scene.run.spec);
     return bounded(books, credits(callsInLedger(scene).filter(call => scopeOfCall(call) === scope)));
+  },
+};
+
+const balancedByOperation: Check = {
+  promise: 'The same of each operation; together they are all that is spent.',
+  broken(scene) {
+    const books = booksOf(scene);
+    if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
+    const scope = scopeOfSpec(scene.run.spec);
+    const calls = callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
+    for (const name of operationNames) {
+      const charged = credits(calls.filter(({operation}) => operation === name));
+      const broken = bounded(books.by_operation[name] ?? NOTHING, charged);
+      if (broken !== undefined) return `${name}: ${broken}`;
+    }
+    const sum = Object.values(books.by_operation).reduce((all, {spent}) => all + spent, 0);
+    return isMore(sum, books.spent) || isMore(books.spent, sum)
+      ? `${sum} by operation, ${books.spent} in all`
+      : undefined;
+  },
+};
+
+const counted: Check = {
+  promise: 'As many calls are counted as were sent, and those of which nobody heard beside them.',
+  broken(scene) {
+    const {run} = scene;
+    const runs = runsOfLedger(scene);
+    const mayBeSeveral = runs.some(({spec}) => spec.restart || spec.fromFile);
+    if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return undefined;
+    const {total, unconfirmed} = run.summary.calls;
+    const sent = callsInLedger(scene).filter(({told}) => told !== 'not sent').length;
+    return total > sent || sent > total + unconfirmed
+      ? `${total} and perhaps ${unconfirmed} are counted, ${sent} were sent`
+      : undefined;
   },
 };
 
@@ -185,6 +220,8 @@ function isRaised(scene: Scene, limit: 'maxCredits' | 'perDay'): boolean {
 export const moneyChecks: readonly Check[] = [
   balanced,
   balancedByScope,
+  balancedByOperation,
+  counted,
   plain,
   exact,
   limited,

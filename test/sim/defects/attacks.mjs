@@ -100,4 +100,24 @@ export const attacks = [
       ],
     ],
   },
+  {
+    name: 'attack: what the service rejects is not counted as a call',
+    edits: [
+      [
+        'src/ledger/tally.ts',
+        "  if (attempt.kind === 'not_sent') {",
+        "  if (attempt.kind === 'not_sent' || attempt.kind === 'rejected') {",
+      ],
+    ],
+  },
+  {
+    name: "attack: what a killed session had in doubt is in another operation's books",
+    edits: [
+      [
+        'src/ledger/tally.ts',
+        'operations[operation].maybeSpent += cost',
+        'operations.phone.maybeSpent += cost',
+      ],
+    ],
+  },
 ];
