@@ -223,6 +223,8 @@ function faultOfAnswer(
       one.ledger === run.ledger &&
       one.spec.restart &&
       one.process !== call.process &&
+      // By the clock, which may have been set back in between.
+      one.callsByThen >= call.number &&
       one.startedAt > call.toldAt,
   );
   if ((isOwn && !isGivenUp) || run.summary === undefined || run.ledger === undefined) return undefined;
