@@ -109,3 +109,21 @@ test.each([
       expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
     }),
 );
+
+const BOTH = [
+  ...Array.from({length: ANSWERED}, (_, index) => `192.0.2.${index + 1},`),
+  ...Array.from({length: IN_FLIGHT}, (_, index) => `,person${index + 1}@example.com`),
+];
+
+test('what is in doubt of columns that are looked up no more is in the books of their operation, and in the history', () =>
+  killed(`ip,email\n${BOTH.join('\n')}\n`, ['--ip', 'ip', '--email', 'email'], async scene => {
+    const {sandbox, api, again} = scene;
+    expect((await again('--restart', '--only', 'ip')).code).toBe(0);
+    const {credits} = sandbox.summary('out.summary.json');
+    expect(credits.spent + credits.maybe_spent).toBe(api.ledger.credits);
+    const ofEach = Object.values(credits.by_operation);
+    const sumOf = (name: 'spent' | 'maybe_spent') => ofEach.reduce((sum, one) => sum + one[name], 0);
+    expect([sumOf('spent'), sumOf('maybe_spent')]).toEqual([credits.spent, credits.maybe_spent]);
+    const {stdout} = await runHere(sandbox, ['spend', '--by', 'operation', '--json'], {});
+    expect(JSON.parse(stdout).total).toMatchObject({spent: credits.spent, maybe_spent: credits.maybe_spent});
+  }));

@@ -169,14 +169,20 @@ export function summaryText(summary: Summary): string {
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
-/** The operations that this run looked at; the others would only be zeros. */
-function mapped({counters, tally}: Books, operations: readonly Operation[]): Operation[] {
-  return operationNames.filter(
-    name =>
-      operations.includes(name) ||
-      tally.operations[name].calls > 0 ||
-      Object.values(counters.lookups[name]).some(count => count > 0),
-  );
+/** The operations that this run looked at, or that are in its books from before; the others would only be zeros. */
+function mapped({counters, tally, untold}: Books, operations: readonly Operation[]): Operation[] {
+  return operationNames.filter(name => {
+    const {calls, spent, maybeSpent} = tally.operations[name];
+    const {lookups} = counters;
+    const counts = [
+      calls,
+      spent,
+      maybeSpent,
+      ...Object.values(untold[name]),
+      ...Object.values(lookups[name]),
+    ];
+    return operations.includes(name) || counts.some(count => count !== 0);
+  });
 }
 
 function lookupSummary({counters, tally}: Books, name: Operation) {
