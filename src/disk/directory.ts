@@ -34,6 +34,8 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
+  // The one above may be what a killed one had made last: below it is nothing that was not made durable before.
+  if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
 }

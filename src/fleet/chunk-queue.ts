@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import type {Job, JobType, Queue, QueueEvents} from 'bullmq';
+import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt} from '../client/attempt.ts';
 import {ChunkAdds} from './chunk-adds.ts';
@@ -24,7 +24,6 @@ export interface AskedOf {
 }
 
 type ChunkJob = Job<SealedChunk, string>;
-type FoundChunk = {readonly id: string; readonly data: SealedChunk};
 
 /** A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for sure. */
 const REMOVE_AFTER_MS = 1_000;
@@ -110,16 +109,11 @@ export class ChunkQueue {
     await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
-  /** Takes back the chunks of other runs that no worker has begun. */
-  async withdrawOf(runIds: readonly string[]): Promise<void> {
-    if (runIds.length === 0) return;
-    for (const {id} of await this.#chunksOf(runIds, ['waiting']))
-      if (await this.#withdraw(id)) this.#back[0].push(id);
-  }
-
   /** What became of the values that an earlier session of this run had sent out. Waits for chunks that workers have. */
   async collect(): Promise<AskedOf[]> {
-    const own = await this.#chunksOf([this.#runId], ['waiting', 'active', 'completed', 'failed']);
+    const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
+    // What has expired in between is listed without its data.
+    const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
 
@@ -206,18 +200,9 @@ export class ChunkQueue {
     }
   }
 
-  async #chunksOf(runIds: readonly string[], states: JobType[]): Promise<FoundChunk[]> {
-    const jobs = (await this.#queue.getJobs(states)) as ChunkJob[];
-    // What has expired in between is listed without its data.
-    return jobs.flatMap(job =>
-      job?.data?.sealed !== undefined && runIds.some(runId => job.id?.startsWith(`${runId}.`))
-        ? [{id: String(job.id), data: job.data}]
-        : [],
-    );
-  }
-
-  async #collect({id, data}: FoundChunk): Promise<AskedOf[]> {
-    const chunk = this.#asked(id, data);
+  async #collect(job: ChunkJob): Promise<AskedOf[]> {
+    const id = job.id as string;
+    const chunk = this.#asked(id, job.data);
     if (chunk === undefined) return [];
     const attempts = this.#awaited(id, chunk, true);
     if (!(await this.#withdraw(id))) await this.#sweep();

@@ -136,11 +136,6 @@ export class Fleet implements Outlet {
     return this.#queue.collect();
   }
 
-  /** Takes back what no worker has begun of runs that were given up. */
-  withdrawOf(runIds: readonly string[]): Promise<void> {
-    return this.#queue.withdrawOf(runIds);
-  }
-
   /** Takes back what no worker has begun: nothing new is sent. */
   async withdraw(): Promise<void> {
     await this.#queue.withdraw();

@@ -35,8 +35,8 @@ export interface RunIdentity {
   readonly shape: Readonly<Record<string, unknown>>;
   /** What the output begins with. */
   readonly head: string;
-  /** The attempts before it that were given up, by their identifiers. */
-  readonly givenUp?: readonly string[] | undefined;
+  /** It is given up as soon as another run begins. */
+  readonly isOver?: true;
   sessions: number;
 }
 
@@ -80,6 +80,17 @@ const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
 /** Whether this error is about saved state that the job says to start over from. */
 export function isStale(error: unknown, job: Job): boolean {
   return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
+}
+
+/** Where a run begins, by the state that it has found. */
+export function beginningIn(ledger: Ledger, beginning: Beginning): Beginning {
+  return ledger.getMeta<RunIdentity>('run')?.isOver ? 'over' : beginning;
+}
+
+/** The next run is another one: this one's is given up then. */
+export function endRun(ledger: Ledger): void {
+  const run = ledger.getMeta<RunIdentity>('run');
+  if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});
 }
 
 /** When the run that this state belongs to was first started; now, where one begins. */
@@ -130,17 +141,11 @@ function beginRun(
   job: Job,
   made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
 ): RunIdentity {
-  const before = ledger.getMeta<RunIdentity>('run');
-  const givenUp = before && [...(before.givenUp ?? []), before.runId];
-  giveUpRun(ledger, job);
-  const identity: RunIdentity = {runId: randomUUID(), ...made, givenUp, sessions: 1};
+  // What was paid for, or may have been, stays at hand.
+  ledger.restart(scopeKey(scopeOf(job)), job.settings.freshBudget);
+  const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
-}
-
-/** Gives up what the ledger has of a run; what was paid for there, or may have been, stays at hand. */
-export function giveUpRun(ledger: Ledger, job: Job): void {
-  ledger.restart(scopeKey(scopeOf(job)), job.settings.freshBudget);
 }
 
 function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape']): string[] {

@@ -6,7 +6,7 @@ import type {AnswerStore} from '../ledger/store/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
-import {type Beginning, firstStart, identifyRun, scopeOf} from './identity.ts';
+import {type Beginning, beginningIn, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
@@ -15,7 +15,7 @@ import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
 import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, isPaced} from './open/lanes.ts';
-import {type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
+import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
@@ -51,7 +51,7 @@ export function openSession(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-  beginning: Beginning,
+  asked: Beginning,
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
@@ -75,6 +75,7 @@ export function openSession(
       openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
       stage => stage.abandon(),
     );
+    const beginning = beginningIn(ledger, asked);
     const checkpoint = beginning === 'over' ? undefined : checkpointIn(ledger, io.now());
     const source = opened(
       io.source ??
@@ -84,10 +85,12 @@ export function openSession(
     const startedAt = firstStart(ledger, beginning, io.now());
     const layout = layOut(job, source, startedAt);
     for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
+    const clock = steadyClock(io.now());
+    if (beginning === 'over')
+      await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const fresh = {terms: termsOf(job), since: identity.startedAt};
-    const clock = steadyClock(io.now());
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
       openAnswerStore(job, scopeOf(job), fresh, io, {

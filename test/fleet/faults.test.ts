@@ -1,7 +1,8 @@
 import {beforeAll, describe, expect, test} from 'vitest';
 import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
+import {booksOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
-import type {FleetArena} from './fleet-arena.ts';
+import {type FleetArena, RUN} from './fleet-arena.ts';
 import {expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 
 describe.skipIf(!redisInstalled)('a fleet, when', () => {
@@ -40,23 +41,56 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   });
 });
 
-test.skipIf(!redisInstalled)(
-  'what a run that is started over had out, and no worker has begun, is asked for once',
-  async () => {
+describe.skipIf(!redisInstalled)('a run that was killed and is started over', () => {
+  test('asks once for what no worker had begun, and it counts against no limit', async () => {
     await using arena = await openWithList();
-    const outOfRuns = async () => {
-      const ids = await arena.redis.client.lrange(`${PREFIX}:${QUEUE}:wait`, 0, -1);
-      return [...new Set(ids.map(id => id.split('.')[0]))];
-    };
-    const run = arena.run();
-    await expect.poll(outOfRuns, {timeout: 20_000}).toHaveLength(1);
-    const [first] = await outOfRuns();
-    run.kill('SIGKILL');
-    await run.outcome;
-    const again = arena.run(['--restart']);
-    await expect.poll(async () => (await outOfRuns()).some(id => id !== first), {timeout: 20_000}).toBe(true);
+    await killedWaiting(arena, RUN);
+    const again = arena.run(['--restart', '--max-credits', String(DISTINCT)]);
     await arena.worker();
     expect(await again.outcome).toMatchObject({code: 0});
+    expect(await expectWhole(arena, 0)).toMatchObject({spent: DISTINCT, maybe: 0});
+  });
+
+  test('keeps what workers were answered meanwhile', async () => {
+    await using arena = await openWithList();
+    await arena.worker();
+    const {run, letGo} = await heldRun(arena, 1);
+    run.kill('SIGKILL');
+    await run.outcome;
+    await letGo();
+    expect(await arena.run(['--restart']).outcome).toMatchObject({code: 0});
     await expectWhole(arena, 0);
-  },
-);
+  });
+
+  test('asks once where its input came by stdin and does not fit, too', async () => {
+    await using arena = await openWithList();
+    const stdin = arena.sandbox.read('list.csv');
+    const args = [...RUN.with(1, '-'), '--on-stale-state', 'restart'];
+    await killedWaiting(arena, args, stdin);
+    const command = [...args, '--score', 'none'];
+    const {env} = arena;
+    expect(await arena.sandbox.run(command, {env, stdin})).toMatchObject({code: 10});
+    const again = arena.sandbox.run(command, {env, stdin});
+    await arena.worker();
+    expect(await again).toMatchObject({code: 0});
+    expect(await arena.api.ledger()).toMatchObject({calls: DISTINCT, credits: DISTINCT});
+    expect(booksOf(arena.sandbox, 'out.summary.json')).toMatchObject({spent: DISTINCT, maybe: 0});
+  });
+});
+
+/** Values of the list. */
+const DISTINCT = 595;
+
+/** Kills a run once all that it sends out without a worker waits in Redis. */
+async function killedWaiting({redis, sandbox, env}: FleetArena, args: readonly string[], stdin = '') {
+  const run = sandbox.start(args, {env, stdin});
+  let before = 0;
+  const isAllThere = async () => {
+    const last = before;
+    before = await redis.client.llen(`${PREFIX}:${QUEUE}:wait`);
+    return before > 0 && before === last;
+  };
+  await expect.poll(isAllThere, {timeout: 20_000, interval: 400}).toBe(true);
+  run.kill('SIGKILL');
+  await run.outcome;
+}

@@ -127,7 +127,7 @@ export const rowSettings = {
         text => (typeof text === 'string' ? encodingNamed(text) : text),
         z.enum(['auto', ...encodings]),
       )
-      .default('auto'),
+      .prefault('auto'),
     {
       value: 'NAME',
       description:

@@ -1,4 +1,5 @@
 import {loggedClient} from '../../client/logged-client.ts';
+import type {Fleet} from '../../fleet/fleet.ts';
 import {thousandths} from '../../job/money.ts';
 import type {Settings} from '../../job/settings.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
@@ -8,19 +9,25 @@ import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
+import {emptyCounters} from '../books/counters.ts';
+import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
 import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
 
-/** What an executor works for. */
-export interface ExecutorFor extends FleetRun {
+/** A run that may be a fleet's. */
+interface Fleeting extends FleetRun {
   /** Never jumps. */
   readonly clock: () => number;
-  readonly store: AnswerStore;
   readonly layout: Layout;
   readonly stopper: Stopper;
+}
+
+/** What an executor works for. */
+export interface ExecutorFor extends Fleeting {
+  readonly store: AnswerStore;
   readonly answers: () => Answers;
 }
 
@@ -55,7 +62,7 @@ function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undef
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, ledger, job, clock, identity} = work;
+  const {stopper, job, clock} = work;
   const lanes = lanesFor(work);
   let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
@@ -67,23 +74,48 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
     pace = openSharedPace(work);
     if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(work, lanes, fleet);
-    fleet.watch({
-      slots: count => {
-        executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
-      },
-      // What is out can't come back: there is no end to publish.
-      outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
-      refused: error => stopper.stop(stopFor(error)),
+    watchFleet(fleet, work, count => {
+      executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    // This one asks for the same again.
-    await stopper.unlessStopped(fleet.withdrawOf(identity.givenUp ?? []));
     await stopper.unlessStopped(bookCollected(fleet, work));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/**
+ * Books what the fleet has of the attempt that is in the ledger, before that is given up: its answers are paid for, and
+ * what no worker has begun would be asked for twice.
+ */
+export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>): Promise<void> {
+  const {ledger, job, stopper, clock} = work;
+  const before = ledger.getMeta<RunIdentity>('run');
+  if (before === undefined || job.redisUrl === undefined || job.settings.offline) return;
+  const identity = {...before, sessions: before.sessions + 1};
+  const attempt = {...work, identity, counters: emptyCounters()};
+  const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
+  try {
+    watchFleet(fleet, work, () => {});
+    await stopper.unlessStopped(bookCollected(fleet, attempt));
+  } finally {
+    await fleet.close();
+  }
+}
+
+function watchFleet(
+  fleet: Fleet,
+  {stopper, ledger, job}: Pick<Fleeting, 'stopper' | 'ledger' | 'job'>,
+  slots: (count: number) => void,
+): void {
+  fleet.watch({
+    slots,
+    // What is out can't come back: there is no end to publish.
+    outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
+    refused: error => stopper.stop(stopFor(error)),
+  });
 }
 
 /** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
@@ -93,7 +125,7 @@ function renewalsOf(settings: Settings): number | undefined {
   return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
 }
 
-function lanesFor({job, layout, account}: ExecutorFor): LaneSettings[] {
+function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
   return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
 

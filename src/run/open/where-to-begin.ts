@@ -6,7 +6,7 @@ import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
-import {type Beginning, giveUpRun, restartsWhenStale} from '../identity.ts';
+import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
@@ -107,7 +107,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
     return;
   }
   const ledger = openLedger(state, job, {now: io.now}, io.warn);
-  giveUpRun(ledger, job);
+  endRun(ledger);
   ledger.close();
   throw new StateError(
     'stale_stdin',
