@@ -69,7 +69,7 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   };
   return {
     ...job,
-    name: jobKey(job),
+    partOf: jobKey(job),
     output: {kind: 'file', name: join(directory, 'output'), lasts: true},
     paths: {
       summary: join(directory, 'summary.json'),

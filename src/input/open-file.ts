@@ -42,6 +42,8 @@ export interface OpenFile {
   place(): TextPlace | undefined;
   /** Goes on from that place, which lies ahead: no record comes of what stands before it. */
   readOn(place: TextPlace): void;
+  /** Whether somebody has written to it since it was opened. */
+  isWrittenTo(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function openFile(
       format,
       place: () => groups.place,
       readOn: place => groups.readOn(place),
+      isWrittenTo: () => raw.isWrittenTo(),
       close: () => raw.close(),
     };
   } catch (error) {

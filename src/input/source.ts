@@ -171,15 +171,18 @@ class Reading implements Source {
   }
 
   async *#readAll(): AsyncGenerator<Batch> {
+    let isWrittenTo = false;
     for (const [index, path] of this.#paths.entries()) {
       this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
       for await (const records of this.#readFile(this.#file)) {
         yield {records, position: {...this.#meter.position, from: this.#from}};
         this.#goOn(this.#file, index);
       }
+      isWrittenTo ||= await this.#file.isWrittenTo();
       await this.#closeFile();
     }
     this.#meter.end();
+    if (isWrittenTo && !this.#paths.includes('-')) await this.#meter.compareWith(this.#paths);
   }
 
   /** The file's groups of records, once it is known that its columns are the first file's. */

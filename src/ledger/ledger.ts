@@ -219,9 +219,10 @@ export class Ledger {
     this.#db.close();
   }
 
-  /** Closes without writing: after an error that makes writing pointless. */
+  /** Closes without writing, after an error that makes it pointless: what came to the books the next session tells. */
   abandon(): void {
     this.#state = 'closed';
+    this.#told = spentSince(this.tally, undefined);
     for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
       try {
         close();

@@ -66,7 +66,7 @@ function outputOf({output, paths}: Job): string {
 
 /** The job that a run is one of. */
 export function jobKey(job: Job): string {
-  return job.name ?? outputOf(job);
+  return job.partOf ?? job.name ?? outputOf(job);
 }
 
 /** Whether state that does not fit is given up without asking. */

@@ -5,6 +5,7 @@ import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
 import {closedPort, startFaultProxy} from '../fault/proxy.ts';
+import {startApiProcess} from '../support/api-process.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -186,6 +187,15 @@ test.each([
   'api.example.com',
 ])('the base URL %s is refused', baseUrl => {
   expect(() => createClient({baseUrl, apiKey: key})).toThrow(/base URL/);
+});
+
+test('an answer that came while the process was suspended is read, though its time is over by then', async () => {
+  const server = await startApiProcess({key, latency: 300});
+  open.push({[Symbol.asyncDispose]: () => server.close()});
+  const asked = ask(client(server.url, {timeoutMs: 1_000}));
+  await expect.poll(async () => (await server.ledger()).requests).toBeGreaterThan(0);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+  expect((await asked).kind).toBe('answered');
 });
 
 test.each([0, -1, Number.NaN, 2 ** 31])('a timeout of %s ms is refused', timeoutMs => {

@@ -61,8 +61,10 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
-/** The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. */
-/** The first row that the run goes on from, as it says so; 1 where it begins anew. */
+/**
+ * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first row that the
+ * run goes on from, as it says so; 1 where it begins anew.
+ */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();
   expect([again.code, again.stderr]).toEqual([0, again.stderr]);
@@ -70,6 +72,10 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const {credits} = sandbox.summary('disk/out.summary.json');
   expect(credits.spent).toBeLessThanOrEqual(api.ledger.credits);
   expect(api.ledger.credits).toBeLessThanOrEqual(credits.spent + credits.maybe_spent);
+  // The lines of the sessions together, also of one that could not note in its ledger what it told.
+  const {spent, maybe_spent} = credits;
+  const {stdout} = await runHere(sandbox, ['spend', '--json'], {});
+  expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
   expect(
     readdirSync(sandbox.path('disk'))
       .filter(name => name !== 'filler')

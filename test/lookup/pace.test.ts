@@ -1,4 +1,4 @@
-import {describe, expect, test} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import {Pacer} from '../../src/lookup/pace/pacer.ts';
 import {RateController} from '../../src/lookup/pace/rate-controller.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
@@ -42,6 +42,40 @@ test('a clock that is set back or forth changes nothing: it is read once', () =>
   elapsed = 12.5;
   expect(clock()).toBe(1_007.5);
 });
+
+test.each([-172_800, -40, 3_600])(
+  'a clock that is set by %d s meanwhile does not hold the pace up',
+  async seconds => {
+    let granted = 0;
+    const clock = steadyClock(Date.now());
+    const pacer = new Pacer(
+      {count: 100, perMs: 1_000},
+      new RateController(100),
+      permits => {
+        granted += permits;
+        for (let sent = 0; sent < permits; sent++) pacer.sent();
+      },
+      clock,
+    );
+    const real = Date.now.bind(Date);
+    const lease = async () => {
+      const before = granted;
+      pacer.request();
+      await until(() => granted > before);
+    };
+    const startedAt = performance.now();
+    try {
+      for (let leases = 0; leases < 10; leases++) {
+        await lease();
+        if (leases === 4) vi.spyOn(Date, 'now').mockImplementation(() => real() + seconds * 1_000);
+      }
+    } finally {
+      vi.restoreAllMocks();
+    }
+    // Ten of ten milliseconds each: a machine may be busy, but a clock that is set holds it up for longer.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+  },
+);
 
 test('permits that were not used do not pile up', async () => {
   let now = 0;

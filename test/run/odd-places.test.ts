@@ -1,8 +1,9 @@
 import {execFileSync} from 'node:child_process';
-import {chownSync, existsSync, mkdirSync, readFileSync, symlinkSync} from 'node:fs';
+import {chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
 import {ips, openStage} from '../support/stage.ts';
+import {until} from '../support/until.ts';
 
 const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
@@ -81,3 +82,30 @@ test.runIf(isRoot)("another user's directory of the output is answered by advice
   expect((await stage.run({...settings, output: 'third.csv'})).code).toBe(0);
   expect(readFileSync(stage.path('third.csv'), 'utf8').split('\n')).toHaveLength(5);
 });
+
+test.each([
+  ['moved', (from: string, to: string) => renameSync(from, to), true],
+  ['removed', (from: string) => rmSync(from, {recursive: true}), false],
+])(
+  'a directory that is %s while the run writes there is told of, and nothing is said to be safe there',
+  async (_, change, isKept) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(40));
+    mkdirSync(stage.path('d'));
+    const args = ['run', stage.path('list.csv'), '-o', stage.path('d/out.csv'), '--ip', 'ip', '--no-store'];
+    const {env} = stage;
+    using sandbox = createSandbox();
+    const run = () => sandbox.run([...args, '--rate', '100/s'], {env});
+    const ended = run();
+    await until(() => stage.api.ledger.calls > 4);
+    change(stage.path('d'), stage.path('e'));
+    const {code, stderr} = await ended;
+    expect([code, stderr]).toEqual([10, expect.stringContaining('out.csv.run/output.partial is gone')]);
+    expect(stderr).not.toContain('Safe:');
+    if (!isKept) return;
+    renameSync(stage.path('e'), stage.path('d'));
+    const again = await run();
+    expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
+    expect(stage.api.ledger.repeated()).toEqual([]);
+  },
+);

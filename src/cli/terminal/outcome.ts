@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {extname} from 'node:path';
 import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
@@ -128,5 +129,7 @@ function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credi
     credits.maybe_spent === 0
       ? ''
       : ` Not known: ${many(credits.maybe_spent, 'credit')} that may have been charged without an answer.`;
+  if (where !== '' && !existsSync(paths.state ?? ''))
+    return `Not there any more: ${paths.state}, which has ${safe}.${maybe}`;
   return `Safe: ${safe}${where}.${maybe}`;
 }

@@ -52,6 +52,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   const bar = style === 'bar';
   const speed = new Speedometer();
   const before = {...madeIn(session), counted};
+  speed.read(before.calls, session.clock());
   const draw = () => {
     const again = readAgain(session);
     if (bar && again !== undefined) {
@@ -175,7 +176,7 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
     maxCredits: job.settings.maxCredits,
     pause,
     slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
-    idle: made.calls > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
+    idle: made.calls > before.calls && inFlight === 0 && callsPerSecond < IDLE_BELOW,
     windowFull: window.full,
   };
 }

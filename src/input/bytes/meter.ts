@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {digestFiles} from '../../disk/digest.ts';
 import {InputError} from '../input-error.ts';
 import type {InputPosition} from '../row.ts';
 
@@ -45,6 +46,16 @@ export class Meter {
     throw new InputError(
       'input_changed',
       `The input has ${this.#bytes} bytes now; it had at least ${this.#checkpoint.bytes} when the run was interrupted. ${ADVICE}`,
+    );
+  }
+
+  /** Throws `input_changed` where `files`, to which somebody has written, do not begin with what was read of them. */
+  async compareWith(files: readonly string[]): Promise<void> {
+    const {bytes, sha256} = this.position;
+    if ((await digestFiles(files, bytes)).sha256 === sha256) return;
+    throw new InputError(
+      'input_changed',
+      `The input was written to while it was read: it is not what the rows came from. Let it be written to the end first, or put in place by renaming it; then start afresh with --restart: answers already paid for are kept.`,
     );
   }
 

@@ -1,4 +1,4 @@
-import {readdirSync} from 'node:fs';
+import {readdirSync, type Stats} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import {closest} from '../../job/closest.ts';
@@ -10,6 +10,8 @@ export interface RawInput {
   readonly size: number | undefined;
   /** The next bytes, or undefined at the end. Throws InputError. */
   next(): Promise<Buffer | undefined>;
+  /** Whether somebody has written to it since it was opened. */
+  isWrittenTo(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ export async function openRaw(path: string, chunkSize: number): Promise<RawInput
       await handle.close();
       throw new InputError('input_unreadable', `${path} is a directory. Name the files in it.`);
     }
-    return fromHandle(path, handle, status.isFile() ? status.size : undefined, chunkSize);
+    return fromHandle(path, handle, status, chunkSize);
   } catch (error) {
     throw readError(path, error);
   }
@@ -38,9 +40,9 @@ export async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-function fromHandle(path: string, handle: FileHandle, size: number | undefined, chunkSize: number): RawInput {
+function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: number): RawInput {
   return {
-    size,
+    size: opened.isFile() ? opened.size : undefined,
     async next() {
       try {
         const {bytesRead, buffer} = await handle.read(Buffer.allocUnsafe(chunkSize), 0, chunkSize, null);
@@ -49,6 +51,7 @@ function fromHandle(path: string, handle: FileHandle, size: number | undefined, 
         throw readError(path, error);
       }
     },
+    isWrittenTo: async () => opened.isFile() && (await handle.stat()).mtimeMs !== opened.mtimeMs,
     close: () => handle.close(),
   };
 }
@@ -67,6 +70,7 @@ export function fromStream(name: string, stream: NodeJS.ReadableStream): RawInpu
         throw readError(name, error);
       }
     },
+    isWrittenTo: async () => false,
     async close() {
       // Not chunks.return(): that would wait for a chunk which may never come.
       if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();

@@ -24,7 +24,9 @@ export class Pacer implements LanePacer {
   readonly #lease: Lease;
   readonly #now: () => number;
   readonly #shared: SharedPermits | undefined;
-  readonly #limiter = new Bottleneck({maxConcurrent: 1});
+  #limiter = new Bottleneck({maxConcurrent: 1});
+  /** How far the computer's clock was ahead of `now` when bottleneck began to go by it. */
+  #ahead = Number.NaN;
   /** Send times of the last `count` calls, as a ring. */
   readonly #log: Float64Array;
   #next = 0;
@@ -68,6 +70,7 @@ export class Pacer implements LanePacer {
       return;
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
+    this.#followClock();
     this.#space(rate, permits);
     // The next permit may have begun to be earned, but no more: what nobody asked for expires.
     this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
@@ -136,6 +139,15 @@ export class Pacer implements LanePacer {
     this.#left = permits - some;
     this.#lease(some);
     if (!this.#scheduled) this.#left = 0;
+  }
+
+  /** bottleneck goes by the computer's clock, and would wait for as long as that was set back. */
+  #followClock(): void {
+    const ahead = Date.now() - this.#now();
+    if (Math.abs(ahead - this.#ahead) <= LONGEST_SPACING_MS) return;
+    if (!Number.isNaN(this.#ahead)) this.#limiter = new Bottleneck({maxConcurrent: 1});
+    this.#applied = Number.NaN;
+    this.#ahead = ahead;
   }
 
   #space(rate: number, permits: number): void {

@@ -2,7 +2,7 @@ import {existsSync, statSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {syncPath} from '../../disk/replace.ts';
-import {OutputError, UsageError} from '../../errors.ts';
+import {OutputError, StateError, UsageError} from '../../errors.ts';
 import {missingFile} from '../../input/bytes/raw.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
@@ -33,9 +33,10 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
     },
     open: (files, bytes) => FileSink.open(partialPath(files, 'output', target), bytes),
     async digest(files, watched) {
+      const rows = partialPath(files, 'output', target);
+      if (!existsSync(rows)) throw gone(rows);
       const partial = partialPath(files, written, target);
-      if (compression !== undefined)
-        await pack(partialPath(files, 'output', target), partial, compression, watched);
+      if (compression !== undefined) await pack(rows, partial, compression, watched);
       const {size} = statSync(partial);
       let read = 0;
       watched?.(() => read / Math.max(1, size));
@@ -46,6 +47,14 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
     publish: (files, facts) => publish(files, target, facts, written),
     complete: files => completePublishing(files, target, written),
   };
+}
+
+/** All that the run has written goes on being written where it was. */
+function gone(partial: string): StateError {
+  return new StateError(
+    'publish_lost',
+    `${partial} is gone: its directory was moved or removed while the run wrote there, or a link leads elsewhere now. Bring it back to where it was, and run the same command again: without it, only the answer store knows what was paid for.`,
+  );
 }
 
 function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {

@@ -22,8 +22,13 @@ export class StoredAnswers {
   /** A row that was committed somewhere. */
   written(file: Inode, sql: string, values: readonly unknown[]): void {
     if (!sql.startsWith('INSERT INTO answer')) return;
-    const [key, scope, , at] = values;
-    this.#storeIn(file).dates.set(`${key} ${scope}`, Number(at));
+    const [key, scope, , at, , notAfter] = values;
+    const {dates} = this.#storeIn(file);
+    const name = `${key} ${scope}`;
+    const before = dates.get(name);
+    // The newest stays, but for one of a day to come.
+    if (before !== undefined && before > Number(at) && before <= Number(notAfter)) return;
+    dates.set(name, Number(at));
   }
 
   used(file: Inode, process: Process | undefined, noted: Moment): void {

@@ -1,0 +1,68 @@
+import {appendFileSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {startApiServer} from '../support/api-server.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {until} from '../support/until.ts';
+
+const KEY = 'written-to-key-8a1d';
+const ROWS = 6_000;
+
+/** More than is read ahead of the first answers. */
+function list(note: string): string {
+  const rows = Array.from({length: ROWS}, (_, row) => `192.0.2.${row < 200 ? row : 1},${note.repeat(60)}\n`);
+  return `ip,note\n${rows.join('')}`;
+}
+
+/** A run whose list is written to once it has asked for its first values. */
+async function run(
+  write: (path: string) => void,
+  more: readonly string[],
+  look: (sandbox: Sandbox, again: (...words: string[]) => ReturnType<typeof runHere>) => Promise<void>,
+  code: number,
+): Promise<void> {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  sandbox.write('list.csv', list('a'));
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '100/s', ...more];
+  const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
+  const ended = again();
+  await until(() => api.ledger.calls > 2);
+  write(sandbox.path('list.csv'));
+  const {code: is, stderr} = await ended;
+  expect([is, stderr]).toEqual([code, expect.any(String)]);
+  await look(sandbox, again);
+}
+
+test('a list that is written over while it is read is no output: the same command with --restart makes it', () =>
+  run(
+    path => writeFileSync(path, list('b')),
+    [],
+    async (sandbox, again) => {
+      expect(sandbox.files()).not.toContain('out.csv');
+      expect((await again()).stderr).toContain('--restart');
+      expect((await again('--restart')).code).toBe(0);
+      expect(sandbox.read('out.csv')).not.toContain('aaa');
+    },
+    8,
+  ));
+
+test('a job starts over by itself', () =>
+  run(
+    path => writeFileSync(path, list('b')),
+    ['--on-stale-state', 'restart'],
+    async sandbox => {
+      expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+      expect(sandbox.read('out.csv')).not.toContain('aaa');
+    },
+    0,
+  ));
+
+test('rows that are appended while it is read are read too', () =>
+  run(
+    path => appendFileSync(path, '192.0.2.7,last\n'),
+    [],
+    async sandbox => expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 2),
+    0,
+  ));
