@@ -176,3 +176,14 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect(await here('spend')).toMatchObject(unusable);
   });
 });
+
+test('a sample of a job without a name is known by its list, and not by a path', async () => {
+  using other = createSandbox();
+  other.write('list.csv', list(12));
+  const {env} = service;
+  const args = ['run', 'list.csv', '--ip', 'ip', '--only', 'ip', '--sample', '3'];
+  expect((await runHere(other, args, {env})).code).toBe(0);
+  const {stdout} = await runHere(other, ['runs', '--json'], {env});
+  expect((JSON.parse(stdout) as Runs).runs).toMatchObject([{job: null, list: 'list.csv'}]);
+  expect(stdout).not.toContain(other.path(''));
+});

@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {extname} from 'node:path';
 import {type ExitCode, exitCodes, OutputError, systemCode} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
@@ -120,7 +119,7 @@ function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary)
 }
 
 /** What need not be done again; a stream has no place to go on from. */
-function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credits}: Summary): string {
+function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome, {credits}: Summary): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
@@ -129,7 +128,7 @@ function safeLine({output, paths, settings}: Job, {safeRows}: RunOutcome, {credi
     credits.maybe_spent === 0
       ? ''
       : ` Not known: ${many(credits.maybe_spent, 'credit')} that may have been charged without an answer.`;
-  if (where !== '' && !existsSync(paths.state ?? ''))
+  if (stop?.reason === 'publish_lost')
     return `Not there any more: ${paths.state}, which has ${safe}.${maybe}`;
   return `Safe: ${safe}${where}.${maybe}`;
 }

@@ -149,21 +149,20 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    this.#deadline = setTimeout(this.#overdue, this.#timeoutMs);
+    // Once what came meanwhile is read: a process that was suspended wakes up with all of its timers due.
+    const overdue = () => setImmediate(() => this.#expire());
+    this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {
       this.isConnected = true;
       onConnected?.();
       clearTimeout(this.#connecting);
     });
-    if (!this.isConnected) this.#connecting = setTimeout(this.#overdue, CONNECT_TIMEOUT_MS);
+    if (!this.isConnected) this.#connecting = setTimeout(overdue, CONNECT_TIMEOUT_MS);
   }
 
-  /** Once what came meanwhile is read: a process that was suspended wakes up with all of its timers due. */
-  readonly #overdue = () => {
-    setImmediate(() => {
-      if (!this.#isOver) this.#late();
-    });
-  };
+  #expire(): void {
+    if (!this.#isOver) this.#late();
+  }
 
   stop(): void {
     this.#isOver = true;
