@@ -1,3 +1,4 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test, vi} from 'vitest';
 import {Pacer} from '../../src/lookup/pace/pacer.ts';
 import {RateController} from '../../src/lookup/pace/rate-controller.ts';
@@ -76,6 +77,30 @@ test.each([-172_800, -40, 3_600])(
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   },
 );
+
+test('what waits by a clock that was set back goes when the run stops: it would keep the process', async () => {
+  const pacer = new Pacer(
+    {count: 20, perMs: 1_000},
+    new RateController(20),
+    () => {},
+    steadyClock(Date.now()),
+  );
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  const real = Date.now.bind(Date);
+  const dayLong = () => set.mock.calls.findIndex(([, ms = 0]) => ms > 80_000_000);
+  try {
+    pacer.request();
+    await sleep(20);
+    vi.spyOn(Date, 'now').mockImplementation(() => real() - 86_400_000);
+    pacer.request();
+    await until(() => dayLong() >= 0);
+    pacer.stop();
+    await until(() => cleared.mock.calls.some(([timer]) => timer === set.mock.results[dayLong()]?.value));
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
 
 test('permits that were not used do not pile up', async () => {
   let now = 0;

@@ -9,8 +9,10 @@ const LEASE_SECONDS = 0.01;
 const USE = 0.995;
 /** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** bottleneck's timers can't be taken back when a run stops, so it spaces no further than this; the rest waits here. */
+/** bottleneck spaces no further than this, so that it is seen where it is misled; the rest waits here. */
 const LONGEST_SPACING_MS = 100;
+/** Later than this comes nothing of it, but where it is misled. */
+const LATE_MS = 500;
 /** A change of the rate smaller than this is not worth a change of the leases. */
 const NOTICEABLE = 0.02;
 
@@ -25,8 +27,6 @@ export class Pacer implements LanePacer {
   readonly #now: () => number;
   readonly #shared: SharedPermits | undefined;
   #limiter = new Bottleneck({maxConcurrent: 1});
-  /** How far the computer's clock was ahead of `now` when bottleneck began to go by it. */
-  #ahead = Number.NaN;
   /** Send times of the last `count` calls, as a ring. */
   readonly #log: Float64Array;
   #next = 0;
@@ -40,6 +40,7 @@ export class Pacer implements LanePacer {
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
+  #late: NodeJS.Timeout | undefined;
 
   /**
    * `lease` tells of those it sends by `sent`. Where there are `shared` permits, each call takes one of those too.
@@ -70,11 +71,29 @@ export class Pacer implements LanePacer {
       return;
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
-    this.#followClock();
     this.#space(rate, permits);
     // The next permit may have begun to be earned, but no more: what nobody asked for expires.
     this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
-    void this.#limiter.schedule(async () => this.#grantWithin(rate, permits));
+    this.#whenSpaced(() => this.#grantWithin(rate, permits));
+  }
+
+  /** bottleneck goes by the computer's clock, and would wait for as long as that is set back. */
+  #whenSpaced(grant: () => void): void {
+    const limiter = this.#limiter;
+    let isOver = false;
+    const once = () => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(this.#late);
+      grant();
+    };
+    this.#late = setTimeout(() => {
+      drop(limiter);
+      this.#limiter = new Bottleneck({maxConcurrent: 1});
+      this.#applied = Number.NaN;
+      once();
+    }, LATE_MS);
+    limiter.schedule(async () => once()).catch(refuseAllButDropped);
   }
 
   /** Leaves before the next answer is read. */
@@ -90,6 +109,8 @@ export class Pacer implements LanePacer {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#late);
+    drop(this.#limiter);
   }
 
   /** Where the window is full it waits for the very moment at which it is not: a whole lease's time would be lost. */
@@ -141,15 +162,6 @@ export class Pacer implements LanePacer {
     if (!this.#scheduled) this.#left = 0;
   }
 
-  /** bottleneck goes by the computer's clock, and would wait for as long as that was set back. */
-  #followClock(): void {
-    const ahead = Date.now() - this.#now();
-    if (Math.abs(ahead - this.#ahead) <= LONGEST_SPACING_MS) return;
-    if (!Number.isNaN(this.#ahead)) this.#limiter = new Bottleneck({maxConcurrent: 1});
-    this.#applied = Number.NaN;
-    this.#ahead = ahead;
-  }
-
   #space(rate: number, permits: number): void {
     if (Math.abs(rate - this.#applied) <= NOTICEABLE * rate) return;
     this.#applied = rate;
@@ -166,4 +178,13 @@ export class Pacer implements LanePacer {
     while (room < length && (this.#log[(this.#next + room) % length] as number) <= cutoff) room += 1;
     return room;
   }
+}
+
+/** With what still waits, so that no timer of its keeps the process. */
+function drop(limiter: Bottleneck): void {
+  limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
+}
+
+function refuseAllButDropped(error: unknown): void {
+  if (!(error instanceof Bottleneck.BottleneckError)) throw error;
 }
