@@ -25,7 +25,7 @@ async function run(
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', list('a'));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '100/s', ...more];
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '200/s', ...more];
   const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
   const ended = again();
   await until(() => api.ledger.calls > 2);
