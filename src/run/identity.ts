@@ -87,7 +87,7 @@ export function beginningIn(ledger: Ledger, beginning: Beginning): Beginning {
   return ledger.getMeta<RunIdentity>('run')?.isOver ? 'over' : beginning;
 }
 
-/** The next run is another one: this one's is given up then. */
+/** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */
 export function endRun(ledger: Ledger): void {
   const run = ledger.getMeta<RunIdentity>('run');
   if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});

@@ -6,7 +6,7 @@ import type {AnswerStore} from '../ledger/store/store.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
-import {type Beginning, beginningIn, firstStart, identifyRun, scopeOf} from './identity.ts';
+import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
@@ -86,8 +86,10 @@ export function openSession(
     const layout = layOut(job, source, startedAt);
     for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const clock = steadyClock(io.now());
-    if (beginning === 'over')
+    if (beginning === 'over') {
+      endRun(ledger);
       await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
+    }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const fresh = {terms: termsOf(job), since: identity.startedAt};

@@ -1,9 +1,10 @@
+import {mkdirSync, rmdirSync} from 'node:fs';
 import {beforeAll, describe, expect, test} from 'vitest';
 import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
-import {booksOf} from '../support/crash.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {booksOf, listOf} from '../support/crash.ts';
+import {freePort, redisInstalled} from '../support/redis.ts';
 import {type FleetArena, RUN} from './fleet-arena.ts';
-import {expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
+import {calls, expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 
 describe.skipIf(!redisInstalled)('a fleet, when', () => {
   let arena: FleetArena;
@@ -77,6 +78,28 @@ describe.skipIf(!redisInstalled)('a run that was killed and is started over', ()
     expect(booksOf(arena.sandbox, 'out.summary.json')).toMatchObject({spent: DISTINCT, maybe: 0});
   });
 });
+
+test.skipIf(!redisInstalled)(
+  'a run that is started over where Redis can’t be reached is over all the same: the next one begins anew',
+  async () => {
+    await using arena = await openWithList();
+    const {sandbox, env} = arena;
+    sandbox.write('list.csv', `${listOf(60, 30)}61,one,field,too,many\n`);
+    await arena.worker();
+    const run = arena.run();
+    await calls(arena, 1);
+    // What is put in place before the output is there then, and the output is not.
+    mkdirSync(sandbox.path('out.csv'));
+    expect((await run.outcome).code).toBe(9);
+    rmdirSync(sandbox.path('out.csv'));
+    const away = {...env, BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${await freePort()}`};
+    expect(await sandbox.run([...RUN, '--restart', '--force'], {env: away})).toMatchObject({code: 5});
+    const again = await arena.run(['--force']).outcome;
+    expect([again.code, again.stderr]).toEqual([3, expect.any(String)]);
+    const {calls: made, distinct} = await arena.api.ledger();
+    expect(made).toBe(distinct);
+  },
+);
 
 /** Values of the list. */
 const DISTINCT = 595;
