@@ -42,8 +42,8 @@ export interface OpenFile {
   place(): TextPlace | undefined;
   /** Goes on from that place, which lies ahead: no record comes of what stands before it. */
   readOn(place: TextPlace): void;
-  /** Whether somebody has written to it since it was opened. */
-  isWrittenTo(): Promise<boolean>;
+  /** Its bytes once more, where somebody has written to it since it was opened; else undefined. */
+  again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function openFile(
       format,
       place: () => groups.place,
       readOn: place => groups.readOn(place),
-      isWrittenTo: () => raw.isWrittenTo(),
+      again: () => raw.again(),
       close: () => raw.close(),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type {SettingsFor} from '../job/settings.ts';
-import {Meter} from './bytes/meter.ts';
+import {type Mark, Meter} from './bytes/meter.ts';
 import {fileSize} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
@@ -71,6 +71,8 @@ class Reading implements Source {
   /** The batches that were read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
+  /** Where the meter was before that file. */
+  #before: Mark | undefined;
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
@@ -150,6 +152,8 @@ class Reading implements Source {
       // Whoever closed the source has no use for what became of its reading.
       if (!this.#closed) throw error;
     } finally {
+      // Where it was not read to its end.
+      await this.#leaveFile();
       await this.close();
     }
   }
@@ -157,6 +161,16 @@ class Reading implements Source {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#closeFile();
+  }
+
+  /** Throws where somebody has written over what was read of it. */
+  async #leaveFile(): Promise<void> {
+    try {
+      const again = this.#closed ? undefined : await this.#file?.again();
+      if (again !== undefined && this.#before !== undefined) await this.#meter.compare(this.#before, again);
+    } finally {
+      await this.#closeFile();
+    }
   }
 
   async #closeFile(): Promise<void> {
@@ -171,18 +185,16 @@ class Reading implements Source {
   }
 
   async *#readAll(): AsyncGenerator<Batch> {
-    let isWrittenTo = false;
     for (const [index, path] of this.#paths.entries()) {
+      this.#before = this.#meter.mark();
       this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
       for await (const records of this.#readFile(this.#file)) {
         yield {records, position: {...this.#meter.position, from: this.#from}};
         this.#goOn(this.#file, index);
       }
-      isWrittenTo ||= await this.#file.isWrittenTo();
-      await this.#closeFile();
+      await this.#leaveFile();
     }
     this.#meter.end();
-    if (isWrittenTo && !this.#paths.includes('-')) await this.#meter.compareWith(this.#paths);
   }
 
   /** The file's groups of records, once it is known that its columns are the first file's. */

@@ -127,3 +127,24 @@ test('what is in doubt of columns that are looked up no more is in the books of 
     const {stdout} = await runHere(sandbox, ['spend', '--by', 'operation', '--json'], {});
     expect(JSON.parse(stdout).total).toMatchObject({spent: credits.spent, maybe_spent: credits.maybe_spent});
   }));
+
+test('what a killed run had spent whose input came by stdin is in the history, though the next did not fit', async () => {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  const args = 'run - -o out.csv --ip ip --no-store --rate unlimited --concurrency 4'.split(' ');
+  args.push('--on-stale-state', 'restart');
+  api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
+  const command = sandbox.start(args, {env, stdin: ips(30)});
+  await until(() => api.ledger.calls === SENT);
+  command.kill('SIGKILL');
+  await command.outcome;
+  api.setScript(undefined);
+  const other = [...args, '--score', 'none'];
+  expect((await runHere(sandbox, other, {env, stdin: ips(30)})).code).toBe(10);
+  expect((await runHere(sandbox, other, {env, stdin: ips(30)})).code).toBe(0);
+  const {spent, maybe_spent} = sandbox.summary('out.summary.json').credits;
+  expect(spent + maybe_spent).toBe(api.ledger.credits);
+  const {stdout} = await runHere(sandbox, ['spend', '--json'], {});
+  expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
+});

@@ -1,4 +1,4 @@
-import {appendFileSync, writeFileSync} from 'node:fs';
+import {appendFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -24,6 +24,7 @@ async function run(
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', list('a'));
+  sandbox.write('more.csv', list('c'));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '200/s', ...more];
   const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
@@ -46,6 +47,40 @@ test('a list that is written over while it is read is no output: the same comman
       expect(sandbox.read('out.csv')).not.toContain('aaa');
     },
     8,
+  ));
+
+test('so is one of which only the first rows are asked for', () =>
+  run(
+    path => writeFileSync(path, list('b')),
+    ['--limit', String(ROWS - 1)],
+    async sandbox => expect(sandbox.files()).not.toContain('out.csv'),
+    8,
+  ));
+
+test.each([
+  ['removed', (path: string) => rmSync(path)],
+  ['replaced', (path: string) => renameSync(path.replace('list', 'more'), path)],
+])('a list that is touched and %s is read to its end', (_, change) =>
+  run(
+    path => {
+      utimesSync(path, new Date(), new Date());
+      change(path);
+    },
+    [],
+    async sandbox => {
+      expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+      expect(sandbox.read('out.csv')).not.toContain('ccc');
+    },
+    0,
+  ),
+);
+
+test('a list that was read before rows are appended to it is no other', () =>
+  run(
+    path => appendFileSync(path.replace('list', 'more'), '192.0.2.7,last\n'),
+    ['more.csv'],
+    async sandbox => expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(2 * ROWS + 2),
+    0,
   ));
 
 test('a job starts over by itself', () =>

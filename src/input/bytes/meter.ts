@@ -1,7 +1,12 @@
-import {createHash} from 'node:crypto';
-import {digestFiles} from '../../disk/digest.ts';
+import {createHash, type Hash} from 'node:crypto';
 import {InputError} from '../input-error.ts';
 import type {InputPosition} from '../row.ts';
+
+/** A place between two files. */
+export interface Mark {
+  readonly bytes: number;
+  readonly hash: Hash;
+}
 
 /**
  * Hashes the raw bytes of all inputs in the order in which they are read and, on a resume, compares the hash at
@@ -49,13 +54,23 @@ export class Meter {
     );
   }
 
-  /** Throws `input_changed` where `files`, to which somebody has written, do not begin with what was read of them. */
-  async compareWith(files: readonly string[]): Promise<void> {
-    const {bytes, sha256} = this.position;
-    if ((await digestFiles(files, bytes)).sha256 === sha256) return;
+  /** How far it had come before a file. */
+  mark(): Mark {
+    return {bytes: this.#bytes, hash: this.#hash.copy()};
+  }
+
+  /** Throws `input_changed` where a file that began at `before` no longer begins with what was read of it. */
+  async compare({bytes, hash}: Mark, again: AsyncIterable<Buffer>): Promise<void> {
+    let left = this.#bytes - bytes;
+    for await (const block of again) {
+      hash.update(block.subarray(0, left));
+      left -= Math.min(left, block.length);
+      if (left === 0) break;
+    }
+    if (hash.digest('hex') === this.position.sha256) return;
     throw new InputError(
       'input_changed',
-      `The input was written to while it was read: it is not what the rows came from. Let it be written to the end first, or put in place by renaming it; then start afresh with --restart: answers already paid for are kept.`,
+      'The input was written to while it was read: it is not what the rows came from. Let it be written to the end first, or put in place by renaming it; then start afresh with --restart: answers already paid for are kept.',
     );
   }
 

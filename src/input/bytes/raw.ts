@@ -10,10 +10,12 @@ export interface RawInput {
   readonly size: number | undefined;
   /** The next bytes, or undefined at the end. Throws InputError. */
   next(): Promise<Buffer | undefined>;
-  /** Whether somebody has written to it since it was opened. */
-  isWrittenTo(): Promise<boolean>;
+  /** Its bytes once more, from its start, where somebody has written to it since it was opened; else undefined. */
+  again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
+
+const BLOCK_BYTES = 1_048_576;
 
 /** Opens a file, a pipe or a device by its path. Throws `input_missing` or `input_unreadable`. */
 export async function openRaw(path: string, chunkSize: number): Promise<RawInput> {
@@ -51,9 +53,25 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
         throw readError(path, error);
       }
     },
-    isWrittenTo: async () => opened.isFile() && (await handle.stat()).mtimeMs !== opened.mtimeMs,
+    async again() {
+      const isWrittenTo = opened.isFile() && (await handle.stat()).mtimeMs !== opened.mtimeMs;
+      return isWrittenTo ? blocksOf(path, handle) : undefined;
+    },
     close: () => handle.close(),
   };
+}
+
+/** By the handle, as there may be another file of its name by now, or none. */
+async function* blocksOf(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  for (let position = 0; ; ) {
+    const {bytesRead} = await handle.read(block, 0, BLOCK_BYTES, position).catch(error => {
+      throw readError(path, error);
+    });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield block.subarray(0, bytesRead);
+  }
 }
 
 /** Reads a stream, such as stdin. */
@@ -70,7 +88,7 @@ export function fromStream(name: string, stream: NodeJS.ReadableStream): RawInpu
         throw readError(name, error);
       }
     },
-    isWrittenTo: async () => false,
+    again: async () => undefined,
     async close() {
       // Not chunks.return(): that would wait for a chunk which may never come.
       if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();

@@ -108,7 +108,8 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
   }
   const ledger = openLedger(state, job, {now: io.now}, io.warn);
   endRun(ledger);
-  ledger.close();
+  // What came to its books is told by the run that comes.
+  ledger.abandon();
   throw new StateError(
     'stale_stdin',
     'The unfinished run does not fit this one, and stdin can not be read a second time. The state is reset: pipe the same bytes again.',
