@@ -74,7 +74,8 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
       begin();
       await drawn(bar => bar.includes(' 40 rows '));
       terminal.resize(50);
-      const narrow = await drawn(bar => bar.length < 50);
+      // Not what was left of a long one, which the narrower terminal has broken in two.
+      const narrow = await drawn(bar => bar.length < 50 && /^\d/.test(bar));
       terminal.resize(120);
       const last = await drawn(bar => bar.length > 50);
       letGo();
