@@ -11,7 +11,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   job: ['disk/path.ts', 'operations'],
   client: ['job', 'operations'],
   ledger: ['client/attempt.ts', 'client/client.ts', 'disk', 'job', 'operations'],
-  input: ['job'],
+  input: ['disk/digest.ts', 'job'],
   lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations'],
   score: ['cel', 'input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
   output: [

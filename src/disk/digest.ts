@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {statSync} from 'node:fs';
-import {open} from 'node:fs/promises';
+import {type FileHandle, open} from 'node:fs/promises';
 
 /** Size and SHA-256 (hex). */
 export interface FileDigest {
@@ -22,7 +22,7 @@ export async function digestFiles(
   const hash = createHash('sha256');
   let bytes = 0;
   for (const source of sources) {
-    const chunks = typeof source === 'string' ? blocksOf(source) : source;
+    const chunks = typeof source === 'string' ? openedBlocksOf(source) : source;
     for await (const chunk of chunks as AsyncIterable<Buffer>) {
       const part = chunk.subarray(0, most - bytes);
       hash.update(part);
@@ -34,18 +34,26 @@ export async function digestFiles(
   return {bytes, sha256: hash.digest('hex')};
 }
 
-/** A file's bytes, each block in the place of the one before: a stream's would wait by the dozen to be collected. */
-async function* blocksOf(path: string): AsyncGenerator<Buffer> {
+async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {
-    const block = Buffer.allocUnsafe(BLOCK_BYTES);
-    for (;;) {
-      const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, null);
-      if (bytesRead === 0) return;
-      yield block.subarray(0, bytesRead);
-    }
+    yield* blocksOf(file);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * A file's bytes, each block in the place of the one before: a stream's would wait by the dozen to be collected. From where
+ * it was read to, as a pipe has to be, or from a place of their own.
+ */
+export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  for (let place = from; ; ) {
+    const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, place);
+    if (bytesRead === 0) return;
+    if (place !== null) place += bytesRead;
+    yield block.subarray(0, bytesRead);
   }
 }
 

@@ -1,4 +1,4 @@
-import {type AddressInfo, createServer, type Socket} from 'node:net';
+import type {Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
@@ -6,6 +6,7 @@ import {type ClientOptions, createClient} from '../../src/client/client.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
+import {startRawServer} from '../support/raw-server.ts';
 import {until} from '../support/until.ts';
 
 const key = 'canary-key-1f0c9a';
@@ -21,22 +22,11 @@ function client(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return made;
 }
 
-/** What `answer` makes of each request's body is written to its connection as it stands. */
-async function startRawServer(answer: (socket: Socket, body: string, nth: number) => void) {
-  const sockets: Socket[] = [];
-  const server = createServer(socket => {
-    sockets.push(socket);
-    socket.on('error', () => {});
-    let nth = 0;
-    socket.on('data', data => answer(socket, String(data).split('\r\n\r\n')[1] ?? '', ++nth));
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  open.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise(resolve => server.close(resolve));
-  });
-  const {port} = server.address() as AddressInfo;
-  return {url: `http://127.0.0.1:${port}`, port, sockets};
+/** One that goes with its test. */
+async function serveRaw(answer: Parameters<typeof startRawServer>[0]) {
+  const server = await startRawServer(answer);
+  open.push(() => server[Symbol.asyncDispose]());
+  return server;
 }
 
 /** Tells where it is aborted. */
@@ -66,7 +56,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
       socket.write(when === 'later' ? own : own + more);
       if (when === 'later') follow = () => void socket.write(more);
     };
-    const server = await startRawServer((socket, body) => write(socket, http(ipOf(body))));
+    const server = await serveRaw((socket, body) => write(socket, http(ipOf(body))));
     const asked = client(server.url);
     for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
       expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
@@ -77,7 +67,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test('half an answer in one piece with a whole one: the next call has none, rather than another’s', async () => {
-    const server = await startRawServer((socket, body, nth) => {
+    const server = await serveRaw((socket, body, nth) => {
       const own = http(ipOf(body));
       socket.write(nth === 1 ? `${own}${http('other').slice(0, 9)}` : `${http('other').slice(9)}${own}`);
     });
@@ -88,7 +78,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test('a service that closes connections as they are used again is given one for each call, after two that were lost', async () => {
-    const server = await startRawServer((socket, body, nth) => {
+    const server = await serveRaw((socket, body, nth) => {
       if (nth === 1) socket.write(http(ipOf(body)));
       else socket.resetAndDestroy();
     });
@@ -103,7 +93,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   test('a service that sends answers twice is given a connection for each call, once it was seen to', async () => {
     let unasked = 0;
     const first: (() => void)[] = [];
-    const server = await startRawServer((socket, body) => {
+    const server = await serveRaw((socket, body) => {
       const own = http(ipOf(body));
       const again = () => void socket.write(own);
       socket.write(own);
@@ -121,7 +111,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test('what one client has seen of a service holds for all that share it', async () => {
-    const server = await startRawServer((socket, body) => void socket.write(http(ipOf(body))));
+    const server = await serveRaw((socket, body) => void socket.write(http(ipOf(body))));
     const unasked = new AbortController();
     const [one, other] = [client(server.url, {unasked}), client(server.url, {unasked})];
     for (const asked of [one, other])
@@ -136,7 +126,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   test('a server that says why it closes an idle connection is no such service', async () => {
     let unasked = 0;
     const closing = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
-    const server = await startRawServer((socket, body) => {
+    const server = await serveRaw((socket, body) => {
       socket.write(http(ipOf(body)), () => setTimeout(() => socket.end(closing), 5));
     });
     const asked = client(server.url, {unasked: tellingOf(() => unasked++)});
@@ -148,7 +138,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
   });
 
   test('a connection on which nothing comes is kept', async () => {
-    const server = await startRawServer((socket, body) => socket.write(http(ipOf(body))));
+    const server = await serveRaw((socket, body) => socket.write(http(ipOf(body))));
     const asked = client(server.url);
     for (const ip of ['192.0.2.1', '192.0.2.2']) expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
     expect(server.sockets).toHaveLength(1);
@@ -160,7 +150,7 @@ describe('a status below 200', () => {
     ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n'],
     ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
   ])('101 is no answer, and frees its connection: %j', async head => {
-    const server = await startRawServer(socket => socket.write(head));
+    const server = await serveRaw(socket => socket.write(head));
     const attempt = await client(server.url).send('ip', {ip: '192.0.2.1'});
     expect(attempt).toMatchObject({kind: 'unreadable', status: 101});
     await expect.poll(() => server.sockets.every(socket => socket.destroyed)).toBe(true);
@@ -168,7 +158,7 @@ describe('a status below 200', () => {
 
   test('others are followed by the answer', async () => {
     const early = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
-    const server = await startRawServer(socket => socket.write(early + http('X')));
+    const server = await serveRaw(socket => socket.write(early + http('X')));
     expect(cityOf(await client(server.url).send('ip', {ip: '192.0.2.1'}))).toBe('X');
   });
 });
@@ -208,7 +198,7 @@ test('a call’s time begins when it has its connection', async () => {
 
 describe('a proxy that never answers', () => {
   test('is not waited for, and nothing was sent', async () => {
-    const proxy = await startRawServer(() => {});
+    const proxy = await serveRaw(() => {});
     vi.stubEnv('HTTPS_PROXY', proxy.url);
     const attempt = await accelerated(100, () =>
       client('https://api.example.com').send('ip', {ip: '192.0.2.1'}),
@@ -218,7 +208,7 @@ describe('a proxy that never answers', () => {
   });
 
   test('is left when the client closes', async () => {
-    const proxy = await startRawServer(() => {});
+    const proxy = await serveRaw(() => {});
     vi.stubEnv('HTTPS_PROXY', proxy.url);
     const asked = client('https://api.example.com');
     const attempt = asked.send('ip', {ip: '192.0.2.1'});
@@ -241,7 +231,7 @@ test('calls that wait for a connection end with the client', async () => {
 
 test('a call that was answered leaves no timer behind, which would keep all of it in memory for its whole time', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length;
-  const server = await startRawServer(socket => socket.write(http('X')));
+  const server = await serveRaw(socket => socket.write(http('X')));
   const asked = client(server.url, {timeoutMs: 60_000, maxConnections: 2});
   await asked.send('ip', {ip: '192.0.2.1'});
   const before = timers();

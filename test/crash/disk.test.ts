@@ -62,8 +62,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 /**
- * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first row that the
- * run goes on from, as it says so; 1 where it begins anew.
+ * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first
+ * row that the run goes on from, as it says so; 1 where it begins anew.
  */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();

@@ -8,17 +8,23 @@ import {canTrace, tracedNode} from '../support/strace.ts';
 const KEY = 'reserved-key-2c71';
 const ROWS = 40;
 
+/** The system calls of a run over so many rows, which ends well. */
+async function traced(rows: number, calls: string, more: readonly string[]): Promise<string[]> {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  sandbox.write('list.csv', ips(rows));
+  const {node, log} = tracedNode(sandbox, calls);
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', ...more];
+  expect((await sandbox.run(args, {env, node})).code).toBe(0);
+  return log();
+}
+
 test.runIf(canTrace())(
   'where there is a limit, a call leaves once the disk has its reservation: a power cut forgets no credit',
   async () => {
-    using sandbox = createSandbox();
-    await using api = await startApiServer({key: KEY});
-    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-    sandbox.write('list.csv', ips(ROWS));
-    const {node, log} = tracedNode(sandbox, 'openat,pwrite64,fsync,fdatasync,writev');
-    const args = 'run list.csv -o out.csv --ip ip --concurrency 4 --rate unlimited'.split(' ');
-    expect((await sandbox.run([...args, '--max-credits', '100'], {env, node})).code).toBe(0);
-    const lines = log();
+    const more = '--concurrency 4 --rate unlimited --max-credits 100'.split(' ');
+    const lines = await traced(ROWS, 'openat,pwrite64,fsync,fdatasync,writev', more);
     const opened = lines.find(line => line.includes('ledger.db-wal"') && line.includes('openat('));
     const file = /= (\d+)$/.exec(opened ?? '')?.[1];
     let isSynced = true;
@@ -37,14 +43,7 @@ test.runIf(canTrace())(
 test.runIf(canTrace())(
   'before a call leaves, the directories of the run’s state outlive a power cut',
   async () => {
-    using sandbox = createSandbox();
-    await using api = await startApiServer({key: KEY});
-    const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-    sandbox.write('list.csv', ips(1));
-    const {node, log} = tracedNode(sandbox, 'mkdir,openat,fsync,writev');
-    const args = 'run list.csv -o out.csv --ip ip --state deep/er/state'.split(' ');
-    expect((await sandbox.run(args, {env, node})).code).toBe(0);
-    const lines = log();
+    const lines = await traced(1, 'mkdir,openat,fsync,writev', ['--state', 'deep/er/state']);
     const sent = lines.findIndex(line => line.includes('"POST '));
     const unsynced = new Set<string>();
     const opened = new Map<string, string>();

@@ -24,14 +24,16 @@ async function killed(
   list: string,
   words: readonly string[],
   work: (scene: Killed) => Promise<void>,
+  input: 'list.csv' | '-' = 'list.csv',
 ): Promise<void> {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', list);
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  const args = ['run', 'list.csv', '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
+  const args = ['run', input, '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
+  const given = {env, stdin: input === '-' ? list : ''};
   api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
-  const command = sandbox.start([...args, '--rate', 'unlimited'], {env});
+  const command = sandbox.start([...args, '--rate', 'unlimited'], given);
   await until(() => api.ledger.calls === SENT);
   command.kill('SIGKILL');
   expect((await command.outcome).signal).toBe('SIGKILL');
@@ -39,7 +41,7 @@ async function killed(
   await work({
     sandbox,
     api,
-    again: (...more) => runHere(sandbox, [...args, '--rate', 'unlimited', ...more], {env}),
+    again: (...more) => runHere(sandbox, [...args, '--rate', 'unlimited', ...more], given),
   });
 }
 
@@ -128,23 +130,17 @@ test('what is in doubt of columns that are looked up no more is in the books of 
     expect(JSON.parse(stdout).total).toMatchObject({spent: credits.spent, maybe_spent: credits.maybe_spent});
   }));
 
-test('what a killed run had spent whose input came by stdin is in the history, though the next did not fit', async () => {
-  using sandbox = createSandbox();
-  await using api = await startApiServer({key: KEY});
-  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  const args = 'run - -o out.csv --ip ip --no-store --rate unlimited --concurrency 4'.split(' ');
-  args.push('--on-stale-state', 'restart');
-  api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
-  const command = sandbox.start(args, {env, stdin: ips(30)});
-  await until(() => api.ledger.calls === SENT);
-  command.kill('SIGKILL');
-  await command.outcome;
-  api.setScript(undefined);
-  const other = [...args, '--score', 'none'];
-  expect((await runHere(sandbox, other, {env, stdin: ips(30)})).code).toBe(10);
-  expect((await runHere(sandbox, other, {env, stdin: ips(30)})).code).toBe(0);
-  const {spent, maybe_spent} = sandbox.summary('out.summary.json').credits;
-  expect(spent + maybe_spent).toBe(api.ledger.credits);
-  const {stdout} = await runHere(sandbox, ['spend', '--json'], {});
-  expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
-});
+test('what a killed run had spent whose input came by stdin is in the history, though the next did not fit', () =>
+  killed(
+    ips(30),
+    ['--ip', 'ip', '--no-store', '--on-stale-state', 'restart'],
+    async ({sandbox, api, again}) => {
+      expect((await again('--score', 'none')).code).toBe(10);
+      expect((await again('--score', 'none')).code).toBe(0);
+      const {spent, maybe_spent} = sandbox.summary('out.summary.json').credits;
+      expect(spent + maybe_spent).toBe(api.ledger.credits);
+      const {stdout} = await runHere(sandbox, ['spend', '--json'], {});
+      expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
+    },
+    '-',
+  ));

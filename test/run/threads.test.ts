@@ -1,8 +1,8 @@
-import {type AddressInfo, createServer} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {busiestSecond} from '../support/departures.ts';
+import {startRawServer} from '../support/raw-server.ts';
 import {ips} from '../support/stage.ts';
 
 const KEY = 'threads-key-5d02';
@@ -88,31 +88,23 @@ describe.concurrent('calls made by threads', () => {
     let reused = 0;
     const body = JSON.stringify({success: true, data: {city: 'Testville'}});
     const answer = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const server = createServer(socket => {
-      let nth = 0;
-      socket.on('error', () => {});
-      socket.on('data', () => {
-        nth += 1;
-        calls += 1;
-        if (nth > 1 && heardAt < performance.now()) reused += 1;
-        if (calls !== 200) {
-          setTimeout(() => socket.write(answer), 10);
-          return;
-        }
-        // While nothing is sent, this connection is idle.
-        socket.write('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n');
-        setTimeout(() => socket.write(answer), 500);
-        setTimeout(() => {
-          heardAt = performance.now();
-        }, 1_500);
-      });
+    await using server = await startRawServer((socket, _, nth) => {
+      calls += 1;
+      if (nth > 1 && heardAt < performance.now()) reused += 1;
+      if (calls !== 200) {
+        setTimeout(() => socket.write(answer), 10);
+        return;
+      }
+      // While nothing is sent, this connection is idle.
+      socket.write('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n');
+      setTimeout(() => socket.write(answer), 500);
+      setTimeout(() => {
+        heardAt = performance.now();
+      }, 1_500);
     });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    const {port} = server.address() as AddressInfo;
     sandbox.write('list.csv', ips(2_000));
-    const env = {BULK_ENRICH_BASE_URL: `http://127.0.0.1:${port}`, BULK_ENRICH_API_KEY: KEY};
+    const env = {BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: KEY};
     const {code, stderr} = await sandbox.run([...args, '--rate', 'unlimited'], {env});
-    server.close();
     expect(code, stderr).toBe(0);
     expect(calls).toBeGreaterThan(1_900);
     expect(reused).toBe(0);

@@ -1,6 +1,7 @@
 import {readdirSync, type Stats} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
+import {blocksOf} from '../../disk/digest.ts';
 import {closest} from '../../job/closest.ts';
 import {InputError} from '../input-error.ts';
 
@@ -14,8 +15,6 @@ export interface RawInput {
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
-
-const BLOCK_BYTES = 1_048_576;
 
 /** Opens a file, a pipe or a device by its path. Throws `input_missing` or `input_unreadable`. */
 export async function openRaw(path: string, chunkSize: number): Promise<RawInput> {
@@ -55,22 +54,18 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
     },
     async again() {
       const isWrittenTo = opened.isFile() && (await handle.stat()).mtimeMs !== opened.mtimeMs;
-      return isWrittenTo ? blocksOf(path, handle) : undefined;
+      return isWrittenTo ? fromStart(path, handle) : undefined;
     },
     close: () => handle.close(),
   };
 }
 
 /** By the handle, as there may be another file of its name by now, or none. */
-async function* blocksOf(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
-  const block = Buffer.allocUnsafe(BLOCK_BYTES);
-  for (let position = 0; ; ) {
-    const {bytesRead} = await handle.read(block, 0, BLOCK_BYTES, position).catch(error => {
-      throw readError(path, error);
-    });
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield block.subarray(0, bytesRead);
+async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
+  try {
+    yield* blocksOf(handle, 0);
+  } catch (error) {
+    throw readError(path, error);
   }
 }
 

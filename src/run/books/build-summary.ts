@@ -173,15 +173,8 @@ export function summaryText(summary: Summary): string {
 function mapped({counters, tally, untold}: Books, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(name => {
     const {calls, spent, maybeSpent} = tally.operations[name];
-    const {lookups} = counters;
-    const counts = [
-      calls,
-      spent,
-      maybeSpent,
-      ...Object.values(untold[name]),
-      ...Object.values(lookups[name]),
-    ];
-    return operations.includes(name) || counts.some(count => count !== 0);
+    const counts = [{calls, spent, maybeSpent}, untold[name], counters.lookups[name]];
+    return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
   });
 }
 

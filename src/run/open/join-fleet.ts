@@ -73,9 +73,8 @@ export async function joinFleet(
  */
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
-  {ledger, job, identity, io}: Pick<FleetRun, 'ledger' | 'job' | 'identity' | 'io'>,
+  {ledger, job, io}: Pick<FleetRun, 'ledger' | 'job' | 'io'>,
 ): Promise<void> {
-  if (identity.sessions <= 1) return;
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
   const cost = costOf(job);

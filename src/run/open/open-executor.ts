@@ -62,7 +62,7 @@ function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undef
 }
 
 async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, job, clock} = work;
+  const {stopper, job, clock, identity} = work;
   const lanes = lanesFor(work);
   let pace: SharedPace | undefined;
   const fleet = await joinFleet(work, redisUrl, lanes, clock);
@@ -78,7 +78,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    await stopper.unlessStopped(bookCollected(fleet, work));
+    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
@@ -92,14 +92,13 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
  */
 export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>): Promise<void> {
   const {ledger, job, stopper, clock} = work;
-  const before = ledger.getMeta<RunIdentity>('run');
-  if (before === undefined || job.redisUrl === undefined || job.settings.offline) return;
-  const identity = {...before, sessions: before.sessions + 1};
+  const identity = ledger.getMeta<RunIdentity>('run');
+  if (identity === undefined || job.redisUrl === undefined || job.settings.offline) return;
   const attempt = {...work, identity, counters: emptyCounters()};
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    await stopper.unlessStopped(bookCollected(fleet, attempt));
+    await stopper.unlessStopped(bookCollected(fleet, work));
   } finally {
     await fleet.close();
   }

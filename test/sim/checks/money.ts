@@ -41,23 +41,28 @@ const balanced: Check = {
   },
 };
 
+/** The books, and the calls of the run's endpoint and account alone; undefined where those are not all in them. */
+function ofScope(scene: Scene) {
+  const books = booksOf(scene);
+  if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
+  const scope = scopeOfSpec(scene.run.spec);
+  return {books, calls: callsInLedger(scene).filter(call => scopeOfCall(call) === scope)};
+}
+
 const balancedByScope: Check = {
   promise: 'The same of one endpoint and account, whatever was spent at others.',
   broken(scene) {
-    const books = booksOf(scene);
-    if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
-    const scope = scopeOfSpec(scene.run.spec);
-    return bounded(books, credits(callsInLedger(scene).filter(call => scopeOfCall(call) === scope)));
+    const scoped = ofScope(scene);
+    return scoped && bounded(scoped.books, credits(scoped.calls));
   },
 };
 
 const balancedByOperation: Check = {
   promise: 'The same of each operation; together they are all that is spent.',
   broken(scene) {
-    const books = booksOf(scene);
-    if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
-    const scope = scopeOfSpec(scene.run.spec);
-    const calls = callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
+    const scoped = ofScope(scene);
+    if (scoped === undefined) return undefined;
+    const {books, calls} = scoped;
     for (const name of operationNames) {
       const charged = credits(calls.filter(({operation}) => operation === name));
       const broken = bounded(books.by_operation[name] ?? NOTHING, charged);
