@@ -79,8 +79,6 @@ export interface JobInput {
   readonly rate?: Setting<'rate'>;
   /** Most calls in flight, from 1 to 10000. Default: 16; in a fleet, its workers'. */
   readonly concurrency?: Setting<'concurrency'>;
-  /** Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone. Default: 1. */
-  readonly threads?: Setting<'threads'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
   /** Most attempts for one value, from 1 to 1000, outages and throttling not counted. Default: 6. */

@@ -62,7 +62,6 @@ export const callCodes = {
     advice: 'see bulk-enrich doctor',
   },
   network_error: {meaning: 'The network failed in a way that has no name.', advice: 'ask again with --force'},
-  thread_lost: {meaning: 'A thread of this program died with the call.', advice: 'ask again with --force'},
   worker_lost: {
     meaning: 'A worker of the fleet died with the call.',
     advice: 'ask again with --force',

@@ -14,7 +14,7 @@ import {findAccount} from './open/account.ts';
 import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
 import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY, isPaced} from './open/lanes.ts';
+import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -55,10 +55,6 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
-    const {threads} = job.settings;
-    const alone = whyOneThread(job, account);
-    if (alone !== undefined && typeof threads === 'number' && threads > 1)
-      io.warn(`--threads ${threads} is of no use here: ${alone}.`);
     const connection = opened(
       await connectTo(
         job.endpoint,
@@ -67,7 +63,7 @@ export function openSession(
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
           unasked: warningOfUnasked(io.warn),
         },
-        {threads: alone === undefined ? threads : 1, transport: io.transport},
+        io.transport,
       ),
       stage => stage.close(),
     );
@@ -131,14 +127,6 @@ export function warningOfUnasked(warn: (sentence: string) => void): AbortControl
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
   return unasked;
-}
-
-/** What keeps calls on the run's own thread. */
-function whyOneThread(job: Job, account: ReturnType<typeof findAccount>): string | undefined {
-  if (job.redisUrl !== undefined) return "the fleet's workers make the calls";
-  if (job.endpoint.kind === 'embedded') return "the embedded service runs in the run's own thread";
-  if (!isPaced(job, account)) return undefined;
-  return "calls that have a rate are made by the run's own thread, which is enough for them";
 }
 
 /** Where a clock was set back since, what comes now is dated before what the store surely has, and not in there yet. */

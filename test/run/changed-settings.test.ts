@@ -115,7 +115,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   rate: [['ip', '1000/s']],
   concurrency: [['ip', 1]],
-  threads: [['ip', 1]],
   timeout: [['ip', '10s']],
   maxAttempts: [['ip', 1]],
   maxResends: [['ip', 0]],

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, threads, whole} from '../values.ts';
+import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {timeOfDay} from './time-of-day.ts';
 
@@ -36,13 +36,6 @@ export const callSettings = {
     defaultText: "16; in a fleet, its workers'",
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
-  }),
-  threads: callSetting(threads.default(1), {
-    value: 'N',
-    description:
-      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone.",
-    uses: ['run', 'library', 'worker'],
-    shapes: 'nothing',
   }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
