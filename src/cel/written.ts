@@ -1,5 +1,6 @@
 import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
+import {convertible} from './convertible.ts';
 
 /** The language's own names of what an engine gives a name of its own, since these can't be replaced in it. */
 export const ENGINE_NAMES = {
@@ -9,7 +10,11 @@ export const ENGINE_NAMES = {
   within: 'within_',
   read: 'read_',
   searched: 'searched_',
+  finite: 'finite_',
 } as const;
+
+/** The name of what checks a conversion's argument. */
+export const convertibleBy = (conversion: keyof typeof convertible) => `${conversion}_`;
 
 /** @throws the library's ParseError when it is no expression. */
 export function parsed(text: string): ASTNode {
@@ -60,8 +65,21 @@ function shaped(node: ASTNode, scope: Scope): Shape {
   if (bounded && inLoop && pathOf(node) !== undefined)
     return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
-  return mapped(node, child => shaped(child, scope));
+  const inner = mapped(node, child => shaped(child, scope));
+  if (!bounded) return inner;
+  if (ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, inner);
+  return node.op === 'call' ? (conversion(node.args, scope) ?? inner) : inner;
 }
+
+const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
+
+/** A conversion whose argument is checked; undefined for any other function. */
+function conversion([name, [given]]: [string, ASTNode[]], scope: Scope): Shape | undefined {
+  if (given === undefined || !isConversion(name)) return undefined;
+  return call(name, call(convertibleBy(name), shaped(given, scope)));
+}
+
+const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
 
 function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Scope): Shape {
   const of = shaped(receiver, scope);

@@ -56,7 +56,7 @@ export function backgroundOf(given: Given | undefined, startedAt: number): Backg
 
 function typeOf(value: number | string | boolean): Type {
   if (typeof value === 'string') return {kind: 'string', value};
-  return {kind: typeof value === 'number' ? 'double' : 'bool'};
+  return {kind: typeof value === 'number' ? 'double' : 'bool', value};
 }
 
 /** What of it shapes the output; nothing where a job gives nothing, as it was before jobs could. */

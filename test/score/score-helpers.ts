@@ -25,10 +25,15 @@ export function targets(of: Partial<Record<(typeof operationNames)[number], read
   );
 }
 
-/** A condition over all operations and these columns. */
-export function condition(text: string, place = 'rules.yaml:1'): Condition {
+/** A condition over all operations, these columns, and these constants. */
+export function condition(
+  text: string,
+  place = 'rules.yaml:1',
+  constants: ScoreRules['constants'] = {},
+): Condition {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
-  return compile(conditionChecker(answerVocabulary(operations, columns))(text, place));
+  const {vocabulary} = backgroundOf({constants, lists: {}}, 0);
+  return compile(conditionChecker({...vocabulary, ...answerVocabulary(operations, columns)})(text, place));
 }
 
 export function scorer(

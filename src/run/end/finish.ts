@@ -96,7 +96,9 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   const exceeded = layout.thresholds.filter(threshold => {
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
-      io.warn(`fail_if "${threshold.text}" could not be decided: the summary has not all that it reads.`);
+      io.warn(
+        `fail_if "${threshold.text}" could not be decided: the summary lacks a number that it reads, or it divides by zero.`,
+      );
     return decision === true;
   });
   return exceeded.map(({text}) => text);
