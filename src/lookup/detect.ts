@@ -124,7 +124,8 @@ function guessColumn(
     values += 1;
     if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
     if (judged.state === 'invalid' && judged.code === 'ip_list') listed += 1;
-    if (judged.state === 'invalid' && judged.code === 'ipv6_unsupported') others += 1;
+    if (judged.state === 'invalid' && (judged.code === 'ipv6_unsupported' || judged.code === 'ip_private'))
+      others += 1;
     if (judged.state !== 'value') continue;
     valid += 1;
     if (isTelling?.(text) !== false) telling += 1;
@@ -139,7 +140,10 @@ function guessColumn(
     byHeader,
   };
   if (byHeader)
-    return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
+    return {
+      ...base,
+      confidence: share === undefined || share + others / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure',
+    };
   if (share === undefined || valid === 0) return undefined;
   const isMost = values >= 5 && telling / values >= CONTENT_CONFIRMS;
   if (share + others / values < CONTENT_SPEAKS) return isMost ? {...base, confidence: 'unsure'} : undefined;

@@ -18,6 +18,7 @@ export const repairCodes = {
   display_name: 'An address with a name, Jo Doe <jo@example.com>.',
   brackets: 'It stood in brackets.',
   port: 'A port stood behind the address.',
+  host_mask: 'A mask of one address stood behind it, /32, as databases write it.',
   trailing_punctuation: 'It ended in the punctuation of a list or a sentence.',
   list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
 } as const;

@@ -78,6 +78,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   country_unknown: 'say where they belong: --country COLUMN or --default-country US',
   scientific_notation: 'make the column text in the spreadsheet, and export it again',
   decimal_number: 'make the column text in the program that wrote it, and export it again',
+  ip_private: "name the column of the client's own address, if there is one",
   ipv6_unsupported: 'the service takes IPv4 only',
   ip_list: 'say which one is meant: --ip-from-list first',
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
