@@ -22,7 +22,7 @@ it('init writes a job file that plan and run take', async () => {
   expect(run.code).toBe(0);
   expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
   const nextNight = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
-  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
+  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 calls in ')});
 });
 
 it('init reads a list as it is told to, and the job does too', async () => {
@@ -121,7 +121,7 @@ describe.skipIf(!canOpenTerminal())('at a terminal, init', () => {
   ])('writes nothing after %s', async (_, keys) => {
     expect(await asked(keys)).toMatchObject({
       code: 130,
-      shown: expect.stringContaining('nothing was written'),
+      shown: expect.stringContaining('Nothing was sent or written.'),
     });
   });
 });

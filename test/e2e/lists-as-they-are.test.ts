@@ -302,12 +302,12 @@ function shell(box: Sandbox, script: string) {
   return promisify(execFile)('sh', ['-ec', script], {cwd: box.directory, env});
 }
 
-test('the rejected rows are run again as the last line says, once they are put right', async () => {
+test('the rejected rows are run again as the last line says, once they are fixed', async () => {
   using box = createSandbox();
   box.write('my list.csv', lines('ip,"a note"', '192.0.2.1,x', '192.0.2.2', '192.0.2.3'));
   const {code, stderr} = await runHere(box, ['run', 'my list.csv', '--endpoint', 'embedded', '--force']);
   expect(code).toBe(3);
-  const [, command] = /^To put right and run only those: (.*)$/m.exec(stderr) ?? [];
+  const [, command] = /^To fix and rerun just these rows: (.*)$/m.exec(stderr) ?? [];
   box.write('bin/editor', '#!/bin/sh\nsed -i \'s/^192.*/&,y/\' "$1"\n');
   chmodSync(box.path('bin/editor'), 0o755);
   await shell(box, `EDITOR=editor\n${command}`);

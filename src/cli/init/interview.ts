@@ -7,7 +7,7 @@ import {phoneCountry} from '../../operations/country.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
 import {anyOf, intelligenceNames, operations, perIntelligence} from '../../operations/table.ts';
 import {count} from '../terminal/lines.ts';
-import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
+import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
 export interface Interviewed {
@@ -62,7 +62,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     const wanted =
       guess.confidence === 'sure' ||
       (seen.interactive && lacksCountry(guess)) ||
-      /^y/i.test(await ask(`Column "${guess.column}": ${why}. Look it up?`, 'no', yesOrNo));
+      (await agrees(ask, `Column "${guess.column}": ${why}. Look it up?`));
     if (wanted) chosen.push(guess);
     else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? NAME_IT : ''}`});
   }
