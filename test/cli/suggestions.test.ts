@@ -43,7 +43,20 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
   national: {
     text: `ip,Telefon\n${'192.0.2.1,030 23125 001\n'.repeat(9)}`,
     args: ['run', 'LIST'],
-    says: /up ip, at most.*9 rows written/s,
+    where: /^Try: (bulk-enrich run national\.csv --default-country COUNTRY)$/m,
+    says: /up ip, Telefon \(phone, country DE\), at most.*9 rows written/s,
+  },
+  'national, with countries beside them': {
+    text: `E-mail,Business Phone,Mobile Phone,Business Office\n${'jo@example.com,030 23125 001,,Germany\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    where: /^Try: (.* --country 'Business Office')$/m,
+    says: /"Business Phone" and "Mobile Phone" \(phone, country from "Business Office"\).*9 rows written/s,
+  },
+  'national, beside an unsure column': {
+    text: `ip,Telefon,land\n${'maybe,030 23125 001,\n'.repeat(5)}192.0.2.1,030 23125 001,\n`,
+    args: ['plan', 'LIST', '--max-rejects', '100%'],
+    where: /^Try: (.* --default-country COUNTRY)$/m,
+    says: /phone +6 +0 +0 +1 /,
   },
   'addresses in one cell': {
     text: `ip\n${'"192.0.2.1, 192.0.2.2"\n'.repeat(9)}`,
@@ -156,7 +169,9 @@ test('every place in the source that suggests a command has it run', () => {
 
 /** Runs a command line as a shell would take its words. */
 function follow(command: string, env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
-  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  // What only its owner knows of a list.
+  const filled = command.replace('COUNTRY', 'DE');
+  const words = [...filled.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   expect(words[0], command).toBe('bulk-enrich');
   return runHere(sandbox, words.slice(1), {env});
 }
