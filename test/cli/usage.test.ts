@@ -152,7 +152,7 @@ const mistakes: readonly Mistake[] = [
     'national phone numbers',
     ['run', 'national.csv'],
     2,
-    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--country COLUMN, or --default-country/,
+    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--default-country .*--country COLUMN\.\n/,
   ],
   [
     'country that is none',

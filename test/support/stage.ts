@@ -41,6 +41,8 @@ export interface StageOptions {
 export interface Ended {
   readonly code: number;
   readonly message: string;
+  /** True if an earlier run had done all of it. */
+  readonly wasComplete?: boolean | undefined;
   readonly warnings: readonly string[];
   /** As it stands in its file; undefined where there is none. */
   readonly summary: Summary | undefined;
@@ -108,7 +110,7 @@ async function attempt(
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'message' | 'summary'>> {
+): Promise<Pick<Ended, 'code' | 'message' | 'summary' | 'wasComplete'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
   const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
@@ -134,7 +136,8 @@ async function attempt(
       watch?.(session);
       return () => {};
     });
-    return {code: outcome.exitCode, message: outcome.message, summary: summary()};
+    const {exitCode: code, message, wasComplete} = outcome;
+    return {code, message, wasComplete, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
     return {code: error.exitCode, message: error.message, summary: summary()};

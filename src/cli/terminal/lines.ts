@@ -34,14 +34,14 @@ export function wrapped(text: string, width: number): string[] {
 /** How wide a terminal is that does not say, or says 0, as serial lines do. */
 const NARROW = 80;
 
-/** In the last column a terminal may begin the next line; any number where there is no terminal. */
-export function terminalWidth(): number {
-  return process.stderr.isTTY === true ? (process.stderr.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
+/** In the last column a terminal may begin the next line; any number where the stream is not a terminal. */
+export function widthOf(name: 'stdout' | 'stderr'): number {
+  const stream = process[name];
+  return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
-/** A message on stderr, broken between words for its terminal. */
-export function broken(message: string): string {
-  const width = terminalWidth();
+/** A message broken between words, for stderr where nothing else is said. */
+export function broken(message: string, width = widthOf('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message
     .split('\n')

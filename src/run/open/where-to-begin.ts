@@ -1,6 +1,5 @@
 import {digestFiles} from '../../disk/digest.ts';
-import type {ExitCode} from '../../errors.ts';
-import {StateError, UsageError} from '../../errors.ts';
+import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -92,10 +91,10 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
 function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const again = isCutOff
-    ? `An attempt to do it again was cut off: it goes on with --force. To give it up, remove ${directory}.`
-    : 'Do it again with --force.';
-  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. ${again}`;
-  return outcomeOf(summary.exit_code, summary, rows, message);
+    ? `A later run of it was cut off: --force resumes that one. To give it up, remove ${directory}.`
+    : `To ${summary.exit_code === exitCodes.ok ? 'run it again' : 'look up what got no answer'}: --force.`;
+  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
+  return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */

@@ -31,7 +31,8 @@ const whole: Check = {
     // may undo it, whatever that run does.
     const stood = run.stood.map(snapshot => snapshot.get(path));
     const after = run.after.get(path);
-    const said = (run.message.match(/^(The last run|Nothing to do|[\d,]+ rows? written)/) ?? [])[0];
+    const written = /^(The last run|[\d,]+ rows? written)/.exec(run.message)?.[0];
+    const said = run.wasComplete ? 'complete' : written;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)

@@ -225,7 +225,7 @@ export class Simulation {
         stood,
         lasting,
         // Where nothing was left to do it has only looked whose that is.
-        ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
+        ledger: one.report.outcome?.wasComplete === true ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
         healed: this.#healing,
