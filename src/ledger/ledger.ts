@@ -31,7 +31,6 @@ import {
   emptyTally,
   overEmpty,
   type SpendingBy,
-  spendingOf,
   spentSince,
   type Tally,
 } from './tally.ts';
@@ -78,10 +77,7 @@ export class Ledger {
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       this.#told = this.getMeta<SpendingBy>('told');
-      this.budget = new Budget(options, () => {
-        const {spent, maybeSpent} = spendingOf(this.tally);
-        return spent + maybeSpent;
-      });
+      this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
       // Also what an earlier session, which might have sent it again, has left in doubt.
       if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
@@ -108,7 +104,7 @@ export class Ledger {
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    const refused = batch.findIndex(({key, cost}) => !this.budget.take(key, cost));
+    const refused = batch.findIndex(({key, cost, renews}) => !this.budget.take(key, cost, renews));
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
     this.#inFlight += granted.length;

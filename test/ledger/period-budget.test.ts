@@ -64,10 +64,10 @@ test('a free call gives its credits back to the day that it was taken from, neve
 test('costs larger than a block fit as long as there is room', () => {
   const budget = open(10_000);
   expect(budget.take('a', 7_500)).toBe(true);
-  expect(budget.affords(2_500)).toBe(true);
+  expect(budget.left()).toBe(2_500);
   expect(budget.take('b', 2_600)).toBe(false);
   expect(budget.take('c', 2_500)).toBe(true);
-  expect(budget.affords(100)).toBe(false);
+  expect(budget.left()).toBe(0);
 });
 
 test("one job's credits are not another's", () => {

@@ -1,23 +1,13 @@
-import {mkdirSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
-
-function writeAccount(stage: Stage, name: string, text: string): string {
-  const directory = join(stage.env.XDG_CONFIG_HOME ?? '', 'bulk-enrich', 'accounts');
-  mkdirSync(directory, {recursive: true});
-  writeFileSync(join(directory, name), text.replace('URL', stage.api.url));
-  return join(directory, name);
-}
+import {ips, openStage} from '../support/stage.ts';
 
 test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
   await using stage = await openStage();
   let now = Date.parse('2031-05-30T22:00:00Z');
-  const path = writeAccount(
-    stage,
+  const path = stage.account(
     'production.yaml',
     'endpoint: URL/\nmax_credits_per_day: 50\nmax_credits_per_month: 80\nwarn_at: 90%\n',
   );
@@ -75,7 +65,7 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   const refused = async (text: string) => {
-    const path = writeAccount(stage, 'a.yaml', text);
+    const path = stage.account('a.yaml', text);
     const {code, message} = await stage.run({ip: 'ip', account: 'other'});
     expect(code).toBe(2);
     return message.replaceAll(path, 'a.yaml');
@@ -94,8 +84,8 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
   );
   expect(await refused('20/s\n')).toContain('a.yaml:1: ');
   expect(await refused('endpoint: URL\nendpoint: URL\n')).toContain('a.yaml:2: ');
-  const one = writeAccount(stage, 'a.yaml', 'endpoint: URL\naccount: other\n');
-  const two = writeAccount(stage, 'b.yml', 'endpoint: URL/\naccount: other\n');
+  const one = stage.account('a.yaml', 'endpoint: URL\naccount: other\n');
+  const two = stage.account('b.yml', 'endpoint: URL/\naccount: other\n');
   expect((await stage.run({ip: 'ip', account: 'other'})).message).toBe(
     `${one} and ${two} are both of the account "other" at ${stage.api.url}. Keep one.`,
   );

@@ -64,6 +64,12 @@ export class PeriodBudget {
     return this.#options.owner;
   }
 
+  /** By which a run's books have what it took from this period. */
+  get name(): string {
+    this.#turn();
+    return `${this.owner} ${this.#current}`;
+  }
+
   get period(): Period {
     return this.#options.period;
   }
@@ -86,9 +92,9 @@ export class PeriodBudget {
     return true;
   }
 
-  /** Whether the period has this many credits left. */
-  affords(cost: number): boolean {
-    return cost <= this.maxCredits - this.used;
+  /** Credits that the period has left, for all runs of its owner. */
+  left(): number {
+    return this.maxCredits - this.used;
   }
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
