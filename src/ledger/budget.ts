@@ -17,6 +17,12 @@ export interface PeriodUse {
   readonly used: number;
 }
 
+/** Who takes blocks of shared budgets, and what the run had taken of each limit before that, by the limit's name. */
+export interface Holding {
+  readonly holder: string;
+  readonly taken: Readonly<Record<string, number>>;
+}
+
 /** Whatever limits a run: its own limit, or a shared one. */
 interface Limit {
   /** By which the books have what the run took of it. */
@@ -43,6 +49,22 @@ export class Budget {
     this.#books = books;
     this.#shared = shared;
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
+  }
+
+  /**
+   * Begins a session; undefined where it shares no budget. What the last one (`before`) took of shared budgets and did not
+   * spend, as it was killed, is given back. Returns what the next one needs for that.
+   */
+  begin(before: Holding | undefined): Holding | undefined {
+    const {draws} = this.#books;
+    const taken = (name: string) => (draws[name]?.taken ?? 0) - (before?.taken[name] ?? 0);
+    for (const budget of this.#shared) if (before !== undefined) budget.giveBack(before.holder, taken);
+    const holder = this.#shared[0]?.holder;
+    if (holder === undefined) return undefined;
+    return {
+      holder,
+      taken: Object.fromEntries(Object.entries(draws).map(([name, draw]) => [name, draw.taken])),
+    };
   }
 
   /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */

@@ -1,5 +1,5 @@
 import {isStored, type Operation} from '../operations/table.ts';
-import {Budget} from './budget.ts';
+import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
   answerOf,
@@ -81,6 +81,7 @@ export class Ledger {
       this.interrupted = guarded(() => this.#giveUpSent());
       // Also what an earlier session, which might have sent it again, has left in doubt.
       if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
+      guarded(() => this.#hold(this.getMeta<Holding>('holding')));
     } catch (error) {
       db.close();
       throw error;
@@ -108,7 +109,12 @@ export class Ledger {
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
     this.#inFlight += granted.length;
-    if (granted.length > 0) this.#write(granted);
+    try {
+      if (granted.length > 0) this.#write(granted);
+    } catch (error) {
+      for (const {key, cost} of granted) this.budget.release(key, cost, 'free');
+      throw error;
+    }
     return granted.length;
   }
 
@@ -189,6 +195,7 @@ export class Ledger {
         this.#told = spentSince(this.tally, untold);
         this.#sql.setMeta.run('told', JSON.stringify(this.#told));
         this.#writeTally();
+        this.#hold(undefined);
       }),
     );
     this.budget.clear();
@@ -267,6 +274,12 @@ export class Ledger {
       }),
     );
     this.#state = 'open';
+  }
+
+  /** Has the next session know what this one takes of shared budgets, and gives back what the last one left. */
+  #hold(before: Holding | undefined): void {
+    const holding = this.budget.begin(before);
+    if (holding !== undefined) this.#sql.setMeta.run('holding', JSON.stringify(holding));
   }
 
   #writeTally(): void {

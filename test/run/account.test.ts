@@ -1,6 +1,7 @@
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {startService} from '../e2e/service.ts';
-import {createSandbox} from '../support/command.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips, openStage} from '../support/stage.ts';
 
@@ -59,6 +60,61 @@ test('a single lookup takes its turn and its credit like a run', async () => {
     stderr: expect.stringMatching(/^Error: The month's credit limit \(max_credits_per_month in .*a\.yaml\)/m),
   });
   expect(service.ledger.calls).toBe(2);
+});
+
+describe('a call that was made beside runs', () => {
+  const account = (sandbox: Sandbox, url: string, perDay: number) =>
+    sandbox.write(
+      '../home/config/bulk-enrich/accounts/a.yaml',
+      `endpoint: ${url}\nmax_credits_per_day: ${perDay}\n`,
+    );
+  const lookup = ['lookup', 'ip', '203.0.113.7'];
+  const verify = ['verify', '--token', 't', '--action-id', 'signup'];
+  const doctor = ['doctor', '--call'];
+
+  test.each([
+    ['a lookup whose key is not accepted', lookup, reply.unauthorized(), 6],
+    ['a lookup that is throttled', lookup, reply.throttle(0), 5],
+    ['a lookup of an account without credits', lookup, reply.noCredits(), 7],
+    ['a verdict that is throttled', verify, reply.throttle(0), 5],
+    ["doctor's call", doctor, reply.unauthorized(), 6],
+    ['a verdict without an action', verify.slice(0, 3), undefined, 2],
+  ])('gives its credit back where it cost nothing: %s', async (_, args, answer, code) => {
+    await using service = await startService();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    service.setScript(() => answer);
+    for (let again = 1; again <= 2; again++)
+      expect(await runHere(sandbox, args, service)).toMatchObject({code});
+    service.setScript(undefined);
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 0});
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 7});
+  });
+
+  test('gives it back where it was never sent', async () => {
+    const service = await startService();
+    await service.close();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    for (let again = 1; again <= 2; again++)
+      expect(await runHere(sandbox, lookup, service)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('econnrefused'),
+      });
+  });
+
+  test.each([
+    ['a lookup that broke off', lookup, reply.error(500, 'broken'), 3],
+    ['a lookup that was rejected', lookup, reply.error(422, 'odd_value'), 3],
+    ["doctor's call", doctor, undefined, 0],
+  ])('keeps it where it may have been charged: %s', async (_, args, answer, code) => {
+    await using service = await startService();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    service.setScript(() => answer);
+    expect(await runHere(sandbox, args, service)).toMatchObject({code});
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 7});
+  });
 });
 
 test('a file that says what can not be is refused, and nothing is sent, whatever account it is for', async () => {
