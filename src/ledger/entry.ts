@@ -21,6 +21,8 @@ export interface Reservation extends Booking {
   readonly known: boolean;
   /** This one sending of the value, by a number that no other sending in the run's sessions has. */
   readonly dispatch: number;
+  /** Set for a value that has an answer, where values without one go first: see {@link Budget.affords}. */
+  readonly renews?: boolean | undefined;
 }
 
 interface Booking {

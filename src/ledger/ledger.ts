@@ -1,5 +1,5 @@
 import {isStored, type Operation} from '../operations/table.ts';
-import {Budget} from './budget.ts';
+import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
   answerOf,
@@ -31,7 +31,6 @@ import {
   emptyTally,
   overEmpty,
   type SpendingBy,
-  spendingOf,
   spentSince,
   type Tally,
 } from './tally.ts';
@@ -78,13 +77,11 @@ export class Ledger {
       this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       this.#told = this.getMeta<SpendingBy>('told');
-      this.budget = new Budget(options, () => {
-        const {spent, maybeSpent} = spendingOf(this.tally);
-        return spent + maybeSpent;
-      });
+      this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
       // Also what an earlier session, which might have sent it again, has left in doubt.
       if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
+      guarded(() => this.#hold(this.getMeta<Holding>('holding')));
     } catch (error) {
       db.close();
       throw error;
@@ -108,11 +105,16 @@ export class Ledger {
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    const refused = batch.findIndex(({key, cost}) => !this.budget.take(key, cost));
+    const refused = batch.findIndex(({key, cost, renews}) => !this.budget.take(key, cost, renews));
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
     this.#inFlight += granted.length;
-    if (granted.length > 0) this.#write(granted);
+    try {
+      if (granted.length > 0) this.#write(granted);
+    } catch (error) {
+      for (const {key, cost} of granted) this.budget.release(key, cost, 'free');
+      throw error;
+    }
     return granted.length;
   }
 
@@ -193,6 +195,7 @@ export class Ledger {
         this.#told = spentSince(this.tally, untold);
         this.#sql.setMeta.run('told', JSON.stringify(this.#told));
         this.#writeTally();
+        this.#hold(undefined);
       }),
     );
     this.budget.clear();
@@ -271,6 +274,12 @@ export class Ledger {
       }),
     );
     this.#state = 'open';
+  }
+
+  /** Has the next session know what this one takes of shared budgets, and gives back what the last one left. */
+  #hold(before: Holding | undefined): void {
+    const holding = this.budget.begin(before);
+    if (holding !== undefined) this.#sql.setMeta.run('holding', JSON.stringify(holding));
   }
 
   #writeTally(): void {

@@ -23,6 +23,13 @@ export interface OperationTally {
   maybeSpent: number;
 }
 
+/** What calls took of one limit, those in flight included, in thousandths of a credit. */
+export interface Draw {
+  taken: number;
+  /** What of it went to values that have an answer already. */
+  renewed: number;
+}
+
 /** The run's books: written in the same transaction as what they count. */
 export interface Tally {
   readonly operations: Record<Operation, OperationTally>;
@@ -38,6 +45,8 @@ export interface Tally {
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
+  /** By the limit's name, since this attempt of the run began. */
+  readonly draws: Record<string, Draw>;
 }
 
 export function emptyTally(): Tally {
@@ -62,6 +71,7 @@ export function emptyTally(): Tally {
     latencyMaxMs: 0,
     unknownFields: {},
     wrongTypes: {},
+    draws: {},
   };
 }
 
@@ -106,6 +116,7 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
+    draws: {},
     operations: perOperation(name => ({
       ...tally.operations[name],
       distinct: 0,

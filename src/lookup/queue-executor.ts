@@ -7,7 +7,7 @@ import {idleWithin, Lane, ratesOf} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {retryMs} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
-import {concluded, Renewals, reservationOf, type TaskState, taskState} from './task-state.ts';
+import {concluded, reservationOf, type TaskState, taskState} from './task-state.ts';
 
 /** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
 const MOST_FIRST_DISPATCH = 2 ** 47;
@@ -41,14 +41,12 @@ export class QueueExecutor implements Executor {
   #unsettled = 0;
   /** Callers that wait until more tasks may be taken. */
   #blocked = 0;
-  readonly #renewals: Renewals;
   #stopped = false;
   /** Why nothing more is sent, though the run goes on. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
     this.#options = options;
-    this.#renewals = new Renewals(options.renewals);
     this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#flow = new FlowControl({
       slots: () => this.#slots,
@@ -136,17 +134,26 @@ export class QueueExecutor implements Executor {
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    const isOverBudget = this.#isOverBudget(task) || !this.#renewals.admit(task);
-    const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
+    const reason = this.#closed ?? (this.#isOverBudget(task) ? 'budget' : undefined);
     if (!this.#isWanted(task)) this.#drop(task);
     else if (reason !== undefined) this.#leave(task, reason);
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
-  /** Whether this task can't be afforded, and no call is under way that may turn out free and give credits back. */
+  /**
+   * True if the run goes on without this task, as it can't be afforded. One without an answer waits as long as a call is
+   * in flight, which may turn out free and give its credits back.
+   */
   #isOverBudget(task: Task): boolean {
     const {onBudget, ledger} = this.#options;
-    return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
+    if (onBudget === 'stop') return false;
+    const renews = this.#renews(task);
+    return (renews || this.#flow.inFlight === 0) && !ledger.budget.affords(task.cost, renews);
+  }
+
+  /** True for a task that has an answer, where the run is published at its limit: others go first. */
+  #renews({fallback}: Task): boolean {
+    return this.#options.onBudget === 'publish' && fallback !== undefined;
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
@@ -154,7 +161,7 @@ export class QueueExecutor implements Executor {
     try {
       this.#dropUnwanted(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
+      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched, this.#renews(task)));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
         this.#flow.sent(task.lookup);
@@ -184,7 +191,7 @@ export class QueueExecutor implements Executor {
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: TaskState): void {
-    if (this.#flow.inFlight > 0) return;
+    if (this.#flow.inFlight > 0 && !this.#renews(task)) return;
     if (this.#options.onBudget === 'stop') {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});

@@ -16,8 +16,6 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
-  /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
-  readonly renewals?: number | undefined;
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;

@@ -23,10 +23,10 @@ export function taskState(task: Task): TaskState {
 }
 
 /** Its next sending, under a number of its own. */
-export function reservationOf(task: TaskState, dispatch: number): Reservation {
+export function reservationOf(task: TaskState, dispatch: number, renews: boolean): Reservation {
   task.dispatch = dispatch;
   const {lookup, cost, known} = task;
-  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch};
+  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch, renews};
 }
 
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */
@@ -53,22 +53,4 @@ function orKnown(step: Step, {fallback}: Task): Step {
   if (fallback === undefined || fallback.isStale || step.next !== 'settle' || isKept(step.outcome))
     return step;
   return {next: 'settle', outcome: fallback.outcome};
-}
-
-/** Values that have a fallback are asked for again as long as they cost no more than `limit`, in thousandths of a credit. */
-export class Renewals {
-  readonly #limit: number;
-  #spent = 0;
-
-  constructor(limit = Number.POSITIVE_INFINITY) {
-    this.#limit = limit;
-  }
-
-  /** Whether this task has no fallback, or is among those that may be asked for all the same. */
-  admit(task: TaskState): boolean {
-    if (task.fallback === undefined || task.calls > 0) return true;
-    if (this.#spent + task.cost > this.#limit) return false;
-    this.#spent += task.cost;
-    return true;
-  }
 }

@@ -1,10 +1,13 @@
-import {mkdtempSync, rmSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {cpSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
 
@@ -42,6 +45,52 @@ test('reserves in order what the limit allows, and credits of free calls again',
   expect(ledger.reserve([call('d')])).toBe(1);
   expect(ledger.budget.committed).toBe(3);
   ledger.close();
+});
+
+test('what a killed session took of a shared budget and did not spend is given back by the next one', async () => {
+  const day = (where: string) =>
+    new PeriodBudget({
+      directory: where,
+      owner: 'account',
+      holder: randomUUID(),
+      period: 'day',
+      limit: 'a limit',
+      maxCredits: 1_000_000,
+      now: () => Date.parse('2031-05-06T07:08:09Z'),
+    });
+  const first = open({shared: [day(directory)]});
+  first.reserve([call('z', 50)]);
+  await first.record({...answered('z'), cost: 50});
+  first.close();
+  const killed = open({shared: [day(directory)]});
+  killed.reserve([call('a', 300), call('b', 40), call('c', 7)]);
+  await killed.record({...answered('a'), cost: 300});
+  const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
+  await killed.record({...call('c', 7), attempt, charge: 'free', retry: false});
+  const left = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
+  cpSync(directory, left, {recursive: true});
+  killed.close();
+  for (const isOver of [false, true]) {
+    const next = new Ledger(join(left, 'ledger.db'), {
+      resend: 'always',
+      now: () => 1_000,
+      shared: [day(left)],
+    });
+    if (isOver) next.restart('a scope');
+    expect(next.budget.uses).toMatchObject([{used: 50 + 300 + 40}]);
+    next.close();
+  }
+  rmSync(left, {recursive: true});
+});
+
+test('a reservation that could not be written gives its credits back: nothing was sent', () => {
+  const ledger = open({maxCredits: 10});
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw new Error('the disk is gone');
+  });
+  expect(() => ledger.reserve([call('a', 4)])).toThrow('the disk is gone');
+  expect(ledger.budget.committed).toBe(0);
+  ledger.abandon();
 });
 
 test('what was in flight at the end is maybe spent, in this session’s books and in the next one’s', async () => {
@@ -243,7 +292,6 @@ test('every value is found again, in the session that added it and in the next, 
 });
 
 test('a ledger of another version is refused, and says what to do', async () => {
-  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
   const db = new Sqlite(join(directory, 'other.db'), {
     synchronous: 'NORMAL',
     exclusive: true,
@@ -275,7 +323,6 @@ test.each([
     await ledger.record(answered('a'));
     ledger.close();
   }
-  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
   const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec(change);
   db.close();

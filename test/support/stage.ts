@@ -21,6 +21,8 @@ export interface Stage extends AsyncDisposable {
   path(name: string): string;
   write(name: string, text: string | Uint8Array): void;
   read(name: string): string;
+  /** Writes an account's file, in which `URL` stands for the service; returns its path. */
+  account(name: string, text: string): string;
   run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
 }
 
@@ -72,6 +74,12 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     path,
     write: (name, text) => writeFileSync(path(name), text),
     read: name => readFileSync(path(name), 'utf8'),
+    account(name, text) {
+      const accounts = join(env.XDG_CONFIG_HOME, 'bulk-enrich', 'accounts');
+      mkdirSync(accounts, {recursive: true});
+      writeFileSync(join(accounts, name), text.replace('URL', api.url));
+      return join(accounts, name);
+    },
     run: (settings, given) => runOn(directory, env, settings, given),
     async [Symbol.asyncDispose]() {
       await api.close();

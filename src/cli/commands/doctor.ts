@@ -8,6 +8,7 @@ import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
+import {callWithinAccount} from '../../run/open/single-call.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failure, passed, warning} from '../doctor/check.ts';
 import {checkPlace} from '../doctor/directories.ts';
@@ -91,7 +92,10 @@ async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Con
   );
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
-    return await checkCall(connection.client);
+    const io = {env: process.env, now: Date.now, warn: console.warn};
+    return await checkCall(call =>
+      callWithinAccount({endpoint, settings, cost: price}, io, () => call(connection.client)),
+    );
   } finally {
     await connection.close();
   }

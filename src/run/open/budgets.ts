@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
@@ -20,12 +21,12 @@ type BudgetIo = Pick<RunIo, 'env' | 'now' | 'warn'>;
 export function openSharedBudgets(job: Job, account: Account | undefined, io: BudgetIo): PeriodBudget[] {
   const credits = job.settings.maxCreditsPerDay;
   const own = {period: 'day', credits, limit: 'max_credits_per_day', owner: jobKey(job)} as const;
-  return openBudgets([own, ...limitsOf(account, io)], io);
+  return openBudgets([own, ...limitsOf(account, io)], io, randomUUID());
 }
 
-/** The budgets of an account. Throws as {@link openSharedBudgets}. */
+/** The budgets of an account, for a call outside of runs. Throws as {@link openSharedBudgets}. */
 export function openAccountBudgets(account: Account | undefined, io: BudgetIo): PeriodBudget[] {
-  return openBudgets(limitsOf(account, io), io);
+  return openBudgets(limitsOf(account, io), io, undefined);
 }
 
 interface Limit extends Pick<PeriodBudgetOptions, 'period' | 'limit' | 'owner' | 'warnAt'> {
@@ -41,13 +42,17 @@ function limitsOf(account: Account | undefined, {warn}: BudgetIo): Limit[] {
   });
 }
 
-function openBudgets(limits: readonly Limit[], {env, now}: BudgetIo): PeriodBudget[] {
+function openBudgets(
+  limits: readonly Limit[],
+  {env, now}: BudgetIo,
+  holder: string | undefined,
+): PeriodBudget[] {
   const opened: PeriodBudget[] = [];
   try {
     for (const {credits, ...limit} of limits) {
       if (credits === undefined) continue;
       const directory = stateDirectory(env, limit.limit);
-      opened.push(new PeriodBudget({...limit, maxCredits: thousandths(credits), now, directory}));
+      opened.push(new PeriodBudget({...limit, holder, maxCredits: thousandths(credits), now, directory}));
     }
     return opened;
   } catch (error) {

@@ -1,7 +1,5 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
-import {thousandths} from '../../job/money.ts';
-import type {Settings} from '../../job/settings.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
@@ -117,13 +115,6 @@ function watchFleet(
   });
 }
 
-/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
-function renewalsOf(settings: Settings): number | undefined {
-  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
-  const limit = Math.min(maxCredits, maxCreditsPerDay);
-  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
-}
-
 function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
   return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
@@ -142,7 +133,6 @@ function createExecutor(
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
-    renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
