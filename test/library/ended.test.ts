@@ -194,26 +194,34 @@ it('rows that are left while the first ones are waited for cost nothing', async 
 
 const library = new URL('../../dist/index.js', import.meta.url).href;
 
-/** Ends with a stream whose reader fails, while calls fail that would be sent again. */
-const failing = `
+/** Leaves the rows of an enricher while the service is paused, then those of a stream while calls fail. */
+const leaving = `
   import {Readable, Writable} from 'node:stream';
   import {pipeline} from 'node:stream/promises';
-  import {enrichStream} from ${JSON.stringify(library)};
-  const rows = Readable.from(Array.from({length: 150}, (_, n) => ({ip: '203.0.113.' + n})));
-  const last = new Writable({objectMode: true, write: (_row, _encoding, done) => done(new Error('locked'))});
+  import {createEnricher, enrichStream} from ${JSON.stringify(library)};
+  const rows = network => Array.from({length: 150}, (_, n) => ({ip: network + n}));
   const settings = {ip: 'ip', score: 'none', store: false, rate: 'unlimited', concurrency: 4};
-  await pipeline(rows, enrichStream(settings), last).catch(({message}) => console.log(message));
+  const enricher = await createEnricher(settings);
+  for await (const {ip} of enricher.many(rows('198.51.100.'))) {
+    console.log(ip);
+    break;
+  }
+  const last = new Writable({objectMode: true, write: (_row, _encoding, done) => done(new Error('locked'))});
+  await pipeline(Readable.from(rows('203.0.113.')), enrichStream(settings), last).catch(({message}) => console.log(message));
 `;
 
-it('a process whose stream has failed sends nothing again, and ends', async () => {
+it('a process that leaves its rows sends nothing again, and ends', async () => {
   await using program = await startProgram({
-    script: ({call}) => (call === 1 ? undefined : reply.drop('reset', {delayMs: 50})),
+    script: ({value}) => {
+      if (value.endsWith('.0')) return undefined;
+      return value.startsWith('198.') ? reply.throttle(600) : reply.drop('reset', {delayMs: 50});
+    },
   });
   const {stdout} = await promisify(execFile)(
     process.execPath,
-    ['--input-type=module', '--eval', failing],
+    ['--input-type=module', '--eval', leaving],
     program.options,
   );
-  expect(stdout).toBe('locked\n');
+  expect(stdout).toBe('198.51.100.0\nlocked\n');
   expect(program.api.ledger.repeated()).toEqual([]);
 });
