@@ -4,9 +4,10 @@ import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
+import {namesColumns, openShared} from './open-shared.ts';
 import {rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import {namesColumns, type OneOptions, openShared} from './shared-run.ts';
+import type {OneOptions} from './shared-run.ts';
 
 /** Settings of an enricher: its rows come one after the other for as long as it is open, so their columns are named. */
 export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;

@@ -1,3 +1,5 @@
+import type {Stopper} from '../run/stop.ts';
+
 /** Rows as they come from whoever has them, in groups: what is at hand together, and never waited for. */
 export interface RowGroups {
   /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
@@ -65,29 +67,23 @@ function byGroups(rows: Iterable<unknown>): RowGroups {
   };
 }
 
-/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `signal` is aborted. */
+/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper` has stopped. */
 export async function readAhead(
   groups: RowGroups,
   count: number,
-  signal: AbortSignal | undefined,
+  stopper: Stopper,
 ): Promise<{readonly first: readonly unknown[]; readonly all: RowGroups}> {
   const first: unknown[] = [];
   let failed: {readonly error: unknown} | undefined;
-  let abort = () => {};
-  const aborted = new Promise<undefined>(resolve => {
-    abort = () => resolve(undefined);
-  });
-  signal?.addEventListener('abort', abort);
   try {
-    while (first.length < count && signal?.aborted !== true) {
-      const group = await Promise.race([groups.next(), aborted]);
+    while (first.length < count && stopper.reason === undefined) {
+      const group = await stopper.unlessStopped(groups.next());
       if (group === undefined) break;
       first.push(...group);
     }
   } catch (error) {
     failed = {error};
   }
-  signal?.removeEventListener('abort', abort);
   let isBegun = false;
   const next = async () => {
     if (!isBegun && first.length > 0) {

@@ -102,6 +102,16 @@ export class QueueExecutor implements Executor {
     }
   }
 
+  dropUnwanted(): void {
+    for (const lane of this.#turns) this.#dropWaiting(lane);
+    for (const [timer, task] of this.#backoffs) {
+      if (this.#isWanted(task)) continue;
+      clearTimeout(timer);
+      this.#backoffs.delete(timer);
+      this.#drop(task);
+    }
+  }
+
   drained(graceMs: number): Promise<void> {
     return idleWithin(graceMs, this.#turns);
   }
@@ -159,7 +169,7 @@ export class QueueExecutor implements Executor {
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
-      this.#dropUnwanted(lane);
+      this.#dropWaiting(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched, this.#renews(task)));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
@@ -238,6 +248,10 @@ export class QueueExecutor implements Executor {
       this.#leave(task, this.#closed);
       return;
     }
+    if (!this.#isWanted(task)) {
+      this.#drop(task);
+      return;
+    }
     if (delayMs === 0) {
       this.#enqueue(task, lane);
       return;
@@ -253,7 +267,7 @@ export class QueueExecutor implements Executor {
     return this.#options.isWanted?.(task) !== false;
   }
 
-  #dropUnwanted(lane: Lane): void {
+  #dropWaiting(lane: Lane): void {
     if (this.#options.isWanted === undefined) return;
     for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
       lane.release(task, false);

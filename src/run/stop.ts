@@ -55,12 +55,13 @@ export class Stopper {
     return () => this.#listeners.delete(listener);
   }
 
-  /** One that stops with this one, and may stop without it. */
+  /** One that stops with this one, and may stop without it: from then on this one holds nothing of it. */
   child(): Stopper {
     const child = new Stopper();
-    this.onStop(() => {
+    const forget = this.onStop(() => {
       if (this.#stop !== undefined) child.stop(this.#stop);
     });
+    child.onStop(forget);
     return child;
   }
 

@@ -53,7 +53,10 @@ export class FlowControl {
     this.#notePause(now);
     const admitted: T[] = [];
     let room = Math.min(most, this.#room(now));
-    if (room <= 0) return admitted;
+    if (room <= 0) {
+      if (this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
+      return admitted;
+    }
     const planned = new Map<Operation, number>();
     for (const task of this.#outages.candidates(waiting)) {
       if (room <= 0) break;
@@ -123,12 +126,14 @@ export class FlowControl {
   /** Nothing more is asked about this value. */
   settled(key: string): void {
     this.#outages.settled(key);
+    // What comes next wakes it: a program may end while an enricher has nothing to do.
+    if (this.#options.pending() === 0) this.#sleep();
   }
 
   /** Nothing more is sent. */
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#sleep();
     this.#notePause(this.#options.now());
   }
 
@@ -234,18 +239,29 @@ export class FlowControl {
     this.#options.onStop(reason);
   }
 
-  /** What waits is woken when the gate opens and the next probe is due, whichever is later. */
+  /** Wakes what waits when something may be sent again. */
   #wakeLater(): void {
     this.#notePause(this.#options.now());
-    clearTimeout(this.#timer);
+    this.#sleep();
     if (this.#stopped) return;
-    const opens = Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+    const opens = this.#opensAt;
     const wait = opens - this.#options.now();
     if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), Math.max(0, wait) + 1);
   }
 
+  #sleep(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** When the gate opens and the next probe is due, whichever is later; 0 where neither holds anything up. */
+  get #opensAt(): number {
+    return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+  }
+
   /** Timers may come early, by the clock that counts here. */
   #wake(opens: number): void {
+    this.#timer = undefined;
     if (this.#options.now() < opens) this.#wakeLater();
     else this.#options.onOpen();
   }

@@ -83,11 +83,13 @@ export class Feed {
   /** What is not known by now comes to this, and is not asked any more if it has not left. */
   giveUp(result: Result): void {
     this.#window.giveUp(result);
+    this.#session.executor.dropUnwanted();
   }
 
   /** Nobody takes what is left, so nothing of it is asked any more. What is complete can still be taken. */
   leave(): void {
     this.#left = true;
     this.#window.abort();
+    if (this.open > 0) this.#session.executor.dropUnwanted();
   }
 }
