@@ -3,6 +3,7 @@ import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
+import {sinceRemoved} from './former-settings.ts';
 import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
@@ -132,6 +133,8 @@ export function checkSettings(
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
+    const now = sinceRemoved(unknown);
+    if (now !== undefined) return `${placeOf([unknown])}: there is no such setting any more. ${now}`;
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
   }
@@ -234,6 +237,6 @@ function nameOf(given: string): string {
   return former.get(given) ?? given;
 }
 
-function camelCase(key: string): string {
+export function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

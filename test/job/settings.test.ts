@@ -191,7 +191,6 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['cost', '-1', COST],
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
-  ['max_credits_per_day', 'x', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['max_duration', '5', TIME],
   ['until', '24:00', `${DAYTIME}.`],
@@ -255,6 +254,10 @@ describe('what can not be', () => {
     ['max-credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
     ['emial: x', 'emial: there is no such setting. Did you mean "email"?'],
     ['colour: red', 'colour: there is no such setting.'],
+    [
+      'max_credits_per_day: 5',
+      'max_credits_per_day: there is no such setting any more. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
+    ],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
     ['ip: [a, 5]', `ip.1: ${COLUMN}`],
