@@ -40,9 +40,8 @@ async function planOf(job: Job, console: Console, isWanted?: () => boolean): Pro
 }
 
 /** A person at a terminal is asked before the first spend at a live service, where no limit of credits says it already. */
-function isQuestion({settings: {maxCredits, maxCreditsPerDay}, endpoint}: Job): boolean {
-  const isLimited = maxCredits !== undefined || maxCreditsPerDay !== undefined;
-  return isInteractive() && endpoint.kind === 'live' && !isLimited;
+function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
+  return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
 async function demandAgreement(plan: PlanReport): Promise<void> {

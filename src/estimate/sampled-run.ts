@@ -8,7 +8,6 @@ import {seeded} from '../job/seeded.ts';
 import {isStored, type Operation, operationNames} from '../operations/table.ts';
 import {exact} from '../report/run-record.ts';
 import type {Summary} from '../report/summary.ts';
-import {jobKey} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
 import {priceOf} from '../run/layout/prices.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
@@ -63,7 +62,7 @@ export async function runSample(
   }
 }
 
-/** The job for these rows alone, which leaves nothing behind but answers and the day's spending. */
+/** The job for these rows alone, which leaves nothing behind but answers and what they cost. */
 function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job {
   const without = {
     sample: undefined,
@@ -74,7 +73,6 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   };
   return {
     ...job,
-    partOf: jobKey(job),
     output: {kind: 'file', name: join(directory, 'output'), lasts: true},
     paths: {
       summary: join(directory, 'summary.json'),

@@ -11,7 +11,6 @@ export interface Limits {
 
 /** What a shared budget came to. */
 export interface PeriodUse {
-  readonly owner: string;
   readonly period: Period;
   readonly limit: number;
   readonly used: number;
@@ -171,6 +170,6 @@ function book(draws: readonly Draw[], cost: number, renews: boolean): void {
   }
 }
 
-function useOf({owner, period, maxCredits: limit, used}: PeriodBudget): PeriodUse {
-  return {owner, period, limit, used};
+function useOf({period, maxCredits: limit, used}: PeriodBudget): PeriodUse {
+  return {period, limit, used};
 }

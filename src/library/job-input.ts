@@ -99,8 +99,6 @@ export interface JobInput {
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** Most credits for this job in one day (UTC), kept in the user's state directory. */
-  readonly maxCreditsPerDay?: Setting<'maxCreditsPerDay'>;
   /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onBudget?: Setting<'onBudget'>;
   /** Ask nothing more after this time, from 100ms to 365d. */

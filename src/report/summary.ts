@@ -215,7 +215,6 @@ export function summaryOf(
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
       earlier,
-      per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
       account,
       saved,
       by_operation: byOperation(() => spending),

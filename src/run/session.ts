@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
@@ -12,7 +13,7 @@ import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
 import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
-import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
+import {openBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
@@ -68,7 +69,7 @@ export function openSession(
       stage => stage.close(),
     );
     const ledger = opened(
-      openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
+      openLedger(state, job, {now: io.now, shared: openBudgets(account, io, randomUUID())}, io.warn),
       stage => stage.abandon(),
     );
     const beginning = beginningIn(ledger, asked);

@@ -13,6 +13,7 @@ const FACTS = {
   directory: '/srv/a b%',
   program: '/usr/bin/node /opt/bin.js',
   reading: {maxRecordSize: '4096'},
+  account: {path: '/home/jo/accounts/main.yaml', endpoint: 'https://api.example.com'},
 };
 
 /** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */

@@ -62,6 +62,12 @@ const mistakes: readonly Mistake[] = [
     2,
     /^Error: unknown option '--threads'\n\(Leave it out: one process makes .*\)\n$/,
   ],
+  [
+    'removed limit',
+    ['run', 'list.csv', '--max-credits-per-day', '4'],
+    2,
+    /^Error: unknown option '--max-credits-per-day'\n\(A day has one limit for all runs of an account: .*main\.yaml\.\)\n$/,
+  ],
   ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
   [
     'version, as a command',

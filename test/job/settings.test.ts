@@ -188,7 +188,6 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['cost', '-1', COST],
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
-  ['max_credits_per_day', 'x', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['max_duration', '5', TIME],
   ['until', '24:00', `${DAYTIME}.`],
@@ -255,6 +254,10 @@ describe('what can not be', () => {
     [
       'threads: 4',
       'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    ],
+    [
+      'max_credits_per_day: 5',
+      'max_credits_per_day: there is no such setting any more. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
     ],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],

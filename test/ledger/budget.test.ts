@@ -97,7 +97,7 @@ describe('limits that are shared', () => {
   test('are read until they are closed, which gives back what was not spent', () => {
     const {budget} = dayAndMonth(10, 100);
     budget.take('a', 2);
-    const use = (period: Period, limit: number, used: number) => ({owner: 'nightly', period, limit, used});
+    const use = (period: Period, limit: number, used: number) => ({period, limit, used});
     expect(budget.uses).toEqual([use('day', 10, 2), use('month', 100, 2)]);
     budget.take('b', 1);
     budget.close();

@@ -15,6 +15,10 @@ const versions = readdirSync(fixtures, {withFileTypes: true}).filter(entry => en
 /** Puts those of a version's files that match where today's would be. */
 function leftBy(version: string, which: RegExp): Sandbox {
   const sandbox = createSandbox();
+  sandbox.write(
+    '../home/config/bulk-enrich/accounts/a.yaml',
+    'endpoint: embedded\nmax_credits_per_day: 1000\n',
+  );
   for (const name of ['job.yaml', 'list.csv']) cpSync(join(fixtures, name), sandbox.path(name));
   for (const name of readdirSync(join(fixtures, version)).filter(one => which.test(one))) {
     const path = name.replace('.gz', '').replaceAll('__', '/');

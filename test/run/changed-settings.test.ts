@@ -125,7 +125,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   fleet: [['ip', 'none']],
   cost: [['ip', 2]],
   maxCredits: [['ip', 10 * ROWS]],
-  maxCreditsPerDay: [['ip', 10 * ROWS]],
   onBudget: [['ip', 'publish']],
   maxDuration: [['ip', '1h']],
   until: [['ip', '00:00']],

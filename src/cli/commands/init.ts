@@ -10,9 +10,11 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
+import {endpointName} from '../../run/identity.ts';
 import {holdsValues} from '../../run/layout/guessed.ts';
+import {accountFile} from '../../run/open/account.ts';
 import {type Interviewed, interview} from '../init/interview.ts';
-import {columnSettings, jobFile} from '../init/job-file.ts';
+import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
 import {shellWord} from '../terminal/lines.ts';
@@ -57,6 +59,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     output: defaultOutput([input], {}),
     directory: process.cwd(),
     program: programPath(),
+    account: accountOf(answers.endpoint),
   };
   try {
     writeFileSync(path, jobFile(facts, answers));
@@ -69,6 +72,23 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   print('stdout', `${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
+
+/** Where the account's file would be, and what it would name: without what may be secret in the URL. */
+function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
+  const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
+  try {
+    const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
+    return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
+  } catch {
+    // Without a home, or with a base URL that a run will refuse.
+    return EXAMPLE;
+  }
+}
+
+const EXAMPLE: JobFacts['account'] = {
+  path: '~/.config/bulk-enrich/accounts/main.yaml',
+  endpoint: 'https://api.example.com',
+};
 
 /** Node and this program by their full paths. */
 function programPath(): string {

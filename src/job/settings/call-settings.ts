@@ -99,12 +99,6 @@ export const callSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  maxCreditsPerDay: limitSetting(whole(0).optional(), {
-    value: 'N',
-    description: "Most credits for this job in one day (UTC), kept in the user's state directory.",
-    uses: ['library'],
-    shapes: 'summary',
-  }),
   onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
   maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
     value: 'TIME',

@@ -12,9 +12,8 @@ import {fieldsOf} from '../../output/columns.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {jobKey, settingsDigest} from '../identity.ts';
+import {settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
-import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {riskSummary} from './risk-summary.ts';
@@ -231,8 +230,7 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    ...usesOf(budgets, jobKey(job)),
-    account: {label: job.settings.account, ...usesOf(budgets, accountKey(job))},
+    account: {label: job.settings.account, ...usesOf(budgets)},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),

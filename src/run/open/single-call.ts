@@ -9,7 +9,7 @@ import type {Charge} from '../../ledger/lookup.ts';
 import {chargeOf} from '../../lookup/policy.ts';
 import type {RunIo} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
-import {exhaustedMessage, openAccountBudgets, stateDirectory} from './budgets.ts';
+import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
 /** Whose call it is, and the credits that it may cost. */
 export type SingleCall = Pick<Job, 'endpoint' | 'settings'> & {readonly cost: number};
@@ -27,7 +27,7 @@ export async function callWithinAccount<T>(
 ): Promise<T> {
   const account = findAccount(asked, io.env, io.warn);
   const credits = thousandths(cost);
-  const budgets = openAccountBudgets(account, io);
+  const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
   try {
     // Waiting for a turn is for those who may pay.

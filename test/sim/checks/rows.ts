@@ -246,7 +246,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
-    budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
+    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
     deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||

@@ -51,8 +51,8 @@ export const mutations = [
     edits: [
       [
         'src/lookup/queue-executor.ts',
-        "onBudget === 'publish' && this.#flow.inFlight === 0 &&",
-        "onBudget === 'publish' &&",
+        '(renews || this.#flow.inFlight === 0) &&',
+        '(renews || this.#flow.inFlight >= 0) &&',
       ],
     ],
   },

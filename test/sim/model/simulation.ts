@@ -128,7 +128,6 @@ export class Simulation {
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {
       ...spec,
-      perDay: undefined,
       maxErrors: undefined,
       maxDuration: undefined,
       untilMidnight: undefined,
@@ -333,7 +332,6 @@ const OF_A_FLEET = {
   endpoint: 0,
   account: 0,
   clash: undefined,
-  perDay: undefined,
   offline: undefined,
 } as const;
 const HOUR_MS = 3_600_000;
