@@ -1,5 +1,6 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {makePlan, type PlanReport} from '../estimate/estimate.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
 import type {Stopper} from '../run/stop.ts';
 import {type Console, isInteractive} from './console.ts';
@@ -20,7 +21,8 @@ export async function countFirst(
   stopper: Stopper,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
-  if (job.settings.offline || job.inputs.includes('-') || !(asks || hasBar(job, console))) return undefined;
+  if (job.settings.offline || job.inputs.some(isReadOnce) || !(asks || hasBar(job, console)))
+    return undefined;
   const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: () => {}};
   const watched = {phase: phasesOn(job, console), isWanted: () => stopper.reason === undefined};
   // What keeps a plan from being made, the run is about to say.
