@@ -183,6 +183,8 @@ const inWords: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is no directory',
   EMFILE: 'too many open files',
   EIO: 'the device failed',
+  ENXIO: 'nothing is at its other end',
+  EAGAIN: 'its reader takes nothing',
 };
 
 /** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */

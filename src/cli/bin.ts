@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import {setFlagsFromString} from 'node:v8';
+import {exitCodes} from '../errors.ts';
 import {main} from './program.ts';
 import {outliveReaders} from './streams.ts';
 
@@ -10,3 +11,5 @@ outliveReaders();
 // Arguments may be somebody's address, and every user of the machine can read them: `ps` shows the command alone.
 process.title = ['bulk-enrich', ...process.argv.slice(2, 3).filter(word => /^[a-z]+$/.test(word))].join(' ');
 process.exitCode = await main(process.argv);
+// A run that a signal ended is over, though a reader of its output may never take what it was given.
+if (process.exitCode >= exitCodes.interrupted) setTimeout(() => process.exit(), 1_000).unref();

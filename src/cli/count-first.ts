@@ -1,5 +1,6 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {makePlan, type PlanReport} from '../estimate/estimate.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {isStored, type Operation} from '../operations/table.ts';
@@ -33,7 +34,7 @@ export async function countFirst(
 }
 
 async function planOf(job: Job, console: Console, isWanted?: () => boolean): Promise<PlanReport | undefined> {
-  if (job.inputs.includes('-')) return undefined;
+  if (job.inputs.some(isReadOnce)) return undefined;
   const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: () => {}};
   const watched = {phase: phasesOn(job, console), ...(isWanted && {isWanted})};
   return makePlan(job, {...io, ...watched}).catch(() => undefined);

@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {UsageError} from '../errors.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
@@ -43,10 +44,10 @@ export async function runSample(
 ): Promise<SampleReport> {
   const job = withoutUnusable(given, io);
   const size = job.settings.sample ?? 0;
-  if (job.inputs.includes('-'))
+  if (job.inputs.some(isReadOnce))
     throw new UsageError(
       'sample_stdin',
-      '--sample reads its input twice, which stdin can not be. Name a file.',
+      '--sample reads its input twice, which stdin or a pipe can not be. Name a file.',
     );
   // What there is to warn of, the run says too.
   const plan = await makePlan(job, {...io, warn: () => {}});

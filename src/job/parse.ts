@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
+import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {sinceRemoved} from './former-settings.ts';
@@ -29,7 +30,8 @@ export type PlaceOf = (path: readonly PropertyKey[]) => string;
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    // A job is read once, so that it may come by a pipe.
+    text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
   }
@@ -90,7 +92,7 @@ function byName(value: object): RawSettings {
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
-    const lines = readFileSync(path, 'utf8').split(/\r?\n/);
+    const lines = fileText(path).split(/\r?\n/);
     const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
     return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));

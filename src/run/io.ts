@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
+import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -51,4 +52,12 @@ export interface RunIo {
   readonly storePatienceMs?: number;
   /** What carries the calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
+}
+
+/** What a run reads once, which ends with it. */
+export function pipesOf(
+  {stdin, warn}: Pick<RunIo, 'stdin' | 'warn'>,
+  {signal}: {readonly signal: AbortSignal},
+): Pipes {
+  return {stdin, warn, signal};
 }

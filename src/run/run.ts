@@ -1,3 +1,4 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
@@ -17,7 +18,7 @@ import {limited, picked} from './rows/which-records.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, openState, type RunState} from './state/run-state.ts';
-import {limitStop, Stopper, stopFor} from './stop.ts';
+import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
@@ -28,6 +29,7 @@ export type Work = (session: Session) => Promise<void>;
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
+const READER_MS = 1_000;
 
 /**
  * One run, from its inputs to its published output, or to saved state that the same command goes on from.
@@ -85,14 +87,15 @@ async function runOnce(
   try {
     state = openState(job);
     begun();
-    const beginning = await beginningOf(job, io, state);
+    const beginning = await beginningOf(job, io, state, stopper);
     if (typeof beginning === 'object') return beginning;
     await io.mayBegin?.(job);
     const session = await openFresh(job, io, state, stopper, flow, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
-  } catch (error) {
+  } catch (thrown) {
+    const error = stoppedBefore(stopper, thrown) ?? thrown;
     await reportFailure(job, io, state, error);
     if (state !== undefined) closeState(state, 'made');
     throw error;
@@ -158,7 +161,9 @@ async function throughFiles(session: Session): Promise<void> {
   if (stopper.reason === undefined) return;
   await callsEnd(session);
   window.abort();
-  await writing;
+  if (session.job.output.lasts) return writing;
+  // Nothing of a stream is saved, and its reader may never take what it was given.
+  await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
 /** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */

@@ -8,7 +8,7 @@ import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
 import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
-import type {RunIo} from './io.ts';
+import {pipesOf, type RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
@@ -76,7 +76,12 @@ export function openSession(
     const checkpoint = beginning === 'over' ? undefined : checkpointIn(ledger, io.now());
     const source = opened(
       io.source ??
-        (await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint})),
+        (await openSource({
+          ...job.settings,
+          paths: job.inputs,
+          ...pipesOf(io, stopper),
+          resume: checkpoint,
+        })),
       stage => stage.close(),
     );
     const startedAt = firstStart(ledger, beginning, io.now());

@@ -1,5 +1,6 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
@@ -36,16 +37,23 @@ export interface Stop {
 /** The first reason to stop wins; everybody who waits is told. */
 export class Stopper {
   readonly #listeners = new Set<() => void>();
+  readonly #controller = new AbortController();
   #stop: Stop | undefined;
 
   get reason(): Stop | undefined {
     return this.#stop;
   }
 
+  /** Aborts when the run stops, for what can't be waited for otherwise. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
     for (const listener of this.#listeners) listener();
+    this.#controller.abort();
   }
 
   /** Calls `listener` when the run stops: at once where it has already. Returns what takes it back. */
@@ -128,10 +136,20 @@ function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts, which were given up: raise it, or begin with all of it by ${FRESH_BUDGET_HINT}.`;
 }
 
+/** Why a run never began that was stopped while it waited for its input; undefined for any other trouble. */
+export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
+  if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
+    return undefined;
+  const {reason: code, exitCode, message, error} = reason;
+  return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
+}
+
 /** What it means for the run that an error was thrown. */
 export function stopFor(error: unknown): Stop {
-  if (error instanceof BulkEnrichError)
-    return {status: 'failed', reason: error.code, exitCode: error.exitCode, message: error.message, error};
+  if (error instanceof BulkEnrichError) {
+    const {code: reason, exitCode, message} = error;
+    return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
+  }
   const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
   return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
 }

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
+import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
@@ -30,13 +31,14 @@ export interface StageOptions {
   /** Run as a job file's job, which names its endpoint. */
   readonly fromFile?: boolean;
   readonly name?: string;
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
   readonly storePatienceMs?: number;
   readonly phase?: Phase;
+  readonly warned?: (sentence: string) => void;
 }
 
 /** How a run ended, as the command's caller sees it. */
@@ -115,6 +117,7 @@ async function attempt(
     watch,
     storePatienceMs,
     phase,
+    warned,
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
@@ -131,12 +134,15 @@ async function attempt(
     summaryPath = job.paths.summary;
     const io = {
       env,
-      stdin: Readable.from([Buffer.from(stdin)]),
+      stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       stdout,
       now,
       random: Math.random,
       log: pino({level: 'silent'}),
-      warn: (sentence: string) => warnings.push(sentence),
+      warn: (sentence: string) => {
+        warnings.push(sentence);
+        warned?.(sentence);
+      },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(phase === undefined ? {} : {phase}),
     };
@@ -154,7 +160,7 @@ async function attempt(
 
 function readSummary(path: string | undefined): Summary | undefined {
   try {
-    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Summary);
+    return path === undefined ? undefined : (JSON.parse(fileText(path)) as Summary);
   } catch {
     return undefined;
   }

@@ -1,15 +1,17 @@
 import {digestFiles} from '../../disk/digest.ts';
 import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
+import {isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
 import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
-import {during, type RunIo} from '../io.ts';
+import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
 import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '../state/run-state.ts';
+import type {Stopper} from '../stop.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
@@ -17,14 +19,19 @@ import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '
  *
  * @throws {UsageError} when something is where the output would go, or a report has no directory to go to.
  */
-export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise<RunOutcome | Beginning> {
+export async function beginningOf(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+): Promise<RunOutcome | Beginning> {
   checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
-    const compare = () => finishedBefore(job, destination, io);
+    const compare = () => finishedBefore(job, destination, pipesOf(io, stopper));
     const summary = job.settings.restart
       ? undefined
       : await during(io, 'comparing with what is there', () => ({}), compare);
@@ -68,7 +75,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
 
 /** Whether the input is not the one that was being published: the last night's run must not pass for this night's. */
 async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
-  if (inputs.includes('-')) return true;
+  if (inputs.some(isReadOnce)) return true;
   try {
     return (await digestFiles(inputs)).sha256 !== input.sha256;
   } catch {
@@ -99,7 +106,7 @@ function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCu
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
 export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
-  if (!job.inputs.includes('-')) {
+  if (!job.inputs.some(isReadOnce)) {
     io.warn(
       'The unfinished run does not fit this one; it starts over, keeping every answer already paid for.',
     );
@@ -111,7 +118,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
   ledger.abandon();
   throw new StateError(
     'stale_stdin',
-    'The unfinished run does not fit this one, and stdin can not be read a second time. The state is reset: pipe the same bytes again.',
+    'The unfinished run does not fit this one, and stdin or a pipe can not be read a second time. The state is reset: pipe the same bytes again.',
     {cause},
   );
 }
