@@ -76,6 +76,7 @@ export const callCodes = {
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */
 export const valueAdvice: Readonly<Record<string, string>> = {
+  calling_code_unclear: 'write them with their plus, or with the zero before their area code',
   country_unknown: 'say where they belong: --country COLUMN or --default-country US',
   scientific_notation: 'make the column text in the spreadsheet, and export it again',
   decimal_number: 'make the column text in the program that wrote it, and export it again',
