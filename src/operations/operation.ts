@@ -57,6 +57,8 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
   /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
   readonly header: {readonly named: string; readonly detail: string};
+  /** How a column writes its values, where its first cells, each with its country, show what single ones can't tell. */
+  readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
   readonly isTelling?: (text: string) => boolean;
 }

@@ -3,7 +3,7 @@ import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
 import {apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
-import {canonicalPhone} from './phone.ts';
+import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 
@@ -151,11 +151,32 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** What may be sent beside a token: the setting that names its column, and the request's field. */
+/** What may be sent beside a token, by name: the setting that names its column, and the request's field. */
 export const besideToken = {
-  id: {setting: 'verdictId', param: 'id', what: 'user identifiers', canonical: canonicalId},
-  email: {setting: 'verdictEmail', param: 'email', what: 'e-mail addresses', canonical: canonicalEmail},
-  phone: {setting: 'verdictPhone', param: 'phone_number', what: 'phone numbers', canonical: canonicalPhone},
+  id: {
+    name: 'id',
+    setting: 'verdictId',
+    param: 'id',
+    what: 'user identifiers',
+    canonical: canonicalId,
+    habits: undefined,
+  },
+  email: {
+    name: 'email',
+    setting: 'verdictEmail',
+    param: 'email',
+    what: 'e-mail addresses',
+    canonical: canonicalEmail,
+    habits: undefined,
+  },
+  phone: {
+    name: 'phone',
+    setting: 'verdictPhone',
+    param: 'phone_number',
+    what: 'phone numbers',
+    canonical: canonicalPhone,
+    habits: phoneHabits,
+  },
 } as const;
 
 export type Beside = keyof typeof besideToken;

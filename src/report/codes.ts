@@ -81,7 +81,9 @@ export const callCodes = {
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */
 export const valueAdvice: Readonly<Record<string, string>> = {
+  calling_code_unclear: 'write them with their plus, or with the zero before their area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
+  ip_private: "use the column with the client's own address, if there is one",
   scientific_notation: 'make the column text in the spreadsheet, and export it again',
   decimal_number: 'make the column text in the program that wrote it, and export it again',
   ip_list: 'add --ip-from-list first, last or only',

@@ -244,6 +244,23 @@ test.each([
   ['202.555.0143', ' us ', '+12025550143'],
   ['1 202 555 0143', 'US', '+12025550143'],
   ['011 44 20 7946 0958', 'US', '+442079460958'],
+  // A spreadsheet takes the plus off: +49491713920001 was bought.
+  ['491713920001', 'DE', '!calling_code_unclear'],
+  ['49 171 3920002', 'DE', '!calling_code_unclear'],
+  ['491713920004.0', 'DE', '!calling_code_unclear'],
+  ['491713920001', '+49', '!calling_code_unclear'],
+  ['４９１７１３９２０００１', 'DE', '!calling_code_unclear'],
+  ['+491713920001', 'DE', '+491713920001'],
+  ['00491713920001', 'DE', '+491713920001'],
+  ['0491713920001', 'DE', '+49491713920001'],
+  ['1713920001', 'DE', '+491713920001'],
+  ['62812345678', 'ID', '!calling_code_unclear'],
+  ['38343201234', 'XK', '!calling_code_unclear'],
+  ['3906123456', 'IT', '!calling_code_unclear'],
+  // No number of India, Brazil or Poland without what looks like its calling code.
+  ['9198765432', 'IN', '+919198765432'],
+  ['55961234567', 'BR', '+5555961234567'],
+  ['481234567', 'PL', '+48481234567'],
   ['020 7946 0958', 'GB', '+442079460958'],
   ['+44 (0)20 7946 0958', undefined, '+442079460958'],
   ['00 44 20 7946 0958', 'DE', '+442079460958'],
@@ -333,6 +350,11 @@ describe('a mobile number of each country', () => {
     for (const form of forms)
       expect(canonicalPhone(form, undefined)).toMatchObject({state: 'value', value: number.number});
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);
+    // As a spreadsheet leaves it: the same number, or none.
+    const bare = number.number.slice(1);
+    const unclear = ['DE', 'ID', 'XK'].includes(country);
+    expect(shown(canonicalPhone(bare, country))).toBe(unclear ? '!calling_code_unclear' : number.number);
+    expect(canonicalPhone(bare, country, {plusLost: true})).toMatchObject({value: number.number});
   });
 });
 

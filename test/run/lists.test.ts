@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {addresses} from './lists/addresses.ts';
 import {files} from './lists/files.ts';
+import {numbers} from './lists/numbers.ts';
 import {look, situations} from './lists/situation.ts';
 
 let directory = '';
@@ -12,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-const all = [files, addresses].flatMap(situations);
+const all = [files, addresses, numbers].flatMap(situations);
 
 test.each(all.map((situation, index) => ({...situation, index})))('$name', async ({index, ...situation}) => {
   const {becomes, said} = await look(join(directory, String(index)), situation);

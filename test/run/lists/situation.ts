@@ -100,7 +100,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     const shown = [...codes].map(([code, n]) => `${n}×${code}`);
     return [
       [...columns, ...country].join(' '),
-      `→ ${shortened([...values])}`,
+      `→ ${shortened([...values])}`.trim(),
       ...(shown.length === 0 ? [] : [`| ${shown.join(' ')}`]),
     ].join(' ');
   } finally {
