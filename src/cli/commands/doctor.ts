@@ -15,8 +15,9 @@ import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count, shellWord, table} from '../terminal/lines.ts';
+import {count, shellWord} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;

@@ -1,7 +1,8 @@
 import {csvTable} from '../../output/csv-table.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
-import {count, many, table} from '../terminal/lines.ts';
+import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich spend`: what calls have cost, by day, job or operation. */
