@@ -51,7 +51,7 @@ function render(runs: readonly RunRecord[], since: string): string {
       isText: true,
     }),
     column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
-    column('why', whyOf, {isText: true, shrinksTo: 14}),
+    column('why (exit)', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
     column('rows', run => count(run.rows)),
     column('calls', run => count(run.calls)),
@@ -73,7 +73,7 @@ function creditsOf({account, credits}: RunRecord): string {
 
 function whyOf({reason, exit_code: code, drift, store_trouble: trouble}: RunRecord): string {
   return [
-    `${reason.replaceAll('_', ' ')}${code === 0 ? '' : ` (exit ${code})`}`,
+    `${reason.replaceAll('_', ' ')}${code === 0 ? '' : ` (${code})`}`,
     ...(trouble ? ['without the store'] : []),
     ...(drift.length > 0 ? [`unlike: ${drift.join(', ')}`] : []),
   ].join('; ');
