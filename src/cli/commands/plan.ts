@@ -7,10 +7,11 @@ import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
 import {callsOf, forecast} from '../terminal/cost.ts';
-import {broken, count, many, moment, table, widthOf} from '../terminal/lines.ts';
+import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
 import {toRun} from '../terminal/next-command.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {phasesOn} from '../terminal/progress.ts';
+import {table} from '../terminal/table.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */

@@ -9,8 +9,9 @@ import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {readFlag} from '../job-from-flags.ts';
-import {count, many, table} from '../terminal/lines.ts';
+import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;

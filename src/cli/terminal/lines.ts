@@ -4,21 +4,6 @@ import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment} from '../../report/format.ts';
 
-/** A table of aligned columns: the first ones to the left, the others to the right. */
-export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A name of a column may have lines of its own.
-  const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [index, cell] of row.entries())
-      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
-  const aligned = (cell: string, index: number) => {
-    const blanks = ' '.repeat((widths[index] ?? 0) - stringWidth(cell));
-    return index < toTheLeft ? cell + blanks : blanks + cell;
-  };
-  return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
-}
-
 /** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];

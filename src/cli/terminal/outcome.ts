@@ -9,9 +9,10 @@ import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
 import {costLine} from './cost.ts';
-import {broken, count, many, riskLine, shellWord, table} from './lines.ts';
+import {broken, count, many, riskLine, shellWord} from './lines.ts';
 import {runAgain, toContinue, toRetry} from './next-command.ts';
 import {print} from './printable.ts';
+import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type {SampleReport} from '../../estimate/sampled-run.ts';
 import type {Job} from '../../job/job.ts';
-import {count, many, riskLine, table} from './lines.ts';
+import {count, many, riskLine} from './lines.ts';
+import {table} from './table.ts';
 
 /** What a sample came to, and what all rows would cost. `next` is the command of the whole run. */
 export function renderSample(
