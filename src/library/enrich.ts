@@ -11,6 +11,7 @@ import {namesColumns, openShared} from './open-shared.ts';
 import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
 import type {SharedRun} from './shared-run.ts';
+import {Turns} from './turns.ts';
 
 /** By so many rows the columns are found that the settings do not name, as a file's are. */
 const FIRST_ROWS = 1_000;
@@ -55,7 +56,7 @@ async function* enrichAll(
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
-  const begun = await opened(rowGroups(rows), settings, options, stopper);
+  const begun = await opened(rowGroups(rows, new Turns()), settings, options, stopper);
   if (begun === undefined) return;
   const {shared, groups} = begun;
   let outcome: RunOutcome | undefined;

@@ -1,7 +1,10 @@
 import type {Stopper} from '../run/stop.ts';
+import type {Turns} from './turns.ts';
 
-/** Rows as they come from whoever has them, in groups: what is at hand together, and never waited for. */
+/** Rows as they come from whoever has them, in groups: what is at hand together and in this turn, and never waited for. */
 export interface RowGroups {
+  /** The turns in which they are pulled; who takes what became of them goes by the same. */
+  readonly turns: Turns;
   /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
   next(): Promise<readonly unknown[] | undefined>;
   /** Lets go of the source, also while it is being waited for. */
@@ -10,15 +13,17 @@ export interface RowGroups {
 
 const AT_ONCE = 256;
 
-export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>): RowGroups {
-  return Symbol.asyncIterator in rows ? oneByOne(rows) : byGroups(rows);
+export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>, turns: Turns): RowGroups {
+  return Symbol.asyncIterator in rows ? oneByOne(rows, turns) : byGroups(rows, turns);
 }
 
-function oneByOne(rows: AsyncIterable<unknown>): RowGroups {
+function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
   const iterator = rows[Symbol.asyncIterator]();
   let ended = false;
   return {
+    turns,
     async next() {
+      if (turns.isOver) await turns.next();
       try {
         const {done, value} = ended ? {done: true, value: undefined} : await iterator.next();
         if (done !== true) return [value];
@@ -38,14 +43,16 @@ function oneByOne(rows: AsyncIterable<unknown>): RowGroups {
   };
 }
 
-function byGroups(rows: Iterable<unknown>): RowGroups {
+function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
   const iterator = rows[Symbol.iterator]();
   let ended = false;
   let failed: {readonly error: unknown} | undefined;
   return {
+    turns,
     async next() {
+      if (turns.isOver) await turns.next();
       const group: unknown[] = [];
-      while (!ended && group.length < AT_ONCE) {
+      while (!ended && group.length < AT_ONCE && (group.length === 0 || !turns.isOver)) {
         try {
           const {done, value} = iterator.next();
           if (done === true) ended = true;
@@ -93,5 +100,5 @@ export async function readAhead(
     if (failed !== undefined) throw failed.error;
     return groups.next();
   };
-  return {first, all: {next, close: () => groups.close()}};
+  return {first, all: {turns: groups.turns, next, close: () => groups.close()}};
 }

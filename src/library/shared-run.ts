@@ -127,6 +127,7 @@ export class Shared implements SharedRun {
         if (ready === undefined) break;
         checkLimits(this.#session);
         for (const fed of ready) {
+          if (groups.turns.isOver) await groups.turns.next();
           if (isLeft(caller)) break;
           yield this.#enrichments.attach(fed, index++);
         }
