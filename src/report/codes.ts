@@ -41,7 +41,10 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
     advice: 'raise the limit, or let the next run pay for them',
   },
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
-  outage: {meaning: 'The service was down for longer than --max-outage.', advice: 'run again later'},
+  outage: {
+    meaning: 'The service was down for longer than --max-outage, or than --max-resends lasted.',
+    advice: 'run again later',
+  },
   offline: {meaning: '--offline asks nobody, and the answer store does not know it.'},
 };
 
