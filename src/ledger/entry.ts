@@ -7,12 +7,13 @@ import type {SqlRow} from './sqlite.ts';
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface LedgerEntry {
   readonly outcome: LastingOutcome | undefined;
-  /** Whether any attempt may have been carried out without an answer. */
+  /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** Attempts of this run that may have been charged and brought no answer, and the code of the last attempt. */
+  readonly doubts: number;
+  readonly lastCode: string;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
-  /** Whether an attempt before that dispatch may have been carried out: its answer may tell of our own call. */
-  readonly ambiguousBefore?: true;
 }
 
 /** One value that is about to be sent. */
@@ -36,6 +37,8 @@ interface Booking {
 export interface BookedAttempt extends Booking {
   readonly attempt: Attempt;
   readonly charge: Charge;
+  /** True if it brought no answer and may have been charged anyway. */
+  readonly doubt: boolean;
   /** Whether the value had been asked before. */
   readonly retry: boolean;
   readonly outcome?: LastingOutcome | undefined;
@@ -59,9 +62,14 @@ export function answerOf(row: SqlRow): Answer {
 /** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
-  const ambiguous = interrupted !== undefined || Boolean(row.ambiguous);
-  const before = interrupted !== undefined && row.ambiguous === 1 ? ({ambiguousBefore: true} as const) : {};
-  return {ambiguous, interrupted, outcome: outcomeOf(row), ...before};
+  const doubts = Number(row.ambiguous) + (interrupted === undefined ? 0 : 1);
+  const lastCode = String(row.error ?? INTERRUPTED);
+  return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
+}
+
+/** What is known of a value whose outcome waits to be written. */
+export function settledEntry(outcome: LastingOutcome): LedgerEntry {
+  return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
 }
 
 /** A row's outcome for good; undefined where it has none yet. */
@@ -91,11 +99,10 @@ export function columnsOf(outcome: LastingOutcome | undefined): [number, string 
 }
 
 /** What an attempt leaves in its value's row. */
-export function attemptColumns({key, outcome, attempt}: BookedAttempt, now: number) {
-  const [state, error, data] = columnsOf(outcome);
-  // One that can't be read was carried out too.
-  const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
+export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, now: number) {
+  const [state, settled, data] = columnsOf(outcome);
+  const error = outcome === undefined && 'code' in attempt ? attempt.code : settled;
   const isAnswer =
     attempt.kind === 'answered' || (attempt.kind === 'rejected' && outcome !== undefined && isKept(outcome));
-  return [state, ambiguous, error, data, isAnswer ? now : null, key] as const;
+  return [state, Number(doubt), error, data, isAnswer ? now : null, key] as const;
 }

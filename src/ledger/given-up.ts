@@ -29,23 +29,18 @@ export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
 }
 
-export interface GivenUpOptions {
-  readonly resend: 'always' | 'never';
-  readonly lostState: boolean;
-}
-
 /**
  * What attempts that were given up leave to the one under way: their books, their answers, and the doubt about calls
  * that may have been carried out. All of it belongs to the scope (endpoint and account) that it came from.
  */
 export class GivenUp {
-  readonly #options: GivenUpOptions;
+  readonly #lostState: boolean;
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
 
-  constructor(db: Sqlite, options: GivenUpOptions) {
-    this.#options = options;
+  constructor(db: Sqlite, lostState: boolean) {
+    this.#lostState = lostState;
     this.#sql = statements(db);
     this.#scope = saved<string>(this.#sql.scope.get()?.value ?? '""');
     this.#earlier = this.#count();
@@ -79,8 +74,8 @@ export class GivenUp {
    */
   find(key: string, notBefore: NotBefore): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
-    const asked = {ambiguous: true, interrupted: undefined};
-    if (row === undefined) return this.#options.lostState ? {...asked, outcome: undefined} : undefined;
+    const asked = {ambiguous: true, doubts: 0, lastCode: INTERRUPTED, interrupted: undefined};
+    if (row === undefined) return this.#lostState ? {...asked, outcome: undefined} : undefined;
     if (row.state !== WAITING) {
       const outcome = outcomeOf(row);
       const since = notBefore[outcome?.status === 'failed' ? 'failed' : 'ok'];
@@ -89,8 +84,8 @@ export class GivenUp {
     // From before that doubt, and too old then: a run may take older ones now.
     if (row.data !== null && Number(row.at) >= notBefore.ok)
       return {...asked, outcome: {status: 'ok', data: String(row.data)}};
-    const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
-    return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
+    // How often it was sent in that attempt is not known here: once for sure.
+    return {...asked, doubts: 1, lastCode: String(row.error ?? INTERRUPTED), outcome: undefined};
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
@@ -108,7 +103,7 @@ export class GivenUp {
     const books = this.#books();
     const sum = (counted: boolean) =>
       sumOf(books.filter(({isCounted}) => isCounted === counted).map(({tally}) => spendingOf(tally)));
-    return {counted: sum(true), notCounted: sum(false), unknown: this.#options.lostState};
+    return {counted: sum(true), notCounted: sum(false), unknown: this.#lostState};
   }
 
   #books(): {readonly isCounted: boolean; readonly tally: Tally}[] {
@@ -127,7 +122,7 @@ function statements(db: Sqlite) {
     ),
     // An answer from before it stays beside it.
     doubts: db.prepare(
-      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE at IS NULL AND (ambiguous = 1 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
+      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE at IS NULL AND (ambiguous > 0 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
     ),
     find: db.query(['state', 'error', 'data', 'at'], 'FROM carried WHERE key = ? AND scope = ?'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),

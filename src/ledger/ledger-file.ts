@@ -14,6 +14,7 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
+    -- Attempts that may have been charged and brought no answer; one that was interrupted is not in here yet.
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
@@ -106,10 +107,10 @@ export function ledgerStatements(db: Sqlite) {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
+      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, at = ? WHERE key = ?',
     ),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
@@ -121,11 +122,7 @@ export function ledgerStatements(db: Sqlite) {
       ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
       `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
-    lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
-    // Its dispatch has told already: nothing that is left of it with a fleet is its outcome.
-    loseDoubtful: db.prepare(
-      `UPDATE lookup SET state = ${stateOf.unknown}, dispatch = iif(error IS NULL, 0, dispatch), error = '${INTERRUPTED}' WHERE state = ${WAITING} AND (ambiguous = 1 OR error = '${INTERRUPTED}')`,
-    ),
+    lose: db.prepare(`UPDATE lookup SET state = ${WAITING}, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.query(
       ['id', 'key', 'operation', 'state', 'error', 'data', 'at'],
       `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
@@ -177,7 +174,7 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   const db = guarded(() => openLedgerFile(path, false));
   try {
     const run = guarded(() => db.query(['value'], "FROM meta WHERE name = 'run'").get());
-    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous = 1', 'carried'];
+    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous > 0', 'carried'];
     return {
       run: run && saved<Run>(run.value),
       hasCalls: calls.some(

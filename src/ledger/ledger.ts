@@ -8,6 +8,7 @@ import {
   entryOf,
   type LedgerEntry,
   type Reservation,
+  settledEntry,
 } from './entry.ts';
 import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
 import {
@@ -19,8 +20,6 @@ import {
   openLedgerFile,
   removeNames,
   saved,
-  stateOf,
-  WAITING,
 } from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
 import {isKept, type LastingOutcome} from './lookup.ts';
@@ -73,14 +72,11 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
-      const {resend, lostState = false} = options;
-      this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
+      this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       this.#told = this.getMeta<SpendingBy>('told');
       this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
-      // Also what an earlier session, which might have sent it again, has left in doubt.
-      if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
       guarded(() => this.#hold(this.getMeta<Holding>('holding')));
     } catch (error) {
       db.close();
@@ -91,9 +87,10 @@ export class Ledger {
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
+    if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
     for (const key of keys) {
       const outcome = this.#unwritten.outcomes.get(key);
-      if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
+      if (outcome !== undefined) found.set(key, settledEntry(outcome));
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
@@ -265,8 +262,9 @@ export class Ledger {
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        adoptRows(this.#sql, adopted);
         for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
+        // What is taken over settles values that were asked for in vain before.
+        adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);
         if (size + reservations.length > 0) this.#writeTally();
@@ -293,9 +291,8 @@ export class Ledger {
     const counts = lost.map(({operation, n, cost}) =>
       bookLost(this.tally, operation as Operation, Number(n), Number(cost)),
     );
-    const never = this.#options.resend === 'never';
     this.#db.transaction(() => {
-      this.#sql.lose.run(never ? stateOf.unknown : WAITING);
+      this.#sql.lose.run();
       this.#writeTally();
     });
     this.budget.clear();

@@ -8,6 +8,8 @@ export class Unwritten {
   readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
   /** By key: a value is never asked for again while its answer waits to be written. */
   readonly outcomes = new Map<string, LastingOutcome>();
+  /** Keys of values that have attempts here and no outcome. */
+  readonly open = new Set<string>();
 
   get size(): number {
     return this.attempts.length + this.adopted.size;
@@ -20,7 +22,8 @@ export class Unwritten {
 
   book(booked: BookedAttempt): void {
     this.attempts.push(booked);
-    if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);
+    if (booked.outcome === undefined) this.open.add(booked.key);
+    else this.outcomes.set(booked.key, booked.outcome);
   }
 
   adopt(operation: Operation, key: string, outcome: LastingOutcome): void {

@@ -81,9 +81,9 @@ export interface JobInput {
   readonly concurrency?: Setting<'concurrency'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value, from 1 to 1000, outages and throttling not counted. Default: 6. */
+  /** Most attempts for one value that may have been charged, from 1 to 1000. Default: 6. */
   readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a call is sent again that may have been charged already, from 0 to 1000. Default: 2. */
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000. Default: 2. */
   readonly maxResends?: Setting<'maxResends'>;
   /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
   readonly resend?: Setting<'resend'>;

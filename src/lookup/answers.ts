@@ -1,6 +1,7 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
 import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import {INTERRUPTED} from '../ledger/ledger-file.ts';
 import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
@@ -34,7 +35,7 @@ interface Pending {
 
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
-  readonly doubtful: Set<string>;
+  readonly carried: ReadonlyMap<string, LedgerEntry>;
   readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
 }
 
@@ -79,7 +80,6 @@ export class Answers {
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
-    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
     for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
   }
 
@@ -147,11 +147,11 @@ export class Answers {
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an
-   * answer, or too long ago, and what the store has that is to be asked for again.
+   * Answers what the store has, or an attempt that was given up. Returns what that one asked for without an answer, or too
+   * long ago, and what the store has that is to be asked for again.
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
-    const doubtful = new Set<string>();
+    const carriedOver = new Map<string, LedgerEntry>();
     const fallbacks = new Map<string, Task['fallback']>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
@@ -177,19 +177,19 @@ export class Answers {
           continue;
         }
         if (stored === undefined) ledger.notLookedUp(operation);
-        if (carried !== undefined) doubtful.add(key);
+        if (carried !== undefined) carriedOver.set(key, carried);
         if (found !== undefined)
           fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
       }
     }
-    return {doubtful, fallbacks};
+    return {carried: carriedOver, fallbacks};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    {doubtful, fallbacks}: LeftOver,
+    {carried, fallbacks}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -198,8 +198,16 @@ export class Answers {
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
       this.#pending.set(key, {waiters, version});
-      const ambiguous = doubtful.has(key);
-      tasks.push({lookup, cost, known: known.has(key), ambiguous, fallback: fallbacks.get(key)});
+      const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
+      tasks.push({
+        lookup,
+        cost,
+        known: known.has(key),
+        ambiguous: before.some(entry => entry.ambiguous),
+        doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
+        lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
+        fallback: fallbacks.get(key),
+      });
     }
     return tasks;
   }

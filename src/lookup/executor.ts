@@ -8,8 +8,11 @@ export interface Task {
   readonly cost: number;
   /** Whether the ledger has an entry for it already. */
   readonly known: boolean;
-  /** Whether an earlier attempt may have been carried out without an answer. */
+  /** True if an earlier attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** Attempts so far that may have been charged and brought no answer, and the code of the last one. */
+  readonly doubts: number;
+  readonly lastCode: string;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
 }

@@ -40,8 +40,11 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
     meaning: 'The credit limit was reached.',
     advice: 'raise the limit, or let the next run pay for them',
   },
-  deadline: {meaning: 'The time was up.', advice: 'run again: answers are kept'},
-  outage: {meaning: 'The service was down for longer than --max-outage.', advice: 'run again later'},
+  deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
+  outage: {
+    meaning: 'The service was down for longer than --max-outage, or than --max-resends lasted.',
+    advice: 'run again later',
+  },
   offline: {meaning: '--offline makes no calls, and the answer store has no answer.'},
 };
 

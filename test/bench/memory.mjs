@@ -68,7 +68,7 @@ async function repeats() {
 /** What a run does with the ledger and the store for values that are all new, without the calls themselves. */
 async function books() {
   const now = Date.now;
-  const ledger = new Ledger(path('ledger.db'), {resend: 'always', now});
+  const ledger = new Ledger(path('ledger.db'), {now});
   const onTrouble = sentence => {
     throw new Error(sentence);
   };

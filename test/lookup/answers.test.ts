@@ -9,6 +9,8 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const entry = (data: string): LedgerEntry => ({
     outcome: {status: 'ok', data},
     ambiguous: false,
+    doubts: 0,
+    lastCode: '',
     interrupted: undefined,
   });
   const find = vi.fn((keys: readonly string[]) => new Map(keys.map(key => [key, entry(`{"of":"${key}"}`)])));

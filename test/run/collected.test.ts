@@ -29,14 +29,14 @@ const rest = {
 async function collected(isDoubtful: boolean): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
-    const open = () => new Ledger(join(directory, 'ledger.db'), {resend: 'always', now: () => 1_000});
+    const open = () => new Ledger(join(directory, 'ledger.db'), {now: () => 1_000});
     const {key} = lookupOf('verify', params);
     const call = {key, operation: 'verify', cost: 1_000, known: false} as const;
     const killed = open();
     if (isDoubtful) {
       killed.reserve([{...call, dispatch: 1}]);
       const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as const;
-      await killed.record({...call, attempt, charge: 'maybe', retry: false});
+      await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false});
     }
     killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
     killed.abandon();

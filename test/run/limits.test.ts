@@ -2,6 +2,7 @@ import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
+import {accelerated} from '../support/fast-clock.ts';
 import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,6 +32,21 @@ test('attempts that may have been charged count against --max-credits', async ()
   const {spent, maybe_spent} = ended.summary?.credits ?? {spent: 0, maybe_spent: 0};
   expect(spent + maybe_spent).toBe(50);
   expect(stage.api.ledger.calls).toBe(50);
+});
+
+test('no outage sends a value more often than --max-resends allows, nor does the run that resumes', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(6));
+  stage.api.setScript(() => ({kind: 'drop', ending: 'reset', charge: true}));
+  const raw = {ip: 'ip', maxResends: 1};
+  const night = () => accelerated(200, () => stage.run(raw));
+  const first = await night();
+  expect(first).toMatchObject({code: 5, summary: {reason: 'outage', credits: {maybe_spent: 12}}});
+  expect(first.message).toContain('--max-resends');
+  expect([...(stage.api.ledger.values.ip ?? [])].map(([, calls]) => calls)).toEqual(Array(6).fill(2));
+  stage.api.setScript(undefined);
+  expect(await night()).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 6}}}});
+  expect(stage.api.ledger.calls).toBe(12);
 });
 
 test('--on-budget publish writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {

@@ -104,7 +104,7 @@ async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Con
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
     return await checkCall(call =>
-      callWithinAccount({endpoint, settings, cost: price}, io, () => call(connection.client)),
+      callWithinAccount({endpoint, settings, cost: priceOf(settings)}, io, () => call(connection.client)),
     );
   } finally {
     await connection.close();

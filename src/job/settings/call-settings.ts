@@ -45,13 +45,14 @@ export const callSettings = {
   }),
   maxAttempts: callSetting(whole(1, 1_000).default(6), {
     value: 'N',
-    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
+    description: 'Most attempts for one value that may have been charged, from 1 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxResends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
-    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
+    description:
+      'Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -9,7 +9,7 @@ import type {Ledger} from '../../ledger/ledger.ts';
 import {lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
-import {chargeOf, nextStep} from '../../lookup/policy.ts';
+import {chargeOf, leavesDoubt, nextStep} from '../../lookup/policy.ts';
 import type {Counters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
@@ -84,16 +84,19 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous =
-      known.ambiguousBefore === true || ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
+    const doubt = leavesDoubt(attempt, settings);
+    // The interruption was one of them: this is what it came to.
+    const doubts = known.doubts - 1 + Number(doubt);
+    const ambiguous = known.doubts > 1 || ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
     const isTrusted = ledger.isAnswered(ask.operation);
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
+    const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', isTrusted);
     await ledger.found({
       key: lookup.key,
       operation: ask.operation,
       cost: cost(lookup),
       attempt,
       charge: chargeOf(attempt, settings),
+      doubt,
       retry: false,
       outcome: step.next === 'settle' ? step.outcome : undefined,
     });

@@ -112,13 +112,12 @@ export function openLedger(
 ): Ledger {
   const path = ledgerPath({directory});
   const open = () => {
-    const {maxCredits, resend} = job.settings;
+    const {maxCredits} = job.settings;
     const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
     const lostState = hasLostState({directory});
     return new Ledger(path, {
       ...options,
       maxCredits: limit,
-      resend,
       lostState,
       temporary: temporary !== undefined,
     });

@@ -186,25 +186,28 @@ function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] 
   return runs.slice(first + 1, last + 1);
 }
 
-/** From so many failing values on it may have been an outage, whose attempts count for nothing. */
-const OUTAGE_VALUES = 5;
-
 const resent: Check = {
-  promise: 'A call that may have been carried out is sent again no more often than --max-resends says.',
+  promise:
+    'A value is sent again no more often than --max-resends says, outages, kills and resumes of the run included.',
   broken(scene) {
-    const {run} = scene;
-    const lost = run.calls.filter(({told}) => told === 'ambiguous' || told === 'not sent');
-    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES)
-      return undefined;
-    if (lost.filter(({told}) => told === 'not sent').length >= OUTAGE_VALUES) return undefined;
-    for (const calls of grouped(lost, ({operation, value}) => `${operation} ${value}`)) {
-      const doubtful = calls.filter(({told}) => told === 'ambiguous').length;
-      if (doubtful > 1 + run.spec.maxResends)
-        return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
-    }
+    for (const calls of histories(scene))
+      for (const [index, call] of calls.entries()) {
+        if (call.process !== scene.run.process) continue;
+        const {resend, maxResends} = call.spec;
+        const doubtful = calls
+          .slice(0, index)
+          .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
+        if (doubtful.length > (resend === 'never' ? 0 : maxResends))
+          return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
+      }
     return undefined;
   },
 };
+
+/** Whether the run may have paid for a call that it has no answer of. */
+function mayBeCharged({told, recorded, charged}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || (charged && !recorded);
+}
 
 /** Over the last fifth of their term answers fall due, each at its own moment. */
 const SURELY_FRESH = 0.8;

@@ -155,7 +155,8 @@ function faultOf(
     case 'ok':
       return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
-      return ours.some(({told, code}) => told !== 'answered' && code === result.error)
+      return ours.some(({told, code}) => told !== 'answered' && code === result.error) ||
+        mayBeInterrupted(result.error, run, runs)
         ? undefined
         : 'no call failed so';
     case 'unknown':

@@ -25,7 +25,7 @@ export const foundHere = [
   {
     name: 'found here: once --resend never is said, what is in doubt from before is still sent again',
     edits: [
-      ['src/ledger/ledger.ts', "if (resend === 'never')", "if (resend === 'never' && resend !== 'never')"],
+      ['src/lookup/answers.ts', 'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
     ],
   },
   {

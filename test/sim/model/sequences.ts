@@ -46,7 +46,7 @@ const faultKinds: readonly Fault['kind'][] = [
 
 const fault = record({
   from: integer({min: 1, max: 12}),
-  count: mostly(1, 2, 3, 8),
+  count: mostly(1, 2, 3, 8, 40),
   kind: constantFrom(...faultKinds),
 });
 
