@@ -9,7 +9,7 @@ import {
   type LedgerEntry,
   type Reservation,
 } from './entry.ts';
-import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
+import {type Earlier, GivenUp} from './given-up.ts';
 import {
   adoptRows,
   COPY_AT_ONCE,
@@ -23,7 +23,7 @@ import {
   WAITING,
 } from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
-import {isKept, type LastingOutcome} from './lookup.ts';
+import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
 import {
   bookAttempt,
@@ -129,10 +129,9 @@ export class Ledger {
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#unwritten.book(booked);
+    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
-    bookAttempt(this.tally, booked);
     return this.#soon();
   }
 
@@ -154,6 +153,11 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
+  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  keep(operation: Operation, key: string, outcome: LastingOutcome): void {
+    this.#unwritten.adopt(operation, key, outcome);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -166,14 +170,15 @@ export class Ledger {
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
-    return guarded(() => this.#givenUp.find(key, notBefore));
+  carried(key: string, serves?: (answer: BoughtOutcome) => boolean): LedgerEntry | undefined {
+    return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
-  *answersSince(since: number): Generator<Answer[]> {
+  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  *answersAfter(nth: number): Generator<Answer[]> {
+    if (this.#state === 'open') this.#drain();
     for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, since));
+      const rows = guarded(() => this.#sql.answered.all(after, nth));
       yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
@@ -258,12 +263,12 @@ export class Ledger {
     const {attempts, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
-    const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
+        for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        // Behind them: what another run was answered meanwhile settles a value whose own call came to nothing.
         adoptRows(this.#sql, adopted);
-        for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);
         if (size + reservations.length > 0) this.#writeTally();

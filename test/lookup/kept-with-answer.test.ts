@@ -4,7 +4,7 @@ import type {Result} from '../../src/lookup/plan-row.ts';
 
 test('what is kept with an answer is no part of its text, and apart from what others keep', () => {
   const [texts, parsed] = [new KeptWithAnswer<string>(), new KeptWithAnswer<unknown>()];
-  const result: Result = {status: 'ok', data: '{"a":1}'};
+  const result: Result = {status: 'ok', data: '{"a":1}', boughtAt: 0};
   texts.set(result, 'ok,,1');
   expect(parsed.get(result)).toBeUndefined();
   parsed.set(result, {a: 1});

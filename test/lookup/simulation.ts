@@ -122,6 +122,7 @@ function start(options: SimulationOptions) {
         },
       },
       Date.now,
+      Date.now,
     ),
     ledger: {
       reserve(batch) {

@@ -144,5 +144,26 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged);
+  /** What is due can't be renewed, as a gateway has lost its way; then the run is cut off, and goes on. */
+  const due = night(
+    rows(3, 8),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      cutOff(20, 70),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours: 23.5},
+      again({faults: [{from: 1, count: 8, kind: 'lost way'}], latencyMs: 20, fate}, {force: true}),
+      again(fine, {force: true}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, due);
 }
