@@ -8,6 +8,7 @@ import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import {judgeBy} from '../ledger/store/validity.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
@@ -47,7 +48,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const store = openAnswerStore(job, scopeOf(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
@@ -189,7 +190,7 @@ class CallCount {
       for (const lookup of some) {
         const known = stored.get(lookup.key);
         this.#forecast?.add(lookup, known, this.#costOf(lookup));
-        if (known?.freshness === 'fresh') counts.known += 1;
+        if (known?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
           this.cost += this.#costOf(lookup);

@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import {type Charge, isKept, type LastingOutcome, type StoredOutcome} from './lookup.ts';
+import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
@@ -49,14 +49,12 @@ export interface Answer {
   readonly operation: Operation;
   readonly key: string;
   readonly outcome: StoredOutcome;
-  /** When it came, in milliseconds since the epoch. */
-  readonly at: number;
 }
 
-/** A row of the table as an answer, whose time is known. */
+/** A row of the table as an answer. */
 export function answerOf(row: SqlRow): Answer {
   const outcome = outcomeOf(row) as StoredOutcome;
-  return {operation: row.operation as Operation, key: String(row.key), outcome, at: Number(row.at)};
+  return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
 /** A row of the table as what is known of its value. */
@@ -74,35 +72,38 @@ export function settledEntry(outcome: LastingOutcome): LedgerEntry {
 
 /** A row's outcome for good; undefined where it has none yet. */
 export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
-  const data = row.data === null ? {} : {data: String(row.data)};
   const error = String(row.error);
+  const boughtAt = Number(row.bought_at);
   switch (row.state) {
     case stateOf.ok:
-      return {status: 'ok', data: String(row.data)};
+      return {status: 'ok', data: String(row.data), boughtAt};
     case stateOf.failed:
-      return {status: 'failed', error, ...data};
+      return {status: 'failed', error};
     case stateOf.unknown:
-      return {status: 'unknown', error, ...data};
+      if (row.data === null) return {status: 'unknown', error};
+      return {status: 'unknown', error, data: String(row.data), boughtAt};
     case stateOf.rejected:
-      return {status: 'failed', error, rejected: true};
+      return {status: 'failed', error, rejected: true, boughtAt};
     default:
       return undefined;
   }
 }
 
-/** The other way: a value's state, error and data as the table has them. */
-export function columnsOf(outcome: LastingOutcome | undefined): [number, string | null, string | null] {
-  if (outcome === undefined) return [WAITING, null, null];
+/** A value's state, error, data and time as the table has them: the inverse of {@link outcomeOf}. */
+export function columnsOf(outcome: LastingOutcome | undefined) {
+  if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
-  const data = 'data' in outcome ? outcome.data : undefined;
-  return [state, 'error' in outcome ? outcome.error : null, data ?? null];
+  return [
+    state,
+    'error' in outcome ? outcome.error : null,
+    'data' in outcome ? outcome.data : null,
+    'boughtAt' in outcome ? outcome.boughtAt : null,
+  ] as const;
 }
 
-/** What an attempt leaves in its value's row. */
-export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, now: number) {
-  const [state, settled, data] = columnsOf(outcome);
+/** What an attempt leaves in its value's row; `nth` is the number of the answer that it brought, null for none. */
+export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
+  const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && 'code' in attempt ? attempt.code : settled;
-  const isAnswer =
-    attempt.kind === 'answered' || (attempt.kind === 'rejected' && outcome !== undefined && isKept(outcome));
-  return [state, Number(doubt), error, data, isAnswer ? now : null, key] as const;
+  return [state, Number(doubt), error, data, boughtAt, nth, key] as const;
 }

@@ -4,8 +4,9 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 6;
+const VERSION = 7;
 
+/** `nth`: its number among the answers that this run bought, in their order; NULL for what it took over. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -18,7 +19,8 @@ const SCHEMA = `
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
-    at INTEGER
+    bought_at INTEGER,
+    nth INTEGER
   );
   CREATE TABLE carried (
     key TEXT NOT NULL,
@@ -26,7 +28,7 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     error TEXT,
     data TEXT,
-    at INTEGER,
+    bought_at INTEGER,
     PRIMARY KEY (key, scope)
   ) WITHOUT ROWID;
   CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
@@ -95,13 +97,13 @@ function ofVersion(version: number): StateError {
 const TAKEN_AT_ONCE = 64;
 
 function adoption(count: number): string {
-  const values = Array(count).fill('(?, ?, ?, 0, ?, ?)').join(', ');
-  return `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`;
+  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?)').join(', ');
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data'];
+  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data', 'bought_at'];
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
@@ -110,7 +112,7 @@ export function ledgerStatements(db: Sqlite) {
       `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, at = ? WHERE key = ?',
+      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
     ),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
@@ -124,13 +126,13 @@ export function ledgerStatements(db: Sqlite) {
     ),
     lose: db.prepare(`UPDATE lookup SET state = ${WAITING}, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.query(
-      ['id', 'key', 'operation', 'state', 'error', 'data', 'at'],
-      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
+      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
 }
 
-/** Writes down what was taken over: rows of key, operation, state, error and data. */
+/** Writes down what was taken over: rows of key, operation, state, error, data and time. */
 export function adoptRows(
   sql: ReturnType<typeof ledgerStatements>,
   rows: readonly (readonly Value[])[],

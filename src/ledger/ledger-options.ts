@@ -5,5 +5,4 @@ export interface LedgerOptions extends Limits {
   readonly lostState?: boolean | undefined;
   /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
   readonly temporary?: boolean | undefined;
-  readonly now: () => number;
 }

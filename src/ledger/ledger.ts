@@ -10,7 +10,7 @@ import {
   type Reservation,
   settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
+import {type Earlier, GivenUp} from './given-up.ts';
 import {
   adoptRows,
   COPY_AT_ONCE,
@@ -22,7 +22,7 @@ import {
   saved,
 } from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
-import {isKept, type LastingOutcome} from './lookup.ts';
+import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
 import {
   bookAttempt,
@@ -53,7 +53,6 @@ export class Ledger {
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
-  readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   readonly #givenUp: GivenUp;
   #unwritten = new Unwritten();
@@ -64,7 +63,6 @@ export class Ledger {
   #state: 'open' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    this.#options = options;
     const {temporary = false, shared = []} = options;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
@@ -128,10 +126,9 @@ export class Ledger {
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#unwritten.book(booked);
+    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
-    bookAttempt(this.tally, booked);
     return this.#soon();
   }
 
@@ -153,6 +150,11 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
+  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  keep(operation: Operation, key: string, outcome: LastingOutcome): void {
+    this.#unwritten.adopt(operation, key, outcome);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -165,14 +167,15 @@ export class Ledger {
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
-    return guarded(() => this.#givenUp.find(key, notBefore));
+  carried(key: string, serves?: (answer: BoughtOutcome) => boolean): LedgerEntry | undefined {
+    return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
-  *answersSince(since: number): Generator<Answer[]> {
+  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  *answersAfter(nth: number): Generator<Answer[]> {
+    if (this.#state === 'open') this.#drain();
     for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, since));
+      const rows = guarded(() => this.#sql.answered.all(after, nth));
       yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
@@ -258,12 +261,11 @@ export class Ledger {
     const {attempts, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
-    const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
-        // What is taken over settles values that were asked for in vain before.
+        for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        // Behind them: what is taken over settles values whose own calls came to nothing.
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);

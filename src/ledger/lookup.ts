@@ -28,15 +28,28 @@ export type Outcome =
   | {readonly status: 'skipped'; readonly error: SkipCode};
 
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
-export type LastingOutcome =
+export type LastingOutcome = BoughtOutcome | {readonly status: 'failed' | 'unknown'; readonly error: string};
+
+/** An outcome that the service gave: it carries its own time to every place that keeps it. */
+export type BoughtOutcome =
   | StoredOutcome
-  | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string};
+  /** A verdict that may tell of a call of our own. */
+  | (Bought & {readonly status: 'unknown'; readonly error: string; readonly data: string});
 
 /** An outcome that holds for other runs too: the answer store keeps it. */
 export type StoredOutcome =
-  | {readonly status: 'ok'; readonly data: string}
+  | (Bought & {readonly status: 'ok'; readonly data: string})
   /** The service has nothing to say of this value but this code. */
-  | {readonly status: 'failed'; readonly error: string; readonly rejected: true};
+  | (Bought & {readonly status: 'failed'; readonly error: string; readonly rejected: true});
+
+interface Bought {
+  /** Milliseconds since the epoch. */
+  readonly boughtAt: number;
+}
+
+export function isBought(outcome: LastingOutcome): outcome is BoughtOutcome {
+  return 'boughtAt' in outcome;
+}
 
 /** Whether the answer store keeps it. */
 export function isKept(outcome: Outcome): outcome is StoredOutcome {

@@ -4,7 +4,8 @@ import type {LastingOutcome} from './lookup.ts';
 
 /** What is booked and not in the ledger's file yet. */
 export class Unwritten {
-  readonly attempts: BookedAttempt[] = [];
+  /** Each with the number of the answer that it brought; null for none. */
+  readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
   /** By key: a value is never asked for again while its answer waits to be written. */
   readonly outcomes = new Map<string, LastingOutcome>();
@@ -15,13 +16,13 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size;
   }
 
-  /** What was taken over, as the ledger's file has it: key, operation, state, error and data. */
+  /** What was taken over, as the ledger's file has it: key, operation, state, error, data and time. */
   adoptedRows() {
     return [...this.adopted].map(([key, {operation, outcome}]) => [key, operation, ...columnsOf(outcome)]);
   }
 
-  book(booked: BookedAttempt): void {
-    this.attempts.push(booked);
+  book(booked: BookedAttempt, nth: number | null): void {
+    this.attempts.push([booked, nth]);
     if (booked.outcome === undefined) this.open.add(booked.key);
     else this.outcomes.set(booked.key, booked.outcome);
   }

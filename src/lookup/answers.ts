@@ -1,9 +1,17 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
-import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {INTERRUPTED} from '../ledger/ledger-file.ts';
-import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
+import {
+  type BoughtOutcome,
+  isKept,
+  type LastingOutcome,
+  type Lookup,
+  type Outcome,
+  type StoredOutcome,
+  type UnaskedCode,
+} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import type {Judge} from '../ledger/store/validity.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
@@ -17,13 +25,13 @@ export interface Waiter {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Carried answers older than this are asked for again; verdicts never are. */
-  readonly notBefore: Readonly<Record<Operation, NotBefore>>;
+  /** The store goes by it too. */
+  readonly judge: Judge;
 }
 
 /** A lookup under way: all cells that need its outcome wait for the one call. */
@@ -43,7 +51,13 @@ const RECENT_BYTES = 16 * 1_048_576;
 /** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
 const HANGING_ON_IT = 5;
 
-const ALWAYS: NotBefore = {ok: 0, failed: 0};
+const NOTHING: ReadonlyMap<string, Known> = new Map();
+
+/** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
+function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
+  if (last === undefined || isKept(last)) return undefined;
+  return known?.validity === 'due' ? known.outcome : last;
+}
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
@@ -85,15 +99,16 @@ export class Answers {
 
   /** The executor has the outcome for good. */
   settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
-    const isNew = outcome !== fallback?.outcome;
-    if (isNew && isKept(outcome) && isStored(lookup.operation)) this.#options.store.put(lookup, outcome);
+    const {ledger, store} = this.#options;
+    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
+    else if (isKept(outcome) && isStored(lookup.operation)) store.put(lookup, outcome);
     this.#end(lookup, outcome);
   }
 
   /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
   unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
     if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
-    else if (fallback.isStale) this.#end(lookup, {...fallback.outcome, stale: reason});
+    else if (fallback.validity === 'stale') this.#end(lookup, {...fallback.outcome, stale: reason});
     else {
       this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
       this.#end(lookup, fallback.outcome);
@@ -118,10 +133,10 @@ export class Answers {
       );
       if (stored === undefined) break;
       for (const {lookup, known} of some) {
-        const {outcome, freshness} = stored.get(lookup.key) ?? {};
+        const {outcome, validity} = stored.get(lookup.key) ?? {};
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
-        if (outcome === undefined || freshness !== 'fresh') continue;
+        if (outcome === undefined || validity !== 'fresh') continue;
         ledger.adopt(operation, lookup.key, outcome, known);
         answered.add(lookup.key);
         this.#tell(lookup.key, outcome);
@@ -160,17 +175,16 @@ export class Answers {
       if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
       else keys.push(key);
     }
-    const {store, ledger, notBefore} = this.#options;
+    const {store, ledger, judge} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const keeps = isStored(operation);
-      const stored = keeps ? store.find(keys, operation) : new Map<string, Known>();
+      const stored = isStored(operation) ? store.find(keys, operation) : NOTHING;
       for (const key of keys) {
         const found = stored?.get(key);
-        const isFresh = found?.freshness === 'fresh';
-        // Asked for again, a verdict would only tell of our own call.
-        const since = keeps ? notBefore[operation] : ALWAYS;
-        const carried = isFresh ? undefined : ledger.carried(key, since);
-        const outcome = isFresh ? found.outcome : carried?.outcome;
+        const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
+        const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
+        const last = carried?.outcome;
+        const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
+        const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
           ledger.adopt(operation, key, outcome, known.has(key));
           this.#deliver(fresh, key, outcome);
@@ -178,11 +192,19 @@ export class Answers {
         }
         if (stored === undefined) ledger.notLookedUp(operation);
         if (carried !== undefined) carriedOver.set(key, carried);
-        if (found !== undefined)
-          fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
+        if (newest !== undefined) fallbacks.set(key, newest);
       }
     }
     return {carried: carriedOver, fallbacks};
+  }
+
+  /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
+  #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
+    const {store, judge} = this.#options;
+    const validity = judge(lookup, carried);
+    if (validity === undefined || (found && found.outcome.boughtAt >= carried.boughtAt)) return found;
+    if (isStored(lookup.operation)) store.put(lookup, carried);
+    return {outcome: carried, validity};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */

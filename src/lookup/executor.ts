@@ -1,4 +1,5 @@
-import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {LastingOutcome, Lookup, UnaskedCode} from '../ledger/lookup.ts';
+import type {Known} from '../ledger/store/store.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
@@ -14,7 +15,7 @@ export interface Task {
   readonly doubts: number;
   readonly lastCode: string;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
-  readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
+  readonly fallback?: Known | undefined;
 }
 
 /** What the executor tells the run. */

@@ -1,4 +1,4 @@
-import type {Answered, Attempt} from '../client/attempt.ts';
+import type {Answered, Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
@@ -105,7 +105,7 @@ export function sendsLeft(doubts: number, settings: PolicySettings): number {
 /** What follows from an outcome, which is in the history already. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
 export function nextStep(
   operation: Operation,
-  attempt: Attempt,
+  attempt: TimedAttempt,
   history: History,
   settings: PolicySettings,
   blame: Blame,
@@ -117,9 +117,10 @@ export function nextStep(
     case 'unreadable':
       return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
     case 'rejected': {
-      const rejected =
-        isTrusted && isStored(operation) && isOfValue(attempt) ? ({rejected: true} as const) : {};
-      return {next: 'settle', outcome: {status: 'failed', error: attempt.code, ...rejected}};
+      const {code, boughtAt} = attempt;
+      const isAnswer = isTrusted && isStored(operation) && isOfValue(attempt);
+      const rejected = isAnswer ? ({rejected: true, boughtAt} as const) : {};
+      return {next: 'settle', outcome: {status: 'failed', error: code, ...rejected}};
     }
     case 'not_sent':
     case 'rekeyed':
@@ -183,13 +184,17 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
  * An answer is an answer, but for a verdict after an attempt that may have been carried out: that attempt may be the
  * reason why the token now counts as redeemed, so the row says that nobody can tell.
  */
-function answered(operation: Operation, {data, exact}: Answered, history: History): LastingOutcome {
+function answered(
+  operation: Operation,
+  {data, exact, boughtAt}: Answered & Pick<TimedAttempt, 'boughtAt'>,
+  history: History,
+): LastingOutcome {
   const text = exact ?? JSON.stringify(data);
   const verdict = data.verdict as {redeemed?: boolean} | undefined;
   if (operation === 'verify' && history.ambiguous && verdict?.redeemed === true) {
-    return {status: 'unknown', error: 'verdict_replay_uncertain', data: text};
+    return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};
   }
-  return {status: 'ok', data: text};
+  return {status: 'ok', data: text, boughtAt};
 }
 
 /** The wait that a throttled call asks for, in milliseconds: Retry-After, else the reset of a quota that is used up. */

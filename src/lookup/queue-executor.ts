@@ -10,8 +10,8 @@ import type {QueueExecutorOptions} from './queue-options.ts';
 import {
   concluded,
   firstDispatch,
+  keptInstead,
   noteDoubt,
-  orKnown,
   reservationOf,
   type TaskState,
   taskState,
@@ -248,7 +248,8 @@ export class QueueExecutor implements Executor {
   /** queued or held → settled or held: it was sent as often as it may be. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const step = orKnown(usedUp(task.lastCode, policy, this.#flow.isOutage ? 'service' : 'value'), task);
+    const next = usedUp(task.lastCode, policy, this.#flow.isOutage ? 'service' : 'value');
+    const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
       this.#settle(task, step.outcome);

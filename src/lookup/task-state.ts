@@ -1,5 +1,5 @@
 import {randomInt} from 'node:crypto';
-import type {Attempt} from '../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
 import {isKept} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
@@ -45,14 +45,17 @@ export function reservationOf(task: TaskState, dispatch: number, renews: boolean
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */
 export function concluded(
   task: TaskState,
-  attempt: Attempt,
+  attempt: TimedAttempt,
   policy: PolicySettings,
   blame: Blame,
   isTrusted: boolean,
 ): {readonly step: Step; readonly booked: BookedAttempt} {
   const {operation, key} = task.lookup;
-  const step = orKnown(nextStep(operation, attempt, task, policy, blame, isTrusted), task);
-  const outcome = step.next === 'settle' ? step.outcome : undefined;
+  const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
+  const kept = keptInstead(next, task);
+  const step = kept ?? next;
+  // An answer of before is not this attempt's.
+  const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;
   const doubt = leavesDoubt(attempt, policy);
@@ -61,9 +64,8 @@ export function concluded(
   return {step, booked: {operation, key, cost: task.cost, attempt, charge, doubt, retry, outcome}};
 }
 
-/** What is still good stands where asking for it again came to nothing. */
-export function orKnown(step: Step, {fallback}: Task): Step {
-  if (fallback === undefined || fallback.isStale || step.next !== 'settle' || isKept(step.outcome))
-    return step;
+/** The answer of before, which is good still, where the call that was to renew it came to nothing. */
+export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
+  if (fallback?.validity !== 'due' || step.next !== 'settle' || isKept(step.outcome)) return undefined;
   return {next: 'settle', outcome: fallback.outcome};
 }

@@ -7,6 +7,7 @@ import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
+import type {BoughtOutcome} from '../../src/ledger/lookup.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
@@ -17,12 +18,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
-  new Ledger(join(directory, name), {now: () => 1_000, ...options});
+  new Ledger(join(directory, name), options);
 
 const undoubted = {ambiguous: false, doubts: 0, interrupted: undefined, lastCode: expect.any(String)};
 
 const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false, dispatch: 7});
-const answered = (key: string): BookedAttempt => ({
+const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   ...call(key),
   attempt: {
     kind: 'answered',
@@ -35,7 +36,7 @@ const answered = (key: string): BookedAttempt => ({
   charge: 'spent',
   doubt: false,
   retry: false,
-  outcome: {status: 'ok', data: `{"of":"${key}"}`},
+  outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
 });
 
 test('reserves in order what the limit allows, and credits of free calls again', async () => {
@@ -75,7 +76,6 @@ test('what a killed session took of a shared budget and did not spend is given b
   killed.close();
   for (const isOver of [false, true]) {
     const next = new Ledger(join(left, 'ledger.db'), {
-      now: () => 1_000,
       shared: [day(left)],
     });
     if (isOver) next.restart('a scope');
@@ -107,7 +107,7 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
-      ['a', {...undoubted, outcome: {status: 'ok', data: '{"of":"a"}'}}],
+      ['a', {...undoubted, outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000}}],
       ['b', {ambiguous: true, doubts: 1, lastCode: 'interrupted', interrupted: 7, outcome: undefined}],
     ]),
   );
@@ -118,9 +118,9 @@ test('an outcome is known from the moment it is booked, before it is in the file
   const ledger = open();
   ledger.reserve([call('a')]);
   const written = ledger.record(answered('a'));
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
   await written;
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
   ledger.close();
 });
 
@@ -157,11 +157,11 @@ test('answers taken over are found at once, and once they are in the file; value
   ledger.reserve([call('sent')]);
   ledger.close();
   const next = open();
-  next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}'});
-  next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}'}, true);
+  next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}', boughtAt: 500});
+  next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}', boughtAt: 600}, true);
   const wanted = [
-    ['new', {...undoubted, outcome: {status: 'ok', data: '{"n":1}'}}],
-    ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}'}})],
+    ['new', {...undoubted, outcome: {status: 'ok', data: '{"n":1}', boughtAt: 500}}],
+    ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}', boughtAt: 600}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
   expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
@@ -174,7 +174,7 @@ test('answers taken over are found at once, and once they are in the file; value
 const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
 const asked = {ambiguous: true, doubts: 0, lastCode: 'interrupted', interrupted: undefined};
 
-const since = (at: number) => ({ok: at, failed: at});
+const since = (at: number) => (answer: BoughtOutcome) => answer.boughtAt >= at;
 
 test('starting over keeps answers, doubt and books at hand, however often, each for its own scope', async () => {
   const ledger = open();
@@ -188,7 +188,10 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
     next.restart('here');
     expect(next.find(['a', 'b', 'c']).size).toBe(0);
     expect(next.getMeta('checkpoint')).toBeUndefined();
-    expect(next.carried('a', since(1_000))).toEqual({...asked, outcome: {status: 'ok', data: '{"of":"a"}'}});
+    expect(next.carried('a', since(1_000))).toEqual({
+      ...asked,
+      outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000},
+    });
     expect(next.carried('a', since(1_001))).toEqual({...asked, outcome: undefined});
     for (const [key, lastCode] of [
       ['b', 'timeout'],
@@ -270,27 +273,51 @@ test('doubt that came after an answer is known too, once that is too old', async
   ledger.close();
 });
 
-test('hands out the answers since a moment, for the store, in groups', async () => {
-  let now = 0;
-  const ledger = open({now: () => now});
+test('hands out the answers that it bought by their numbers, for the store, in groups, each with its own time', async () => {
+  const ledger = open();
   const keys = Array.from({length: 1_200}, (_, i) => `k${i}`);
   ledger.reserve(keys.map(key => call(key)));
   for (const [index, key] of keys.entries()) {
-    now = index < 600 ? 1 : 2;
-    const done = ledger.record(answered(key));
+    const done = ledger.record(answered(key, 5_000 - index));
     if (index === 599) await done;
   }
-  await ledger.record(answered('last'));
-  const since = (moment: number) => [...ledger.answersSince(moment)].flat();
-  expect(since(0)).toHaveLength(1_200);
-  expect(since(2)).toHaveLength(600);
-  expect(since(2)[0]).toEqual({
+  // What is not bought by the run has no number.
+  ledger.adopt('ip', 'stored', {status: 'ok', data: '{}', boughtAt: 9_000});
+  ledger.reserve([call('lost'), call('last')]);
+  void ledger.record({...call('lost'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
+  void ledger.record(answered('last'));
+  const after = (nth: number) => [...ledger.answersAfter(nth)].flat();
+  expect(after(0)).toHaveLength(1_201);
+  expect(after(600)).toHaveLength(601);
+  expect(after(600)[0]).toEqual({
     operation: 'ip',
     key: 'k600',
-    outcome: {status: 'ok', data: '{"of":"k600"}'},
-    at: 2,
+    outcome: {status: 'ok', data: '{"of":"k600"}', boughtAt: 4_400},
   });
+  expect(after(1_200).map(({key}) => key)).toEqual(['last']);
   ledger.close();
+  const next = open();
+  expect(next.tally.bought).toBe(1_201);
+  expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
+  next.restart('');
+  expect([next.tally.bought, [...next.answersAfter(0)].flat()]).toEqual([0, []]);
+  next.close();
+});
+
+test('an answer of before settles a value whose renewal came to nothing, and stays none of the run', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  const attempt = {kind: 'rejected', code: 'http_404', status: 404, latencyMs: 5} as never;
+  const before = {status: 'ok', data: '{"n":1}', boughtAt: 77} as const;
+  const written = ledger.record({...call('a'), attempt, charge: 'maybe', doubt: false, retry: false});
+  ledger.keep('ip', 'a', before);
+  await written;
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual(before);
+  expect([...ledger.answersAfter(0)].flat()).toEqual([]);
+  ledger.close();
+  const next = open();
+  expect(next.find(['a']).get('a')?.outcome).toEqual(before);
+  next.close();
 });
 
 test('every value is found again, in the session that added it and in the next, and no other', async () => {

@@ -40,6 +40,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
           return answered;
         },
       },
+      Date.now,
       now,
     ),
     ledger: {

@@ -24,7 +24,8 @@ const settings: PolicySettings = {
   rejectedCharge: 'maybe',
 };
 const pace: PaceHeaders = {limits: {}};
-const heard = {latencyMs: 1, pace};
+const boughtAt = 1_000;
+const heard = {boughtAt, latencyMs: 1, pace};
 const kinds = {
   answered: {kind: 'answered', ...heard, status: 200, data: {city: 'X'}, unknownFields: [], wrongTypes: []},
   notSent: {kind: 'not_sent', code: 'econnrefused', latencyMs: 1},
@@ -84,19 +85,27 @@ describe('what follows', () => {
   const step = (
     attempt: Attempt,
     {doubts = 0, blame = 'value', ...own}: Partial<PolicySettings> & Step = {},
-  ) => nextStep('ip', attempt, {doubts, ambiguous: false}, {...settings, ...own}, blame, true);
+  ) => nextStep('ip', {boughtAt, ...attempt}, {doubts, ambiguous: false}, {...settings, ...own}, blame, true);
   interface Step {
     readonly doubts?: number;
     readonly blame?: Blame;
   }
   const failed = (error: string) => ({next: 'settle', outcome: {status: 'failed', error}});
-  const rejected = {next: 'settle', outcome: {status: 'failed', error: 'not_found', rejected: true}};
+  const rejected = {
+    next: 'settle',
+    outcome: {status: 'failed', error: 'not_found', rejected: true, boughtAt},
+  };
   const again = {next: 'retry'};
   const held = {next: 'hold'};
   const unknown = (error: string) => ({next: 'settle', outcome: {status: 'unknown', error}});
 
   test.each([
-    ['an answer', kinds.answered, {}, {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}'}}],
+    [
+      'an answer',
+      kinds.answered,
+      {},
+      {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}', boughtAt}},
+    ],
     ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {doubts: 2}, again],
@@ -123,7 +132,7 @@ describe('what follows', () => {
       {doubts: 1, resend: 'never', blame: 'service'},
       unknown('econnreset'),
     ],
-    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: kinds.credentials}],
+    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: {boughtAt, ...kinds.credentials}}],
   ] as const)('%s', (_, attempt, given, expected) => {
     expect(step(attempt, given)).toEqual(expected);
   });
@@ -149,13 +158,13 @@ describe('what follows', () => {
     ['after a lost attempt, redeemed', true, true, 'unknown'],
     ['after a lost attempt, not redeemed', true, false, 'ok'],
   ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
-    const attempt: Attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
+    const attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
     const {outcome} = nextStep('verify', attempt, {doubts: 0, ambiguous}, settings, 'value', true) as {
-      outcome: {status: string; error?: string; data: string};
+      outcome: {status: string; error?: string; data: string; boughtAt: number};
     };
     expect(outcome.status).toBe(status);
     expect(outcome.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
-    expect(JSON.parse(outcome.data)).toEqual(attempt.data);
+    expect([JSON.parse(outcome.data), outcome.boughtAt]).toEqual([attempt.data, boughtAt]);
   });
 
   test('an answer without a verdict is one, after a lost attempt too', () => {

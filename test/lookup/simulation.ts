@@ -126,6 +126,7 @@ function start(options: SimulationOptions) {
         },
       },
       Date.now,
+      Date.now,
     ),
     ledger: {
       reserve(batch) {

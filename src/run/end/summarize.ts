@@ -64,7 +64,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 
 /** The books as the last session left them; those of a run that never was, where there are none. */
 function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
-  const {identity, checkpoint, ...spent} = ledgerSoFar(now, state);
+  const {identity, checkpoint, ...spent} = ledgerSoFar(state);
   return {
     ...spent,
     // It spent nothing, and leaves what an earlier session spent to one that gets under way.
@@ -78,12 +78,12 @@ function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
   };
 }
 
-function ledgerSoFar(now: RunIo['now'], state: RunState | undefined) {
+function ledgerSoFar(state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   if (state === undefined || !existsSync(ledgerPath(state)))
     return {...nothing, earlier: nothingEarlier(false)};
   try {
-    const ledger = new Ledger(ledgerPath(state), {now, lostState: hasLostState(state)});
+    const ledger = new Ledger(ledgerPath(state), {lostState: hasLostState(state)});
     const identity = ledger.getMeta<RunIdentity>('run');
     const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
     ledger.abandon();

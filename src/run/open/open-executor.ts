@@ -1,7 +1,7 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
-import type {AnswerStore} from '../../ledger/store/store.ts';
+import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
@@ -41,7 +41,7 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), io.now, clock, pace);
   const executor = createExecutor(work, lanesFor(work), outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};
@@ -76,7 +76,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work));
+    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work, work.store));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
@@ -96,7 +96,8 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    await stopper.unlessStopped(bookCollected(fleet, work));
+    // What it brings is carried over.
+    await stopper.unlessStopped(bookCollected(fleet, work, noStore));
   } finally {
     await fleet.close();
   }

@@ -112,7 +112,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
     );
     return;
   }
-  const ledger = openLedger(state, job, {now: io.now}, io.warn);
+  const ledger = openLedger(state, job, {}, io.warn);
   endRun(ledger);
   // What came to its books is told by the run that comes.
   ledger.abandon();

@@ -27,8 +27,8 @@ export interface Checkpoint extends ResumePoint {
   readonly rejectsBytes: number;
   readonly counters: Counters;
   readonly timeline: TimelineState;
-  /** Answers from before this, in milliseconds since the epoch, are in the answer store; 0 where none are. */
-  readonly storedUntil: number;
+  /** The run's own answers up to this one are in the answer store. */
+  readonly stored: number;
 }
 
 /** A directory that a run holds the lock of. */
@@ -107,7 +107,7 @@ function busy(who: string): string {
 export function openLedger(
   {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'shared'>,
+  options: Pick<LedgerOptions, 'shared'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});

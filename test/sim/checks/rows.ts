@@ -5,7 +5,17 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, rowsIn, type Scene, STALE_MS, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
+import {
+  ageOf,
+  type Check,
+  rowsIn,
+  type Scene,
+  STALE_MS,
+  scopeOfCall,
+  scopeOfSpec,
+  TURN_MS,
+  textOf,
+} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -194,9 +204,6 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   );
 }
 
-/** An answer is of the moment in which it is written, with what is sent next. */
-const DATED_WITHIN_MS = 1_000;
-
 function faultOfAnswer(
   name: Operation,
   {serial, isStale}: Result,
@@ -236,7 +243,7 @@ function faultOfAnswer(
   // An attempt that was given up is the run's own, whatever the clock is set to since.
   if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
-  return call.toldAt + DATED_WITHIN_MS < startedAt - age ? 'it is too old' : undefined;
+  return call.toldAt + TURN_MS < startedAt - age ? 'it is too old' : undefined;
 }
 
 /** Clocks of several machines may differ by this. */

@@ -71,10 +71,6 @@ export const foundHere = [
     ],
   },
   {
-    name: 'found here: what comes after the clock was set back never gets into the store',
-    edits: [['src/run/session.ts', 'saved.storedUntil <= now', 'saved.storedUntil >= 0']],
-  },
-  {
     name: 'found elsewhere: an outcome that waits to be written is not known yet',
     edits: [
       [

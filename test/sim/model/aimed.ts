@@ -145,7 +145,7 @@ export function aimed(
   );
 
   /** A list whose values are due again, before others that are new, is worth more than a limit. */
-  const due = record({
+  const dueAtLimit = record({
     inputs: rows(6, 10).map(own => [own, own.slice(0, 1)]),
     commands: tuple(
       specWith({
@@ -172,5 +172,26 @@ export function aimed(
     fleet: constant(false),
   });
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, due);
+  /** What is due can't be renewed, as a gateway has lost its way; then the run is cut off, and goes on. */
+  const due = night(
+    rows(3, 8),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      cutOff(20, 70),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours: 23.5},
+      again({faults: [{from: 1, count: 8, kind: 'lost way'}], latencyMs: 20, fate}, {force: true}),
+      again(fine, {force: true}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due);
 }

@@ -41,7 +41,17 @@ const refusedRows = integer({min: 10, max: 12}).map(count =>
 );
 
 const faultKinds: readonly Fault['kind'][] = [
-  ...(['broken', 'reset', 'late', 'throttled', 'refused', 'garbled', 'no credits', 'no access'] as const),
+  ...([
+    'broken',
+    'reset',
+    'late',
+    'throttled',
+    'refused',
+    'garbled',
+    'no credits',
+    'no access',
+    'lost way',
+  ] as const),
 ];
 
 const fault = record({
@@ -153,7 +163,10 @@ const command: fc.Arbitrary<Command> = oneof(
   },
   {
     weight: 1,
-    arbitrary: record({do: constant('clock' as const), hours: constantFrom(1, 12, 24, 100, -1, -24, 2000)}),
+    arbitrary: record({
+      do: constant('clock' as const),
+      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000),
+    }),
   },
   {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
   {
