@@ -21,6 +21,8 @@ export interface Reservation extends Booking {
   readonly known: boolean;
   /** This one sending of the value, by a number that no other sending in the run's sessions has. */
   readonly dispatch: number;
+  /** The row that asks first, where later rows are told something else. */
+  readonly firstRow?: number | undefined;
 }
 
 interface Booking {

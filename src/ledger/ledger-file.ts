@@ -4,7 +4,7 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 6;
+const VERSION = 7;
 
 const SCHEMA = `
   CREATE TABLE lookup (
@@ -14,6 +14,7 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
+    first_row INTEGER,
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
@@ -94,8 +95,8 @@ function ofVersion(version: number): StateError {
 const TAKEN_AT_ONCE = 64;
 
 function adoption(count: number): string {
-  const values = Array(count).fill('(?, ?, ?, 0, ?, ?)').join(', ');
-  return `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`;
+  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?)').join(', ');
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, first_row) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`;
 }
 
 /** All that is asked of a ledger's file, prepared. */
@@ -106,11 +107,12 @@ export function ledgerStatements(db: Sqlite) {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
     ),
+    firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
     setMeta: db.prepare(
@@ -133,7 +135,7 @@ export function ledgerStatements(db: Sqlite) {
   };
 }
 
-/** Writes down what was taken over: rows of key, operation, state, error and data. */
+/** Writes down what was taken over: rows of key, operation, state, error, data and first row. */
 export function adoptRows(
   sql: ReturnType<typeof ledgerStatements>,
   rows: readonly (readonly Value[])[],

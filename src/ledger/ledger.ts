@@ -103,6 +103,12 @@ export class Ledger {
     return found;
   }
 
+  /** The row for which this value was first asked, or taken over; undefined if no row needs to know it. */
+  firstRow(key: string): number | undefined {
+    const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
+    return row === null ? this.#unwritten.adopted.get(key)?.firstRow : Number(row);
+  }
+
   /**
    * Reserves the credits of as many of these calls as the budgets allow, in order, and marks those values as sent.
    * Durable on return. Returns how many may be sent.
@@ -145,8 +151,8 @@ export class Ledger {
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
-    this.#unwritten.adopt(operation, key, outcome);
+  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false, firstRow?: number): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
@@ -264,8 +270,8 @@ export class Ledger {
       this.#db.transaction(() => {
         adoptRows(this.#sql, adopted);
         for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
-        for (const {key, operation, cost, dispatch} of reservations)
-          this.#sql.reserve.run(key, operation, cost, dispatch);
+        for (const {key, operation, cost, dispatch, firstRow} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
         if (size + reservations.length > 0) this.#writeTally();
         more?.();
       }),

@@ -2,10 +2,16 @@ import type {Operation} from '../operations/table.ts';
 import {type BookedAttempt, columnsOf} from './entry.ts';
 import type {LastingOutcome} from './lookup.ts';
 
+interface Adopted {
+  readonly operation: Operation;
+  readonly outcome: LastingOutcome;
+  readonly firstRow: number | undefined;
+}
+
 /** What is booked and not in the ledger's file yet. */
 export class Unwritten {
   readonly attempts: BookedAttempt[] = [];
-  readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
+  readonly adopted = new Map<string, Adopted>();
   /** By key: a value is never asked for again while its answer waits to be written. */
   readonly outcomes = new Map<string, LastingOutcome>();
 
@@ -13,9 +19,14 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size;
   }
 
-  /** What was taken over, as the ledger's file has it: key, operation, state, error and data. */
+  /** What was taken over, as the ledger's file has it: key, operation, state, error, data and first row. */
   adoptedRows() {
-    return [...this.adopted].map(([key, {operation, outcome}]) => [key, operation, ...columnsOf(outcome)]);
+    return [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
+      key,
+      operation,
+      ...columnsOf(outcome),
+      firstRow ?? null,
+    ]);
   }
 
   book(booked: BookedAttempt): void {
@@ -23,8 +34,9 @@ export class Unwritten {
     if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);
   }
 
-  adopt(operation: Operation, key: string, outcome: LastingOutcome): void {
-    this.adopted.set(key, {operation, outcome});
+  adopt(key: string, adopted: Adopted): void {
+    const {outcome} = adopted;
+    this.adopted.set(key, adopted);
     this.outcomes.set(key, outcome);
   }
 }

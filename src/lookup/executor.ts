@@ -10,6 +10,8 @@ export interface Task {
   readonly known: boolean;
   /** Whether an earlier attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
+  readonly firstRow?: () => number | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
 }

@@ -25,8 +25,8 @@ export function taskState(task: Task): TaskState {
 /** Its next sending, under a number of its own. */
 export function reservationOf(task: TaskState, dispatch: number): Reservation {
   task.dispatch = dispatch;
-  const {lookup, cost, known} = task;
-  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch};
+  const {lookup, cost, known, firstRow} = task;
+  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch, firstRow: firstRow?.()};
 }
 
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */
