@@ -24,6 +24,8 @@ export interface Reservation extends Booking {
   readonly dispatch: number;
   /** Set for a value that has an answer, where values without one go first: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
+  /** The row that asks first, where later rows are told something else. */
+  readonly firstRow?: number | undefined;
 }
 
 interface Booking {

@@ -15,6 +15,7 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
+    first_row INTEGER,
     -- Attempts that may have been charged and brought no answer; one that was interrupted is not in here yet.
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
@@ -97,8 +98,8 @@ function ofVersion(version: number): StateError {
 const TAKEN_AT_ONCE = 64;
 
 function adoption(count: number): string {
-  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?)').join(', ');
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
+  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?, ?)').join(', ');
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 /** All that is asked of a ledger's file, prepared. */
@@ -109,11 +110,12 @@ export function ledgerStatements(db: Sqlite) {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
     ),
+    firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
     setMeta: db.prepare(
@@ -132,7 +134,7 @@ export function ledgerStatements(db: Sqlite) {
   };
 }
 
-/** Writes down what was taken over: rows of key, operation, state, error, data and time. */
+/** Writes down what was taken over: rows of key, operation, state, error, data, time and first row. */
 export function adoptRows(
   sql: ReturnType<typeof ledgerStatements>,
   rows: readonly (readonly Value[])[],

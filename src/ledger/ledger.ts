@@ -95,6 +95,12 @@ export class Ledger {
     return found;
   }
 
+  /** The row for which this value was first asked, or taken over; undefined if no row needs to know it. */
+  firstRow(key: string): number | undefined {
+    const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
+    return row === null ? this.#unwritten.adopted.get(key)?.firstRow : Number(row);
+  }
+
   /**
    * Reserves the credits of as many of these calls as the budgets allow, in order, and marks those values as sent.
    * Durable on return. Returns how many may be sent.
@@ -141,8 +147,8 @@ export class Ledger {
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
-    this.#unwritten.adopt(operation, key, outcome);
+  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false, firstRow?: number): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
@@ -152,7 +158,7 @@ export class Ledger {
 
   /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
   keep(operation: Operation, key: string, outcome: LastingOutcome): void {
-    this.#unwritten.adopt(operation, key, outcome);
+    this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
   /** Notes that a value has to be asked for as the answer store could not be read. */
@@ -267,8 +273,8 @@ export class Ledger {
         for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
         // Behind them: what is taken over settles values whose own calls came to nothing.
         adoptRows(this.#sql, adopted);
-        for (const {key, operation, cost, dispatch} of reservations)
-          this.#sql.reserve.run(key, operation, cost, dispatch);
+        for (const {key, operation, cost, dispatch, firstRow} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
         if (size + reservations.length > 0) this.#writeTally();
         more?.();
       }),

@@ -65,7 +65,16 @@ export const KEY_LENGTH = 22;
 /** A lookup; 132 bits of SHA-256 over its identity: collisions are out of reach, values unreadable. */
 export function lookupOf(operation: Operation, params: Params): Lookup {
   const identity = `${operation}\0${operations[operation].identity(params)}`;
-  return {operation, key: hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH), params};
+  return {operation, key: keyOf(identity), params};
+}
+
+function keyOf(identity: string): string {
+  return hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH);
+}
+
+/** The same lookup under a key of its own: no answer that is known, and no call under way, serves it. */
+export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
+  return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }
 
 /** A lookup of one canonical value. */

@@ -79,7 +79,7 @@ export class Shared implements SharedRun {
     const release = stopOnAbort(caller, signal);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const feed = this.#begin(caller);
+      const feed = this.#begin(caller, true);
       if (budgetMs !== undefined) timer = setTimeout(() => feed.giveUp(OUT_OF_TIME), budgetMs);
       return await this.#only(feed, row, caller);
     } finally {
@@ -107,7 +107,7 @@ export class Shared implements SharedRun {
   }
 
   async *#takeAll(groups: RowGroups, caller: Stopper): AsyncGenerator<object> {
-    const feed = this.#begin(caller);
+    const feed = this.#begin(caller, false);
     let isRead = false;
     let failed: {readonly error: unknown} | undefined;
     const reading = async () => {
@@ -193,9 +193,9 @@ export class Shared implements SharedRun {
   }
 
   /** A feed that is left when its caller leaves. */
-  #begin(caller: Stopper): Feed {
+  #begin(caller: Stopper, asksAnew: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
-    const feed = new Feed(this.#session);
+    const feed = new Feed(this.#session, asksAnew);
     this.#feeds.add(feed);
     caller.onStop(() => {
       // What is complete when the run stops can still be taken.

@@ -12,20 +12,23 @@ import {
 } from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import type {Judge} from '../ledger/store/validity.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import {isStored, type Operation, operations} from '../operations/table.ts';
+import {again} from './again.ts';
 import type {Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
+  /** The number of its row among all of the run. */
+  readonly row: number;
   tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
   /** What one call costs, in thousandths of a credit. */
@@ -39,6 +42,8 @@ interface Pending {
   readonly waiters: Waiter[];
   /** The store's version when it was last looked for there. */
   version: number;
+  /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
+  firstRow: number | undefined;
 }
 
 /** What is known of lookups that are to be asked for, by their keys. */
@@ -147,7 +152,7 @@ export class Answers {
 
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
   isWanted({lookup}: Task): boolean {
-    return this.#pending.get(lookup.key)?.waiters.some(waiter => waiter.isWanted?.() !== false) === true;
+    return this.#pending.get(lookup.key)?.waiters.some(isWanted) === true;
   }
 
   /** The executor does not make this call, as nobody wants it. */
@@ -186,7 +191,8 @@ export class Answers {
         const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
-          ledger.adopt(operation, key, outcome, known.has(key));
+          const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
+          ledger.adopt(operation, key, outcome, known.has(key), firstRow);
           this.#deliver(fresh, key, outcome);
           continue;
         }
@@ -219,9 +225,10 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      this.#pending.set(key, {waiters, version});
+      const pending: Pending = {waiters, version, firstRow: this.#firstRow(waiters)};
+      this.#pending.set(key, pending);
       const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
-      tasks.push({
+      const task: Task = {
         lookup,
         cost,
         known: known.has(key),
@@ -229,7 +236,9 @@ export class Answers {
         doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         fallback: fallbacks.get(key),
-      });
+      };
+      if (operations[lookup.operation].again === undefined) tasks.push(task);
+      else tasks.push({...task, firstRow: () => firstRowOf(pending)});
     }
     return tasks;
   }
@@ -254,8 +263,9 @@ export class Answers {
 
   #tell(key: string, outcome: Outcome): void {
     const pending = this.#pending.get(key);
+    if (pending === undefined) return;
     this.#pending.delete(key);
-    for (const waiter of pending?.waiters ?? []) waiter.tell(outcome);
+    tellAll(pending.waiters, pending.firstRow, outcome);
   }
 
   #nextOfToken({params}: Lookup): void {
@@ -267,9 +277,16 @@ export class Answers {
 
   /** What the ledger has, or has just taken over. */
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
-    if (this.#cameBefore.note(key)) this.#recent.set(key, outcome);
-    for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
+    const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
+    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
+    if (this.#cameBefore.note(key)) this.#recent.set(key, later);
+  }
+
+  /** The row for which these waiters' lookup was first asked, where that matters. */
+  #firstRow([waiter]: readonly Waiter[]): number | undefined {
+    if (waiter === undefined || operations[waiter.lookup.operation].again === undefined) return undefined;
+    return this.#options.ledger.firstRow(waiter.lookup.key);
   }
 
   #tellRecent(waiter: Waiter): boolean {
@@ -277,4 +294,26 @@ export class Answers {
     if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
+}
+
+/** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
+function tellAll<Kind extends Outcome>(
+  waiters: readonly Waiter[],
+  firstRow: number | undefined,
+  outcome: Kind,
+): Kind | StoredOutcome {
+  const [first] = waiters;
+  const later = first === undefined ? outcome : again(first.lookup.operation, outcome);
+  for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);
+  return later;
+}
+
+/** Rows may be given up before anything was sent for them. */
+function firstRowOf(pending: Pending): number | undefined {
+  pending.firstRow ??= pending.waiters.find(isWanted)?.row;
+  return pending.firstRow;
+}
+
+function isWanted(waiter: Waiter): boolean {
+  return waiter.isWanted?.() !== false;
 }

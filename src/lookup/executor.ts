@@ -14,6 +14,8 @@ export interface Task {
   /** Attempts so far that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
+  /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
+  readonly firstRow?: () => number | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: Known | undefined;
 }

@@ -38,8 +38,9 @@ export function firstDispatch(): number {
 /** Its next sending, under a number of its own. */
 export function reservationOf(task: TaskState, dispatch: number, renews: boolean): Reservation {
   task.dispatch = dispatch;
-  const {lookup, cost, known} = task;
-  return {key: lookup.key, operation: lookup.operation, cost, known, dispatch, renews};
+  const {lookup, cost, known, firstRow} = task;
+  const {key, operation} = lookup;
+  return {key, operation, cost, known, dispatch, renews, firstRow: firstRow?.()};
 }
 
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */

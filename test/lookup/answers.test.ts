@@ -16,7 +16,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const version = vi.fn(() => 0);
   const none = () => undefined;
   const answers = new Answers({
-    ledger: {find, adopt: none, keep: none, carried: none, notLookedUp: none},
+    ledger: {find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none},
     store: {...noStore, version},
     executor: {submit: async () => {}},
     costOf: () => 0,
@@ -25,7 +25,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const ask = async (...values: string[]) => {
     const told: Outcome[] = [];
     const lookups = values.map(value => intelligenceLookup('ip', value));
-    await answers.ask(lookups.map(lookup => ({lookup, tell: outcome => told.push(outcome)})));
+    await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell: outcome => told.push(outcome)})));
     return told;
   };
   const [first, again, other] = await ask('192.0.2.1', '192.0.2.1', '192.0.2.2');

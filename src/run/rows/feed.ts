@@ -29,10 +29,16 @@ export class Feed {
   readonly #given: unknown[] = [];
   #left = false;
 
-  constructor(session: Session) {
+  /** `asksAnew`: each of its rows is a use of its own, and not one of a list. */
+  constructor(session: Session, asksAnew: boolean) {
     this.#session = session;
     this.#position = session.source.position;
-    this.#admission = new Admission({...session, window: this.#window, isWanted: () => !this.#left});
+    this.#admission = new Admission({
+      ...session,
+      window: this.#window,
+      isWanted: () => !this.#left,
+      asksAnew,
+    });
   }
 
   /** Takes these, the first of which is row number `first` of the session; resolves when it may take more. */

@@ -98,11 +98,14 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         error: cell(`${prefix}error`) ?? '',
         serial: cell(prefix + serialField[name]) ?? '',
         isStale: cell(`${prefix}stale`) === 'true',
+        // What a row before it was told of the same token holds for this one, but that it was verified since.
+        redeemed: name === 'verify' ? cell(`${prefix}redeemed`) : undefined,
+        isLater: serials.has(`${name} ${value}`),
       };
       const fault = faultOf(name, value, result, row, run, scene);
       if (fault !== undefined)
         return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
-      if (result.status !== 'ok') continue;
+      if (result.status !== 'ok' && !(name === 'verify' && result.serial !== '')) continue;
       const other = serials.get(`${name} ${value}`);
       if (other !== undefined && other !== result.serial)
         return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
@@ -141,6 +144,8 @@ interface Result {
   readonly error: string;
   readonly serial: string;
   readonly isStale: boolean;
+  readonly redeemed: string | undefined;
+  readonly isLater: boolean;
 }
 
 function faultOf(
@@ -206,7 +211,7 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
 
 function faultOfAnswer(
   name: Operation,
-  {serial, isStale}: Result,
+  {serial, isStale, redeemed, isLater}: Result,
   ours: readonly Call[],
   run: Ended,
   runs: readonly Ended[],
@@ -218,6 +223,9 @@ function faultOfAnswer(
   const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
   if (name === 'verify') {
     if (run.ledger !== undefined && !isOwn) return 'it is the verdict of another run';
+    if (redeemed !== String(isLater || call.redeemed))
+      return `the token is ${isLater ? 'of an earlier row, and so redeemed' : 'told of with another word'}`;
+    if (isLater) return undefined;
     const earlier = ours.find(
       one => one.ledger === call.ledger && one.number < call.number && one.carriedOut,
     );
