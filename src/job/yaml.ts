@@ -20,6 +20,7 @@ export class TooDeep extends Error {
  */
 export function readDocument(text: string, lineCounter?: LineCounter): Document.Parsed {
   const lines = new LineCounter();
+  lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
   for (const token of new Lexer().lex(text)) {
     for (const _ of parser.next(token));
