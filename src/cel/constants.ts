@@ -21,11 +21,12 @@ export function checkConstants(
   constants: Constants,
   evaluate: (node: ASTNode) => unknown,
 ): void {
-  const check = (node: ASTNode) => {
-    childrenOf(node).forEach(check);
+  const check = (node: ASTNode): Set<string> => {
+    const names = freeNames(node, check);
     checkZone(node, constants);
-    const isConstant = [...freeNames(node)].every(name => Object.hasOwn(constants, name));
+    const isConstant = [...names].every(name => Object.hasOwn(constants, name));
     if (isConstant && !PLAIN.has(node.op)) evaluate(node);
+    return names;
   };
   check(ast);
 }
@@ -33,14 +34,18 @@ export function checkConstants(
 /** These have a value as they are, or none of their own. */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
-/** The names that a part does not bind itself. */
-function freeNames(node: ASTNode): Set<string> {
+/** The names that a part does not bind itself, by those of its parts. */
+function freeNames(node: ASTNode, namesOf: (child: ASTNode) => Set<string>): Set<string> {
   if (node.op === 'id') return new Set([node.args]);
-  const names = new Set(childrenOf(node).flatMap(child => [...freeNames(child)]));
-  if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return names;
-  const [, receiver, [variable]] = node.args;
+  if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return joined(childrenOf(node).map(namesOf));
+  const [, receiver, [variable, ...body]] = node.args;
+  const names = joined(body.map(namesOf));
   if (variable?.op === 'id') names.delete(variable.args);
-  return new Set([...names, ...freeNames(receiver)]);
+  return joined([namesOf(receiver), names]);
+}
+
+function joined(all: readonly Set<string>[]): Set<string> {
+  return new Set(all.flatMap(names => [...names]));
 }
 
 /** `t.getHours("Europe/Berlin")`: the zone is known beforehand, though the time is not. */

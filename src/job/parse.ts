@@ -1,11 +1,12 @@
 import {readFileSync} from 'node:fs';
-import {isNode, LineCounter, parseDocument} from 'yaml';
+import {isNode, LineCounter} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {sinceRemoved} from './former-settings.ts';
 import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
+import {readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -42,12 +43,11 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     } catch (error) {
       // Aliases that multiply, or nesting without end.
       const why = error instanceof Error ? error.message : String(error);
-      throw new UsageError(`${code}_syntax`, `${path}: it can't be read as settings (${why}).`, {
-        cause: error,
-      });
+      const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
+      throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
   };
-  const document = guarded(() => parseDocument(text, {lineCounter: counter, prettyErrors: false}));
+  const document = guarded(() => readDocument(text, counter));
   const [problem] = document.errors;
   if (problem !== undefined)
     throw new UsageError(
@@ -93,7 +93,7 @@ function byName(value: object): RawSettings {
 export function salvageJobFile(path: string): RawSettings {
   try {
     const lines = fileText(path).split(/\r?\n/);
-    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseDocument(line));
+    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => readDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
     return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
   } catch {

@@ -322,7 +322,16 @@ test('of a flag that was given more than once a complaint says which it means', 
 
 test.each([
   ['aliases that multiply', yamlBomb, /^job\.yaml: .*Excessive alias count/],
-  ['nesting without end', `ip: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, /^job\.yaml[: ]/],
+  ...['[', '{a: ', '- ', '? '].map((level): [string, string, RegExp] => [
+    `${level.trim()} without end`,
+    `offline: true\nip: \n  ${level.repeat(100_000)}`,
+    /^job\.yaml:3: .*nested more than 100 levels deep/,
+  ]),
+  [
+    'aliases of aliases without end',
+    `a0: &a0 [1]\n${Array.from({length: 2_000}, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}]\n`).join('')}`,
+    /^job\.yaml: .*Excessive alias count/,
+  ],
   ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*nobody/],
 ])('a job file with %s is a usage error', (_, text, expected) => {
   expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);

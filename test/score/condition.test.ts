@@ -107,6 +107,8 @@ describe('a text that is not a number, date or duration decides nothing', () => 
     ['double(row.country) / 0.0 > 1', '1'],
     ['!(double(row.country) / double(row.country) > 1)', '0'],
     ['!(double(row.country) * 1e300 < 1)', '1e300'],
+    ['1.0 / (1.0 / double(row.country)) == 0.0', '0'],
+    ['!(double(row.country) / 0.0 - double(row.country) / 0.0 > 1)', '1'],
   ])('%s of "%s" comes to no number', (text, country) => {
     expect(condition(text).decide({row: {country}})).toBeUndefined();
   });
@@ -186,6 +188,33 @@ describe('a constant that can never be right is refused', () => {
   ])('%s is right', text => {
     expect(() => condition(text, 'here', {window: '1h'})).not.toThrow();
   });
+});
+
+test.each([
+  ['ip.is_vpn && ', 'ip.is_vpn'],
+  ['ip.asn_number + ', 'ip.asn_number > 1'],
+  ['1 in ', '[1]'],
+  ['!', 'ip.is_vpn'],
+  ['- ', 'ip.asn_number > 1'],
+  ['dyn(', ''],
+  ['int(', ''],
+  ['ip.is_vpn ? true : ', 'ip.is_vpn'],
+])('"%s" without end is refused, and never ends the process', (part, end) => {
+  for (const times of [150, 3_000]) {
+    const text = `${part.repeat(times)}${end || `1${')'.repeat(times)} == 1`}`;
+    try {
+      condition(text).decide(facts);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      expect((error as Error).message).not.toContain('call stack');
+    }
+  }
+  expect(() => condition(`${part.repeat(20_000)}${end}`)).toThrow(UsageError);
+});
+
+test('a long sum and a long condition are read', () => {
+  expect(condition(`${'ip.asn_number + '.repeat(200)}1 > 1`).decide(facts)).toBe(true);
+  expect(condition(`${'ip.is_vpn && '.repeat(900)}true`).decide(facts)).toBe(true);
 });
 
 describe('checked before anything is asked', () => {

@@ -25,13 +25,31 @@ function isZone(name: string): boolean {
   }
 }
 
-/** The next moment after `now` at which clocks show this time of day; both in milliseconds since the epoch. */
+/**
+ * The next moment after `now` at which clocks show this time of day; both in milliseconds since the epoch. A time that clocks
+ * skip in spring is the moment at which they jump; one that they show twice in autumn is the first of both.
+ */
 export function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   const wall = now + offsetAt(now, zone);
   const today = wall - (wall % DAY_MS) + minutes * 60_000;
-  const shown = today > wall ? today : today + DAY_MS;
-  // Clocks may be changed in between.
-  return shown - offsetAt(shown - offsetAt(now, zone), zone);
+  const at = momentOf(today, zone);
+  return at > now ? at : momentOf(today + DAY_MS, zone);
+}
+
+/** The first moment at which clocks show `wall`, or more: by the offsets of the days around, between which one change may be. */
+function momentOf(wall: number, zone: string | undefined): number {
+  const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));
+  const moments = offsets.map(offset => wall - offset);
+  const shown = moments.filter(at => at + offsetAt(at, zone) === wall);
+  if (shown.length > 0) return Math.min(...shown);
+  let before = Math.min(...moments);
+  let after = Math.max(...moments);
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (middle + offsetAt(middle, zone) < wall) before = middle;
+    else after = middle;
+  }
+  return after;
 }
 
 const DAY_MS = 86_400_000;

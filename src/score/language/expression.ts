@@ -49,6 +49,8 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
       const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
+      // With its work counted it is nested deeper, perhaps too deep.
+      engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {
       if (error instanceof UsageError) throw error;
