@@ -4,7 +4,7 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 6;
+const VERSION = 7;
 
 const SCHEMA = `
   CREATE TABLE lookup (

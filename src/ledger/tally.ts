@@ -45,6 +45,8 @@ export interface Tally {
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
+  /** When anything was booked or reserved last, in milliseconds since the epoch. */
+  bookedAt: number;
   /** By the limit's name, since this attempt of the run began. */
   readonly draws: Record<string, Draw>;
 }
@@ -71,6 +73,7 @@ export function emptyTally(): Tally {
     latencyMaxMs: 0,
     unknownFields: {},
     wrongTypes: {},
+    bookedAt: 0,
     draws: {},
   };
 }

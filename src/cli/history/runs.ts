@@ -44,13 +44,13 @@ function render(runs: readonly RunRecord[], since: string): string {
     record.job ?? record.list ?? '-',
     record.account.label,
     whyOf(record),
-    count(record.exit_code),
-    count(record.rows),
+    orUnknown(record.exit_code, count),
+    orUnknown(record.rows, count),
     count(record.calls),
     count(record.credits.spent),
     count(record.credits.maybe_spent),
-    count(record.saved),
-    record.hit_rate === null ? '–' : percent(record.hit_rate, 1),
+    orUnknown(record.saved, count),
+    orUnknown(record.hit_rate, share => percent(share, 1)),
   ]);
   const head = [
     'run',
@@ -67,6 +67,10 @@ function render(runs: readonly RunRecord[], since: string): string {
     'known',
   ];
   return `${table([head, ...lines], 5)}\n`;
+}
+
+function orUnknown(value: number | null, shown: (value: number) => string): string {
+  return value === null ? '–' : shown(value);
 }
 
 function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
