@@ -13,7 +13,7 @@ import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {exact, type RunRecord} from '../report/run-record.ts';
+import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPlaces} from '../run/end/deliver-reports.ts';
@@ -93,12 +93,12 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
 /** What the same list cost the last time; null where nobody knows. */
 function lastTime(job: Job, env: RunIo['env']) {
   const lines = lastOverSameList(job, env) ?? [];
-  const end = lines.at(-1);
+  const end = lines.findLast(isOwn);
   if (end === undefined) return null;
   const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
   return {
     ended_at: end.ended_at,
-    rows: end.rows,
+    rows: end.rows ?? 0,
     calls: sum(({calls}) => calls),
     credits: sum(({credits}) => credits.spent + credits.maybe_spent),
     hit_rate: end.hit_rate,

@@ -1,4 +1,4 @@
-import type {Attempt} from '../client/attempt.ts';
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
@@ -37,7 +37,7 @@ interface Booking {
 
 /** What became of one attempt; `outcome` where it was the value's last. */
 export interface BookedAttempt extends Booking {
-  readonly attempt: Attempt;
+  readonly attempt: TimedAttempt;
   readonly charge: Charge;
   /** True if it brought no answer and may have been charged anyway. */
   readonly doubt: boolean;

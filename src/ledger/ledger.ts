@@ -1,4 +1,5 @@
 import {isStored, type Operation} from '../operations/table.ts';
+import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
@@ -24,15 +25,7 @@ import {
 import type {LedgerOptions} from './ledger-options.ts';
 import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
-import {
-  bookAttempt,
-  bookLost,
-  emptyTally,
-  overEmpty,
-  type SpendingBy,
-  spentSince,
-  type Tally,
-} from './tally.ts';
+import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {Unwritten} from './unwritten.ts';
 
 /** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
@@ -50,17 +43,16 @@ const ADOPT_AT_ONCE = 4_096;
 export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
+  readonly bills: Bills;
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   readonly #givenUp: GivenUp;
   #unwritten = new Unwritten();
-  /** What summaries have told of the books. */
-  #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
   #inFlight = 0;
-  #state: 'open' | 'failed' | 'closed' = 'open';
+  #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
     const {temporary = false, shared = []} = options;
@@ -72,7 +64,9 @@ export class Ledger {
       this.#sql = guarded(() => ledgerStatements(db));
       this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
-      this.#told = this.getMeta<SpendingBy>('told');
+      this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), bills =>
+        guarded(() => this.#sql.setMeta.run('bills', JSON.stringify(bills))),
+      );
       this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
       guarded(() => this.#hold(this.getMeta<Holding>('holding')));
@@ -122,11 +116,6 @@ export class Ledger {
   /** What attempts that were given up have cost. */
   get earlier(): Earlier {
     return this.#givenUp.earlier;
-  }
-
-  /** What came to the books that no summary of an earlier session has told, one that was killed included. */
-  get untold(): SpendingBy {
-    return spentSince(this.tally, this.#told);
   }
 
   /** Books what became of an attempt; resolves once that is in the file. */
@@ -195,11 +184,9 @@ export class Ledger {
   restart(scope: string, freshBudget = false): void {
     guarded(() =>
       this.#db.transaction(() => {
-        const {untold} = this;
-        Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
-        // So that it is still untold, whatever the books begin with.
-        this.#told = spentSince(this.tally, untold);
-        this.#sql.setMeta.run('told', JSON.stringify(this.#told));
+        this.bills.begin(undefined, () => {
+          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+        });
         this.#writeTally();
         this.#hold(undefined);
       }),
@@ -217,21 +204,24 @@ export class Ledger {
     this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
   }
 
-  /** Writes out what is waiting, books calls in flight as maybe spent, and closes: this session's summary tells of it. */
-  close(): void {
-    if (this.#state === 'closed') return;
+  /** Writes out what is waiting, and books calls in flight as maybe spent: from here on the books are as they are. */
+  end(): void {
+    if (this.#state === 'ended' || this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
-    this.#write([], () => this.#sql.setMeta.run('told', JSON.stringify(spentSince(this.tally, undefined))));
     this.budget.close();
+    this.#state = 'ended';
+  }
+
+  close(): void {
+    this.end();
     this.#state = 'closed';
     this.#db.close();
   }
 
-  /** Closes without writing, after an error that makes it pointless: what came to the books the next session tells. */
+  /** Closes without writing, after an error that makes it pointless. */
   abandon(): void {
     this.#state = 'closed';
-    this.#told = spentSince(this.tally, undefined);
     for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
       try {
         close();

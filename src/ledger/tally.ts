@@ -48,6 +48,8 @@ export interface Tally {
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
+  /** When an attempt was booked last, in milliseconds since the epoch. */
+  bookedAt: number;
   /** By the limit's name, since this attempt of the run began. */
   readonly draws: Record<string, Draw>;
 }
@@ -75,6 +77,7 @@ export function emptyTally(): Tally {
     latencyMaxMs: 0,
     unknownFields: {},
     wrongTypes: {},
+    bookedAt: 0,
     draws: {},
   };
 }
@@ -198,6 +201,7 @@ export function bookAttempt(
   {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
 ): number | null {
   const books = tally.operations[operation];
+  tally.bookedAt = attempt.boughtAt;
   if (countAttempt(tally, attempt)) {
     books.calls += 1;
     if (retry) books.retries += 1;

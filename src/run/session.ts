@@ -7,6 +7,7 @@ import {type Judge, judgeBy} from '../ledger/store/validity.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
+import {openBill} from './end/bills.ts';
 import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
@@ -93,6 +94,7 @@ export function openSession(
       await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
+    openBill(ledger, job, identity, io);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());

@@ -32,6 +32,7 @@ const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
     data: {},
     unknownFields: [],
     wrongTypes: [],
+    boughtAt,
   } as never,
   charge: 'spent',
   doubt: false,
@@ -125,8 +126,18 @@ test('an outcome is known from the moment it is booked, before it is in the file
 });
 
 test('counts how often a value was sent in doubt, over all sessions, and what was in flight at their end with it', async () => {
-  const reset: BookedAttempt['attempt'] = {kind: 'ambiguous', code: 'econnreset', latencyMs: 1};
-  const free: BookedAttempt['attempt'] = {kind: 'not_sent', code: 'econnrefused', latencyMs: 1};
+  const reset: BookedAttempt['attempt'] = {
+    kind: 'ambiguous',
+    code: 'econnreset',
+    boughtAt: 1_000,
+    latencyMs: 1,
+  };
+  const free: BookedAttempt['attempt'] = {
+    kind: 'not_sent',
+    code: 'econnrefused',
+    boughtAt: 1_000,
+    latencyMs: 1,
+  };
   const doubts = (ledger: Ledger) =>
     [...ledger.find(['a', 'b', 'c'])].map(([key, entry]) => [key, entry.doubts, entry.lastCode]);
   for (const session of [1, 2]) {
@@ -374,30 +385,57 @@ test.each([
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
 });
 
-test('what no summary has told is told by the next one, over kills and fresh starts, and once', async () => {
+/** A session's bills as the next one finds them: of calls to `ip`. */
+const untold = (ledger: Ledger) => ledger.bills.untold.map(({about, by}) => [about, by.ip]);
+
+test('each session has a bill of its own, to which what it left in flight at its end belongs', async () => {
   const killed = open();
   killed.restart('a scope');
+  killed.bills.begin('killed');
   killed.reserve([call('a'), call('b')]);
   await killed.record(answered('a'));
   killed.abandon();
   const next = open();
-  expect(next.untold.ip).toEqual({spent: 1, maybeSpent: 1, calls: 1});
+  expect(untold(next)).toEqual([['killed', {spent: 1, maybeSpent: 1, calls: 1}]]);
+  expect(next.bills.open.at).toBe(1_000);
+  next.bills.begin('next');
+  next.reserve([call('c', 5)]);
+  await next.record({...answered('c'), cost: 5});
   next.close();
-  for (const [scope, fresh] of [
-    ['a scope', true],
-    ['a scope', false],
-    ['another', false],
-  ] as const) {
+  expect(untold(open({}, 'other.db'))).toEqual([]);
+  for (const scope of ['a scope', 'another']) {
     const ledger = open();
-    expect(ledger.untold.ip).toEqual({spent: 0, maybeSpent: 0, calls: 0});
-    ledger.reserve([call('c', 5)]);
-    await ledger.record({...answered('c'), cost: 5});
-    ledger.restart(scope, fresh);
-    ledger.reserve([call('d')]);
-    await ledger.record(answered('d'));
-    expect(ledger.untold.ip).toEqual({spent: 6, maybeSpent: 0, calls: 2});
+    ledger.restart(scope, scope === 'a scope');
+    expect(untold(ledger)).toEqual([
+      ['killed', {spent: 1, maybeSpent: 1, calls: 1}],
+      ['next', {spent: 5, maybeSpent: 0, calls: 1}],
+    ]);
     ledger.close();
   }
+});
+
+test('a bill is told until the history has it, and again where more came to it', async () => {
+  const first = open();
+  first.bills.begin('first');
+  const {id} = first.bills.open;
+  first.reserve([call('a'), call('b')]);
+  await first.record(answered('a'));
+  first.end();
+  // As a kill leaves it between its end and its being noted.
+  expect(first.bills.untold).toMatchObject([{id, by: {ip: {spent: 1, maybeSpent: 1}}}]);
+  first.bills.told(first.bills.untold);
+  first.close();
+  const second = open();
+  expect(untold(second)).toEqual([]);
+  await second.found(answered('b'));
+  expect(second.bills.untold).toMatchObject([{id, by: {ip: {spent: 2, maybeSpent: 0, calls: 2}}}]);
+  second.bills.begin('second');
+  second.close();
+  const third = open();
+  expect(untold(third)).toEqual([['first', {spent: 2, maybeSpent: 0, calls: 2}]]);
+  third.bills.told(third.bills.untold);
+  third.close();
+  expect(untold(open())).toEqual([]);
 });
 
 test('with a fresh budget it is still known where an operation was answered', async () => {

@@ -37,7 +37,7 @@ async function collected(isDoubtful: boolean): Promise<unknown> {
     const killed = open();
     if (isDoubtful) {
       killed.reserve([{...call, dispatch: 1}]);
-      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as const;
+      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
       await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false});
     }
     killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);

@@ -1,4 +1,4 @@
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
@@ -7,6 +7,8 @@ import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
+import {RunHistory} from '../../src/ledger/history.ts';
+import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {Phase} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
@@ -25,6 +27,10 @@ export interface Stage extends AsyncDisposable {
   /** Writes an account's file, in which `URL` stands for the service; returns its path. */
   account(name: string, text: string): string;
   run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
+  /** Runs until the service has its n-th call from now on; then all files are as a kill at that moment leaves them. */
+  killAt(call: number, settings: RawSettings, options?: StageOptions): Promise<void>;
+  /** The history's lines, the oldest first. */
+  history(): RunRecord[];
 }
 
 export interface StageOptions {
@@ -83,6 +89,27 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
       return join(accounts, name);
     },
     run: (settings, given) => runOn(directory, env, settings, given),
+    async killAt(call, settings, given) {
+      const stopper = new Stopper();
+      const copy = `${root}.killed`;
+      const nth = api.ledger.calls + call;
+      api.setScript(one => {
+        if (one.call !== nth) return undefined;
+        cpSync(root, copy, {recursive: true});
+        interrupt(stopper);
+        return undefined;
+      });
+      await runOn(directory, env, settings, {...given, stopper});
+      api.setScript(undefined);
+      rmSync(root, {recursive: true});
+      renameSync(copy, root);
+    },
+    history() {
+      const history = new RunHistory(join(env.XDG_STATE_HOME, 'bulk-enrich'));
+      const lines = history.lines(0).map(line => JSON.parse(line) as RunRecord);
+      history.close();
+      return lines;
+    },
     async [Symbol.asyncDispose]() {
       await api.close();
       rmSync(root, {recursive: true, force: true});

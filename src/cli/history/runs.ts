@@ -53,12 +53,12 @@ function render(runs: readonly RunRecord[], since: string): string {
     column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
     column('why (exit)', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
-    column('rows', run => count(run.rows)),
+    column('rows', run => orUnknown(run.rows, count)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
     column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
-    column('saved', run => count(run.saved), {leavesAs: 0}),
-    column('known', run => (run.hit_rate === null ? '–' : percent(run.hit_rate, 1)), {leavesAs: 3}),
+    column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
+    column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
   ];
   const isTold = ({head, cells}: Column) =>
     !(head === 'account' && cells.every(cell => cell === 'default')) &&
@@ -71,9 +71,13 @@ function creditsOf({account, credits}: RunRecord): string {
   return account.endpoint === 'embedded' ? 'free' : count(credits.spent);
 }
 
+function orUnknown(value: number | null, shown: (value: number) => string): string {
+  return value === null ? '–' : shown(value);
+}
+
 function whyOf({reason, exit_code: code, drift, store_trouble: trouble}: RunRecord): string {
   return [
-    `${reason.replaceAll('_', ' ')}${code === 0 ? '' : ` (${code})`}`,
+    `${reason.replaceAll('_', ' ')}${code === 0 || code === null ? '' : ` (${code})`}`,
     ...(trouble ? ['without the store'] : []),
     ...(drift.length > 0 ? [`unlike: ${drift.join(', ')}`] : []),
   ].join('; ');

@@ -5,12 +5,21 @@ import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
+import {tellBills} from '../end/bills.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
+import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
-import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '../state/run-state.ts';
+import {
+  closeState,
+  forgetLedger,
+  fromLedger,
+  hasOtherRun,
+  openLedger,
+  type RunState,
+} from '../state/run-state.ts';
 import type {Stopper} from '../stop.ts';
 
 /**
@@ -45,7 +54,12 @@ export async function beginningOf(
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
-  if (record !== undefined) forgetLedger(state);
+  if (record !== undefined) {
+    const {summary} = completedNow(job, record);
+    if (summary !== undefined) rememberRun(job, summary, io);
+    tellLeftOver(io, state);
+    forgetLedger(state);
+  }
   forgetPublishing(state, job.output.name);
   return job.settings.restart ? 'over' : 'resume';
 }
@@ -58,9 +72,21 @@ async function end(
   outcome: RunOutcome,
   keeps = false,
 ): Promise<RunOutcome> {
+  if (outcome.summary !== undefined) rememberRun(job, outcome.summary, io);
+  if (!keeps) tellLeftOver(io, state);
   closeState(state, keeps ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
+}
+
+/** Before a ledger goes: what its sessions spent, and the history may not have. */
+function tellLeftOver(io: RunIo, state: RunState): void {
+  try {
+    const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
+    if (untold.length > 0) tellBills(untold, io);
+  } catch {
+    // What can't be read can't be told.
+  }
 }
 
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */

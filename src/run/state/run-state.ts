@@ -144,6 +144,21 @@ export function openLedger(
   }
 }
 
+/** What `read` makes of the ledger as the last session left it; undefined where there is none. Throws where it can't be read. */
+export function fromLedger<T>(
+  state: Pick<RunState, 'directory'>,
+  read: (ledger: Ledger) => T,
+): T | undefined {
+  const path = ledgerPath(state);
+  if (!existsSync(path)) return undefined;
+  const ledger = new Ledger(path, {lostState: hasLostState(state)});
+  try {
+    return read(ledger);
+  } finally {
+    ledger.abandon();
+  }
+}
+
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
 export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
