@@ -1,6 +1,7 @@
 import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
 import type {Grouping} from '../report/spend.ts';
+import type {RiskCounts} from '../report/summary.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 export type Action = (...given: never[]) => Promise<number>;
@@ -33,11 +34,13 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   addDoctor(addWith, run);
   addInit(addWith, run);
   addHistory(add, run);
-  add('explain', "Say what a row's score is made of, from an output of run.")
+  add('explain', "Say what a row's score is made of, or list the rows of a risk level.")
     .argument('<output>', 'an output of run, CSV or NDJSON')
-    .requiredOption(
-      '--row <N>',
-      "The row's number, as the summary and the log count: from 1, rejected ones too.",
+    .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
+    .addOption(
+      new Option('--level <LEVEL>', 'List all rows of this risk, by number, with score and reasons.').choices(
+        ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],
+      ),
     )
     .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
   add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
