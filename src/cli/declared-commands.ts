@@ -48,10 +48,11 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
     .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
+    .argument('[words...]')
     .action(
       run(async () => {
         const {completionCommand} = await import('./commands/completion.ts');
-        return (shell: string) => completionCommand(program, shell);
+        return (shell: string, words: readonly string[]) => completionCommand(program, shell, words);
       }),
     );
 }
