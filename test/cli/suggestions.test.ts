@@ -68,6 +68,16 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     args: ['plan', 'LIST', '--max-rejects', '100%'],
     says: /ip +"ip" +named/,
   },
+  'column of no known name': {
+    text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
+  },
+  'several countries': {
+    text: `phone,billing_country,shipping_country\n${'030 23125 001,DE,DE\n'.repeat(9)}0664 1234567,DE,AT\n`,
+    args: ['run', 'LIST'],
+    says: /10 rows written/,
+  },
   'no header': {text: '192.0.2.1,a\n192.0.2.2,b\n', args: ['run', 'LIST'], says: /2 rows written/},
   'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
   'misspelt file': {args: ['plan', 'lsit.csv'], says: /3 rows/},
@@ -141,7 +151,14 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/report/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/destination/pack.ts': ['compression'],
-  'src/run/layout/guessed.ts': ['national', 'addresses in one cell', 'unsure column', 'no header'],
+  'src/run/layout/guessed.ts': [
+    'national',
+    'addresses in one cell',
+    'unsure column',
+    'no header',
+    'column of no known name',
+    'several countries',
+  ],
   'src/run/run.ts': ['library'],
   'src/score/rules.ts': ['misspelt score'],
 };
