@@ -62,6 +62,8 @@ export type InputCode =
   | 'input_compression'
   /** It is a spreadsheet or another binary file. */
   | 'input_binary'
+  /** It is HTML or XML. */
+  | 'input_markup'
   /** Its header line can't be read. */
   | 'input_header'
   /** A title stands above its header. */

@@ -22,7 +22,9 @@ export function watchSignals(stopper: Stopper, console: Console): () => void {
       process.exit(exitCode);
     }
     asked = true;
-    console.say('Stopping: nothing new is sent, calls in flight get 5 seconds. Once more to stop at once.');
+    console.say(
+      'Stopping: no new calls are made, and calls in flight get 5 seconds. Press Ctrl-C again to stop at once.',
+    );
     stopper.stop({status: 'interrupted', reason: 'signal', exitCode, message: `Interrupted by ${signal}.`});
   };
   for (const signal of endSignals) process.on(signal, listener);

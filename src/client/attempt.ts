@@ -68,3 +68,6 @@ export type Attempt =
       /** What came of reading the key again, for a person. */
       readonly detail?: string;
     };
+
+/** An attempt with the moment at which it ended, in milliseconds since the epoch: its answer was bought then. */
+export type TimedAttempt = Attempt & {readonly boughtAt: number};

@@ -8,11 +8,12 @@ import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import {judgeBy} from '../ledger/store/validity.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {exact, type RunRecord} from '../report/run-record.ts';
+import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPlaces} from '../run/end/deliver-reports.ts';
@@ -47,7 +48,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const store = openAnswerStore(job, scopeOf(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
@@ -92,12 +93,12 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
 /** What the same list cost the last time; null where nobody knows. */
 function lastTime(job: Job, env: RunIo['env']) {
   const lines = lastOverSameList(job, env) ?? [];
-  const end = lines.at(-1);
+  const end = lines.findLast(isOwn);
   if (end === undefined) return null;
   const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
   return {
     ended_at: end.ended_at,
-    rows: end.rows,
+    rows: end.rows ?? 0,
     calls: sum(({calls}) => calls),
     credits: sum(({credits}) => credits.spent + credits.maybe_spent),
     hit_rate: end.hit_rate,
@@ -189,7 +190,7 @@ class CallCount {
       for (const lookup of some) {
         const known = stored.get(lookup.key);
         this.#forecast?.add(lookup, known, this.#costOf(lookup));
-        if (known?.freshness === 'fresh') counts.known += 1;
+        if (known?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
           this.cost += this.#costOf(lookup);

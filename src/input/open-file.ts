@@ -9,7 +9,7 @@ import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, refuseBinary, refuseValues} from './records/detect-kind.ts';
+import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
@@ -67,6 +67,7 @@ export async function openFile(
     }
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
+    refuseMarkup(sample, name);
     const opened = createReader(sample, path, name, encoding, settings, tally);
     const {reader, skip, format} = opened;
     const groups = new TextGroups(text.chunks, reader, skip);

@@ -18,8 +18,6 @@ import type {Settings} from './settings.ts';
 /** Everything a run needs to know, with all defaults in place. */
 export interface Job {
   readonly name: string | undefined;
-  /** The job whose limit of the day holds for this one, by its key. */
-  readonly partOf?: string;
   readonly inputs: readonly string[];
   readonly output: Output;
   readonly paths: JobPaths;

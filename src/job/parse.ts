@@ -4,6 +4,7 @@ import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
+import {sinceRemoved} from './former-settings.ts';
 import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
 import {readDocument, TooDeep} from './yaml.ts';
 
@@ -134,6 +135,8 @@ export function checkSettings(
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
+    const now = sinceRemoved(unknown);
+    if (now !== undefined) return `${placeOf([unknown])}: there is no such setting any more. ${now}`;
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
   }
@@ -236,6 +239,6 @@ function nameOf(given: string): string {
   return former.get(given) ?? given;
 }
 
-function camelCase(key: string): string {
+export function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

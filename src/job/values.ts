@@ -234,11 +234,6 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   });
 };
 
-/** How many threads make calls; `auto`: as many as pay. */
-export const threads = z.union([z.literal('auto'), whole(1, 64)], {
-  error: 'expected a whole number from 1 to 64, or auto',
-});
-
 /** One text or several; `a,b` is two where `separator` is given. */
 export const list = (separator?: string) =>
   z

@@ -4,9 +4,11 @@ import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
+import {namesColumns, openShared} from './open-shared.ts';
 import {rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import {namesColumns, type OneOptions, openShared} from './shared-run.ts';
+import type {OneOptions} from './shared-run.ts';
+import {Turns} from './turns.ts';
 
 /** Settings of an enricher: its rows come one after the other for as long as it is open, so their columns are named. */
 export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;
@@ -44,9 +46,10 @@ export async function createEnricher<const S extends EnricherSettings>(
       `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
   const shared = await openShared(settings, options);
+  const turns = new Turns();
   const enricher: Enricher = {
     one: (row, one) => shared.one(row, one) as Promise<never>,
-    many: rows => shared.many(rowGroups(rows)) as AsyncGenerator<never, void, undefined>,
+    many: rows => shared.many(rowGroups(rows, turns)) as AsyncGenerator<never, void, undefined>,
     summary: () => shared.summary(),
     close: () => shared.close(),
     async [Symbol.asyncDispose]() {

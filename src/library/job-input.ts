@@ -79,13 +79,11 @@ export interface JobInput {
   readonly rate?: Setting<'rate'>;
   /** Most calls in flight, from 1 to 10000. Default: 16; in a fleet, its workers'. */
   readonly concurrency?: Setting<'concurrency'>;
-  /** Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone. Default: 1. */
-  readonly threads?: Setting<'threads'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value, from 1 to 1000, outages and throttling not counted. Default: 6. */
+  /** Most attempts for one value that may have been charged, from 1 to 1000. Default: 6. */
   readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a call is sent again that may have been charged already, from 0 to 1000. Default: 2. */
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000. Default: 2. */
   readonly maxResends?: Setting<'maxResends'>;
   /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
   readonly resend?: Setting<'resend'>;
@@ -101,8 +99,6 @@ export interface JobInput {
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** Most credits for this job in one day (UTC), kept in the user's state directory. */
-  readonly maxCreditsPerDay?: Setting<'maxCreditsPerDay'>;
   /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onBudget?: Setting<'onBudget'>;
   /** Ask nothing more after this time, from 100ms to 365d. */

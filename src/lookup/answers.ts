@@ -1,28 +1,40 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
-import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
+import {INTERRUPTED} from '../ledger/ledger-file.ts';
+import {
+  type BoughtOutcome,
+  isKept,
+  type LastingOutcome,
+  type Lookup,
+  type Outcome,
+  type StoredOutcome,
+  type UnaskedCode,
+} from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import type {Judge} from '../ledger/store/validity.ts';
+import {isStored, type Operation, operations} from '../operations/table.ts';
+import {again} from './again.ts';
 import type {Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
+  /** The number of its row among all of the run. */
+  readonly row: number;
   tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Carried answers older than this are asked for again; verdicts never are. */
-  readonly notBefore: Readonly<Record<Operation, NotBefore>>;
+  /** The store goes by it too. */
+  readonly judge: Judge;
 }
 
 /** A lookup under way: all cells that need its outcome wait for the one call. */
@@ -30,11 +42,13 @@ interface Pending {
   readonly waiters: Waiter[];
   /** The store's version when it was last looked for there. */
   version: number;
+  /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
+  firstRow: number | undefined;
 }
 
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
-  readonly doubtful: Set<string>;
+  readonly carried: ReadonlyMap<string, LedgerEntry>;
   readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
 }
 
@@ -42,7 +56,13 @@ const RECENT_BYTES = 16 * 1_048_576;
 /** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
 const HANGING_ON_IT = 5;
 
-const ALWAYS: NotBefore = {ok: 0, failed: 0};
+const NOTHING: ReadonlyMap<string, Known> = new Map();
+
+/** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
+function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
+  if (last === undefined || isKept(last)) return undefined;
+  return known?.validity === 'due' ? known.outcome : last;
+}
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
@@ -79,21 +99,21 @@ export class Answers {
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
-    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
     for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
   }
 
   /** The executor has the outcome for good. */
   settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
-    const isNew = outcome !== fallback?.outcome;
-    if (isNew && isKept(outcome) && isStored(lookup.operation)) this.#options.store.put(lookup, outcome);
+    const {ledger, store} = this.#options;
+    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
+    else if (isKept(outcome) && isStored(lookup.operation)) store.put(lookup, outcome);
     this.#end(lookup, outcome);
   }
 
   /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
   unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
     if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
-    else if (fallback.isStale) this.#end(lookup, {...fallback.outcome, stale: reason});
+    else if (fallback.validity === 'stale') this.#end(lookup, {...fallback.outcome, stale: reason});
     else {
       this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
       this.#end(lookup, fallback.outcome);
@@ -118,10 +138,10 @@ export class Answers {
       );
       if (stored === undefined) break;
       for (const {lookup, known} of some) {
-        const {outcome, freshness} = stored.get(lookup.key) ?? {};
+        const {outcome, validity} = stored.get(lookup.key) ?? {};
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
-        if (outcome === undefined || freshness !== 'fresh') continue;
+        if (outcome === undefined || validity !== 'fresh') continue;
         ledger.adopt(operation, lookup.key, outcome, known);
         answered.add(lookup.key);
         this.#tell(lookup.key, outcome);
@@ -132,7 +152,7 @@ export class Answers {
 
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
   isWanted({lookup}: Task): boolean {
-    return this.#pending.get(lookup.key)?.waiters.some(waiter => waiter.isWanted?.() !== false) === true;
+    return this.#pending.get(lookup.key)?.waiters.some(isWanted) === true;
   }
 
   /** The executor does not make this call, as nobody wants it. */
@@ -147,11 +167,11 @@ export class Answers {
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an
-   * answer, or too long ago, and what the store has that is to be asked for again.
+   * Answers what the store has, or an attempt that was given up. Returns what that one asked for without an answer, or too
+   * long ago, and what the store has that is to be asked for again.
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
-    const doubtful = new Set<string>();
+    const carriedOver = new Map<string, LedgerEntry>();
     const fallbacks = new Map<string, Task['fallback']>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
@@ -160,36 +180,44 @@ export class Answers {
       if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
       else keys.push(key);
     }
-    const {store, ledger, notBefore} = this.#options;
+    const {store, ledger, judge} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const keeps = isStored(operation);
-      const stored = keeps ? store.find(keys, operation) : new Map<string, Known>();
+      const stored = isStored(operation) ? store.find(keys, operation) : NOTHING;
       for (const key of keys) {
         const found = stored?.get(key);
-        const isFresh = found?.freshness === 'fresh';
-        // Asked for again, a verdict would only tell of our own call.
-        const since = keeps ? notBefore[operation] : ALWAYS;
-        const carried = isFresh ? undefined : ledger.carried(key, since);
-        const outcome = isFresh ? found.outcome : carried?.outcome;
+        const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
+        const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
+        const last = carried?.outcome;
+        const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
+        const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
-          ledger.adopt(operation, key, outcome, known.has(key));
+          const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
+          ledger.adopt(operation, key, outcome, known.has(key), firstRow);
           this.#deliver(fresh, key, outcome);
           continue;
         }
         if (stored === undefined) ledger.notLookedUp(operation);
-        if (carried !== undefined) doubtful.add(key);
-        if (found !== undefined)
-          fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
+        if (carried !== undefined) carriedOver.set(key, carried);
+        if (newest !== undefined) fallbacks.set(key, newest);
       }
     }
-    return {doubtful, fallbacks};
+    return {carried: carriedOver, fallbacks};
+  }
+
+  /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
+  #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
+    const {store, judge} = this.#options;
+    const validity = judge(lookup, carried);
+    if (validity === undefined || (found && found.outcome.boughtAt >= carried.boughtAt)) return found;
+    if (isStored(lookup.operation)) store.put(lookup, carried);
+    return {outcome: carried, validity};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    {doubtful, fallbacks}: LeftOver,
+    {carried, fallbacks}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -197,9 +225,20 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      this.#pending.set(key, {waiters, version});
-      const ambiguous = doubtful.has(key);
-      tasks.push({lookup, cost, known: known.has(key), ambiguous, fallback: fallbacks.get(key)});
+      const pending: Pending = {waiters, version, firstRow: this.#firstRow(waiters)};
+      this.#pending.set(key, pending);
+      const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
+      const task: Task = {
+        lookup,
+        cost,
+        known: known.has(key),
+        ambiguous: before.some(entry => entry.ambiguous),
+        doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
+        lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
+        fallback: fallbacks.get(key),
+      };
+      if (operations[lookup.operation].again === undefined) tasks.push(task);
+      else tasks.push({...task, firstRow: () => firstRowOf(pending)});
     }
     return tasks;
   }
@@ -224,8 +263,9 @@ export class Answers {
 
   #tell(key: string, outcome: Outcome): void {
     const pending = this.#pending.get(key);
+    if (pending === undefined) return;
     this.#pending.delete(key);
-    for (const waiter of pending?.waiters ?? []) waiter.tell(outcome);
+    tellAll(pending.waiters, pending.firstRow, outcome);
   }
 
   #nextOfToken({params}: Lookup): void {
@@ -237,9 +277,16 @@ export class Answers {
 
   /** What the ledger has, or has just taken over. */
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
-    if (this.#cameBefore.note(key)) this.#recent.set(key, outcome);
-    for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
+    const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
+    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
+    if (this.#cameBefore.note(key)) this.#recent.set(key, later);
+  }
+
+  /** The row for which these waiters' lookup was first asked, where that matters. */
+  #firstRow([waiter]: readonly Waiter[]): number | undefined {
+    if (waiter === undefined || operations[waiter.lookup.operation].again === undefined) return undefined;
+    return this.#options.ledger.firstRow(waiter.lookup.key);
   }
 
   #tellRecent(waiter: Waiter): boolean {
@@ -247,4 +294,26 @@ export class Answers {
     if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
+}
+
+/** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
+function tellAll<Kind extends Outcome>(
+  waiters: readonly Waiter[],
+  firstRow: number | undefined,
+  outcome: Kind,
+): Kind | StoredOutcome {
+  const [first] = waiters;
+  const later = first === undefined ? outcome : again(first.lookup.operation, outcome);
+  for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);
+  return later;
+}
+
+/** Rows may be given up before anything was sent for them. */
+function firstRowOf(pending: Pending): number | undefined {
+  pending.firstRow ??= pending.waiters.find(isWanted)?.row;
+  return pending.firstRow;
+}
+
+function isWanted(waiter: Waiter): boolean {
+  return waiter.isWanted?.() !== false;
 }

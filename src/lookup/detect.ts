@@ -50,6 +50,9 @@ function hasWord(kind: Guess['operation'], name: string): boolean {
 const CONTENT_SPEAKS = 0.9;
 const CONTENT_CONFIRMS = 0.5;
 
+/** Codes of what is of its kind, though it can't be looked up as it stands. */
+const OF_ITS_KIND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private', 'calling_code_unclear']);
+
 interface Column {
   readonly name: string;
   readonly cell: CellReader;
@@ -108,27 +111,12 @@ function guessColumn(
   {rules, headless = false}: Known,
 ): Guess | undefined {
   const byHeader = hasWord(operation, column.name);
-  const {canonical, isTelling} = operations[operation];
-  let values = 0;
-  let valid = 0;
-  let national = 0;
-  let listed = 0;
-  let telling = 0;
-  /** Of the same kind, though the service takes none of them. */
-  let others = 0;
-  for (const row of sample) {
-    const text = column.cell(row);
-    if (text === undefined) continue;
-    const judged = canonical(text, countryOf(row), rules);
-    if (judged.state === 'empty') continue;
-    values += 1;
-    if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
-    if (judged.state === 'invalid' && judged.code === 'ip_list') listed += 1;
-    if (judged.state === 'invalid' && judged.code === 'ipv6_unsupported') others += 1;
-    if (judged.state !== 'value') continue;
-    valid += 1;
-    if (isTelling?.(text) !== false) telling += 1;
-  }
+  const {isTelling} = operations[operation];
+  const {values, valid, national, listed, telling, others} = tallyOf(
+    operation,
+    sample.map(row => [column.cell(row) ?? '', countryOf(row)]),
+    rules,
+  );
   const share = values === 0 ? undefined : valid / values;
   const base = {
     operation,
@@ -139,7 +127,10 @@ function guessColumn(
     byHeader,
   };
   if (byHeader)
-    return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
+    return {
+      ...base,
+      confidence: share === undefined || share + others / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure',
+    };
   if (share === undefined || valid === 0) return undefined;
   const isMost = values >= 5 && telling / values >= CONTENT_CONFIRMS;
   if (share + others / values < CONTENT_SPEAKS) return isMost ? {...base, confidence: 'unsure'} : undefined;
@@ -147,6 +138,32 @@ function guessColumn(
   const isEnough = values >= 5 || (headless && telling === values);
   if ((telling + others) / values >= CONTENT_SPEAKS && isEnough) return {...base, confidence: 'sure'};
   return isTelling === undefined ? {...base, confidence: 'unsure'} : undefined;
+}
+
+type Cells = readonly (readonly [text: string, country: string | undefined])[];
+
+/** What a column's cells are, by the counts that a guess is made of. */
+function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undefined, isKnown = false) {
+  const {canonical, habits, isTelling} = operations[operation];
+  /** `others` are of the same kind, though they can't be looked up as they stand. */
+  const tally = {values: 0, valid: 0, national: 0, listed: 0, telling: 0, others: 0};
+  for (const [text, country] of cells) {
+    const judged = canonical(text, country, rules);
+    if (judged.state === 'empty') continue;
+    tally.values += 1;
+    if (judged.state === 'value') {
+      tally.valid += 1;
+      if (isTelling?.(text) !== false) tally.telling += 1;
+      continue;
+    }
+    // How the column is written is worth finding out only where single cells don't tell.
+    if (judged.code === 'calling_code_unclear' && !isKnown)
+      return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
+    if (judged.code === 'country_unknown') tally.national += 1;
+    if (judged.code === 'ip_list') tally.listed += 1;
+    if (OF_ITS_KIND.has(judged.code)) tally.others += 1;
+  }
+  return tally;
 }
 
 function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined {

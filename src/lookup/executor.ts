@@ -1,4 +1,5 @@
-import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {LastingOutcome, Lookup, UnaskedCode} from '../ledger/lookup.ts';
+import type {Known} from '../ledger/store/store.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
@@ -8,10 +9,15 @@ export interface Task {
   readonly cost: number;
   /** Whether the ledger has an entry for it already. */
   readonly known: boolean;
-  /** Whether an earlier attempt may have been carried out without an answer. */
+  /** True if an earlier attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** Attempts so far that may have been charged and brought no answer, and the code of the last one. */
+  readonly doubts: number;
+  readonly lastCode: string;
+  /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
+  readonly firstRow?: () => number | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
-  readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
+  readonly fallback?: Known | undefined;
 }
 
 /** What the executor tells the run. */
@@ -55,6 +61,8 @@ export interface Executor {
   stop(): void;
   /** Sends nothing new; what is in flight may end, all else is told as unasked for this reason. */
   close(reason: UnaskedCode): void;
+  /** Lets go of what nobody waits for any more, so that it keeps neither a slot nor the process. */
+  dropUnwanted(): void;
   /** Resolves once nothing is in flight, or after `graceMs`. */
   drained(graceMs: number): Promise<void>;
   pace(): PaceReport;

@@ -4,7 +4,7 @@ import {
   getCountries,
   getCountryCallingCode,
   isSupportedCountry,
-} from 'libphonenumber-js/min';
+} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 
 /** Where a phone number in national form belongs, as far as its spelling depends on it. */

@@ -46,17 +46,24 @@ export interface OperationSpec<
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */
   isFree(params: Readonly<Record<string, string>>): boolean;
+  /** What the same call is answered once more, by its first answer; undefined if a call changes nothing. */
+  readonly again: ((first: AnswerFields) => AnswerFields) | undefined;
   /** What answers are counted by, and where in the answer that is. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
 }
 
+/** An answer's fields by their names, as they came. */
+export type AnswerFields = Readonly<Record<string, unknown>>;
+
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
   /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
   readonly header: {readonly named: string; readonly detail: string};
+  /** How a column writes its values, where its first cells, each with its country, show what single ones can't tell. */
+  readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
   readonly isTelling?: (text: string) => boolean;
 }
@@ -83,7 +90,7 @@ export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObje
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
-type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree';
+type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree' | 'again';
 
 /** An intelligence operation from what is particular to it. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
@@ -100,6 +107,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
     setting: name,
     identity: params => params[name] ?? '',
     isFree: () => false,
+    again: undefined,
   };
 }
 

@@ -208,12 +208,12 @@ async function write(session: Session): Promise<void> {
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
 async function save(session: Session): Promise<void> {
-  const {writer, ledger, store, io, checkpoint, timeline} = session;
-  const now = io.now();
-  const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);
+  const {writer, ledger, store, checkpoint, timeline} = session;
+  await store.flush();
   const reached = await writer.flush();
   if (reached === undefined) return;
-  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);
+  const stored = store.stored ?? checkpoint?.stored ?? 0;
+  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, stored} satisfies Checkpoint);
   writer.safeRows = reached.counters.rows.written;
 }
 

@@ -63,12 +63,13 @@ export class Stopper {
     return () => this.#listeners.delete(listener);
   }
 
-  /** One that stops with this one, and may stop without it. */
+  /** One that stops with this one, and may stop without it: from then on this one holds nothing of it. */
   child(): Stopper {
     const child = new Stopper();
-    this.onStop(() => {
+    const forget = this.onStop(() => {
       if (this.#stop !== undefined) child.stop(this.#stop);
     });
+    child.onStop(forget);
     return child;
   }
 
@@ -173,10 +174,13 @@ function refused(
   };
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, asked}: Extract<ExecutorStop, {kind: 'outage'}>): string {
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, {kind: 'outage'}>): string {
   const at = new Date(comeBackMs).toISOString();
-  if (asked) return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
-  return `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause}), which is longer than --max-outage. Try again at ${at}.`;
+  if (why === 'asked')
+    return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
+  const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
+  if (why === 'too long') return `${silent}, which is longer than --max-outage. Try again at ${at}.`;
+  return `${silent}, and every value that is left was sent as often as --max-resends allows. Try again at ${at} with a higher --max-resends; with the same one, those values fail.`;
 }
 
 function sentence(text: string): string {

@@ -82,7 +82,7 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
       .filter(name => name !== 'filler')
       .sort(),
   ).toEqual(['out.csv', 'out.summary.json']);
-  return Number(/Going on from row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
+  return Number(/Resuming at row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
 }
 
 test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on once there is room', () =>
@@ -155,7 +155,7 @@ test.runIf(canMount())(
       execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
       mounts.unshift(sandbox.path('state'));
       const again = await run(undefined, state);
-      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Going on from row')]);
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
       expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
       expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
     }),

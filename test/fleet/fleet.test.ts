@@ -1,4 +1,4 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
@@ -86,15 +86,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
     const port = await freePort();
-    arena.sandbox.write(
-      'tell.mjs',
-      `import {writeFileSync} from 'node:fs';
-       import {isMainThread} from 'node:worker_threads';
-       if (!isMainThread) writeFileSync(${JSON.stringify(arena.sandbox.path('threads'))}, '');`,
-    );
-    const worker = await arena.worker(['--metrics-address', String(port), '--threads', '2'], {
-      NODE_OPTIONS: `--import=${arena.sandbox.path('tell.mjs')}`,
-    });
+    const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
@@ -111,8 +103,6 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
     expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
-    // One that a thread is handed may leave later than was noted.
-    expect(existsSync(arena.sandbox.path('threads'))).toBe(false);
   });
 });
 

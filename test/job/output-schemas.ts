@@ -55,7 +55,7 @@ const doctorSchema = z.object({
   checks: z.array(
     z.object({
       name: z.string(),
-      state: z.enum(['ok', 'warning', 'failed']),
+      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: it was not tried.'),
       detail: z.string(),
       exitCode: whole.optional().describe('What a run would end with for this reason; of failures only.'),
     }),

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -15,7 +16,16 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 const open = (maxCredits: number, owner = 'nightly', more: Partial<PeriodBudgetOptions> = {}) =>
-  new PeriodBudget({directory, owner, period: 'day', limit: 'a limit', maxCredits, now: () => now, ...more});
+  new PeriodBudget({
+    directory,
+    owner,
+    holder: randomUUID(),
+    period: 'day',
+    limit: 'a limit',
+    maxCredits,
+    now: () => now,
+    ...more,
+  });
 
 const takeAll = (budget: PeriodBudget, prefix = 'k') => {
   let taken = 0;
@@ -46,6 +56,46 @@ test('what was taken and not spent is returned at the end; a crash loses a block
   expect(3 + 1 + takeAll(next)).toBeLessThanOrEqual(1_000);
 });
 
+test('what a killed session took of a period and did not spend is given back, once', () => {
+  const day = open(100_000, 'account', {holder: 'killed'});
+  const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
+  for (const budget of [day, month]) budget.take('a', 300);
+  now += 86_400_000;
+  for (const budget of [day, month]) budget.take('b', 20);
+  const other = open(100_000, 'account');
+  other.take('c', 5);
+  const next = open(100_000, 'account');
+  expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 2_000]);
+  const taken = new Map([
+    ['account 2031-05-06', 300],
+    ['account 2031-05-07', 20],
+    ['account 2031-05', 320],
+  ]);
+  const giveBack = () => next.giveBack('killed', name => taken.get(name) ?? 0);
+  giveBack();
+  const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
+  expect(left()).toEqual([20 + 1_000, 320]);
+  giveBack();
+  expect(left()).toEqual([20 + 1_000, 320]);
+  now -= 86_400_000;
+  expect(open(100_000, 'account').used).toBe(300);
+});
+
+test('nothing is given back of a session that has ended, nor of another account', () => {
+  const ended = open(100_000, 'account', {holder: 'ended'});
+  ended.take('a', 300);
+  ended.close();
+  open(100_000, 'another', {holder: 'killed'}).take('a', 300);
+  const next = open(100_000, 'account');
+  for (const holder of ['ended', 'killed']) next.giveBack(holder, () => 0);
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
+});
+
+test('a call beside runs takes its own cost, and no block', () => {
+  open(100_000, 'account', {holder: undefined}).take('killed', 7);
+  expect(open(100_000, 'account').used).toBe(7);
+});
+
 test('a free call gives its credits back to the day that it was taken from, never to the next', () => {
   const budget = open(2);
   budget.take('before', 1);
@@ -64,10 +114,10 @@ test('a free call gives its credits back to the day that it was taken from, neve
 test('costs larger than a block fit as long as there is room', () => {
   const budget = open(10_000);
   expect(budget.take('a', 7_500)).toBe(true);
-  expect(budget.affords(2_500)).toBe(true);
+  expect(budget.left()).toBe(2_500);
   expect(budget.take('b', 2_600)).toBe(false);
   expect(budget.take('c', 2_500)).toBe(true);
-  expect(budget.affords(100)).toBe(false);
+  expect(budget.left()).toBe(0);
 });
 
 test("one job's credits are not another's", () => {

@@ -18,7 +18,9 @@ afterEach(() => rmSync(directory, {recursive: true}));
 /** Answers of these ages, in days, of one operation; each with so many bytes. */
 function fill(operation: string, ages: readonly number[], bytes = 10): void {
   const db = openStoreFile(directory, 0);
-  const put = db.prepare('INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?)');
+  const put = db.prepare(
+    'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
+  );
   const data = JSON.stringify({text: 'x'.repeat(bytes)});
   db.transaction(() => {
     for (const [n, age] of ages.entries())
@@ -29,9 +31,9 @@ function fill(operation: string, ages: readonly number[], bytes = 10): void {
 
 function kept(): string[] {
   const db = openStoreFile(directory, 0);
-  const rows = db.query(['operation', 'at'], 'FROM answer ORDER BY operation, at DESC').all();
+  const rows = db.query(['operation', 'bought_at'], 'FROM answer ORDER BY operation, bought_at DESC').all();
   db.close();
-  return rows.map(({operation, at}) => `${operation} ${(NOW - Number(at)) / DAY}`);
+  return rows.map(({operation, bought_at}) => `${operation} ${(NOW - Number(bought_at)) / DAY}`);
 }
 
 /** A run that uses answers up to an age, so many days later. */
@@ -102,7 +104,7 @@ test('store prune leaves runs their turns, gives the space back, and nothing of 
   const admin = StoreAdmin.open(directory);
   const run = openStoreFile(directory, 0);
   const put = run.prepare(
-    "INSERT INTO answer (key, scope, operation, at, data) VALUES (?, 's', 'ip', ?, '{}')",
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's', 'ip', ?, '{}')",
   );
   let isOver = false;
   const writing = (async () => {
@@ -110,8 +112,7 @@ test('store prune leaves runs their turns, gives the space back, and nothing of 
     for (; !isOver; await new Promise(setImmediate)) written += put.run(`other-${written}`, NOW);
     return written;
   })();
-  const cutoff = NOW - 5 * DAY;
-  expect(await admin?.prune('ip', {ok: cutoff, failed: cutoff}, NOW)).toBe(9_000);
+  expect(await admin?.prune('ip', {answers: 5 * DAY, rejections: 5 * DAY}, NOW)).toBe(9_000);
   await admin?.giveBack();
   isOver = true;
   expect(await writing).toBeGreaterThan(5);

@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import {expect, it} from 'vitest';
 import {AbortError, createEnricher} from '../../src/index.ts';
 import {address, bySpeed, gate, startProgram} from './program.ts';
@@ -82,6 +83,20 @@ it('a row that is given up by its signal costs nothing if it has not left, and n
   ]);
   await enricher.close();
   expect(program.api.ledger.calls).toBe(2);
+});
+
+it('a signal that many calls and runs share has one listener, and none once they have ended', async () => {
+  const held = gate();
+  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const {signal} = new AbortController();
+  const options = {...program.options, signal};
+  const enrichers = [await createEnricher(settings, options), await createEnricher(settings, options)];
+  const pending = enrichers.flatMap(enricher => rows(12).map(row => enricher.one(row, {signal})));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  held.open();
+  await Promise.all(pending);
+  for (const enricher of enrichers) await enricher.close();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
 it('who stops taking rows leaves the others alone, and pays for nothing that has not left', async () => {

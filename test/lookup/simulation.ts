@@ -3,6 +3,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
+import type {PolicySettings} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import type {Operation} from '../../src/operations/table.ts';
@@ -27,6 +28,9 @@ export interface SimulationOptions
   readonly latencyMs?: number;
   readonly maxResends?: number;
   readonly resend?: 'always' | 'never';
+  readonly throttledCharge?: PolicySettings['throttledCharge'];
+  /** What earlier sessions of the run left of all values. */
+  readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
   /** How many calls the credits last for. */
   readonly credits?: number;
@@ -122,6 +126,7 @@ function start(options: SimulationOptions) {
         },
       },
       Date.now,
+      Date.now,
     ),
     ledger: {
       reserve(batch) {
@@ -130,13 +135,14 @@ function start(options: SimulationOptions) {
         return granted;
       },
       record: async () => {},
+      adopt() {},
       budget: {affords: cost => cost <= credits},
     },
     policy: {
       maxAttempts: 6,
       maxResends: options.maxResends ?? 2,
       resend: options.resend ?? 'always',
-      throttledCharge: 'free',
+      throttledCharge: options.throttledCharge ?? 'free',
       rejectedCharge: 'maybe',
     },
     events: {
@@ -155,7 +161,7 @@ function start(options: SimulationOptions) {
       },
     },
   });
-  void submitAll(executor, values, operations);
+  void submitAll(executor, options);
   return {
     finished: () => stop !== undefined || settled.size === values.length,
     result: (): Simulated => ({
@@ -172,13 +178,12 @@ function start(options: SimulationOptions) {
 
 async function submitAll(
   executor: QueueExecutor,
-  values: readonly string[],
-  operations: readonly Operation[],
+  {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
 ) {
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[operation === 'verify' ? 'token' : operation]: key};
-    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
+    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before};
     await executor.submit(task);
   }
 }

@@ -62,7 +62,9 @@ const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 
 /** A row with these results; an object is an answer, undefined what is not known yet. */
 export function view(...given: readonly (Result | object | undefined)[]): RowView {
   const results = given.map((some): Result | undefined =>
-    some === undefined || 'status' in some ? (some as Result) : {status: 'ok', data: JSON.stringify(some)},
+    some === undefined || 'status' in some
+      ? (some as Result)
+      : {status: 'ok', data: JSON.stringify(some), boughtAt: 0},
   );
   const answers = results.map(result =>
     result !== undefined && 'data' in result && result.data !== undefined

@@ -5,8 +5,8 @@ import {openSource} from '../../input/source.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultRules} from '../../score/default-rules.ts';
-import {table} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 type RowRisk = {
   readonly score: string;

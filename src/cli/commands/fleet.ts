@@ -1,6 +1,7 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
-import {count, duration, table} from '../terminal/lines.ts';
+import {count, duration} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */

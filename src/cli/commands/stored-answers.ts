@@ -9,8 +9,9 @@ import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {readFlag} from '../job-from-flags.ts';
-import {count, many, table} from '../terminal/lines.ts';
+import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;
@@ -64,9 +65,8 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
     const now = Date.now();
     let removed = 0;
     for (const operation of operationNames) {
-      const age = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
-      const notBefore = {ok: Math.max(0, now - age), failed: now - rejectionTerm(maxAge)};
-      removed += await store.prune(operation, notBefore, now);
+      const answers = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
+      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, now);
     }
     await store.giveBack();
     print('stdout', `${many(removed, 'answer')} removed.\n`);

@@ -1,7 +1,8 @@
 import {readdirSync} from 'node:fs';
 import {formatByName} from '../../job/name-endings.ts';
-import {shellWord, table} from '../terminal/lines.ts';
+import {shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 /** `bulk-enrich` alone: what to do next, with what lies here. */
 export async function welcome(): Promise<number> {

@@ -26,7 +26,8 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter, eol);
     const fields = counts[0] ?? 1;
-    if (fields === 1) continue;
+    // Lines that can't be read are of no number of fields, so that they never agree.
+    if (fields < 2) continue;
     const agreeing = counts.filter(count => count === fields).length / counts.length;
     if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
       best = {delimiter, agreeing, fields};
@@ -39,7 +40,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** The number of fields of each record; none for one that can't be read with this delimiter. */
+/** The number of fields of each record; 0 for one that can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): number[] {
   const counts: number[] = [];
   let start = 0;

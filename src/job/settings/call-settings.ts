@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, threads, whole} from '../values.ts';
+import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {timeOfDay} from './time-of-day.ts';
 
@@ -37,13 +37,6 @@ export const callSettings = {
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
-  threads: callSetting(threads.default(1), {
-    value: 'N',
-    description:
-      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone.",
-    uses: ['run', 'library', 'worker'],
-    shapes: 'nothing',
-  }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
     description: 'Longest time for one call, from 100ms to 1h.',
@@ -52,13 +45,14 @@ export const callSettings = {
   }),
   maxAttempts: callSetting(whole(1, 1_000).default(6), {
     value: 'N',
-    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
+    description: 'Most attempts for one value that may have been charged, from 1 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxResends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
-    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
+    description:
+      'Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -104,12 +98,6 @@ export const callSettings = {
     value: 'N',
     description: 'Most credits for this run, resumes and restarts included.',
     uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  maxCreditsPerDay: limitSetting(whole(0).optional(), {
-    value: 'N',
-    description: "Most credits for this job in one day (UTC), kept in the user's state directory.",
-    uses: ['library'],
     shapes: 'summary',
   }),
   onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),

@@ -3,7 +3,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
-import {type Query, Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
+import {Sqlite, sqliteCode} from '../sqlite.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -19,10 +19,15 @@ export type Period = 'day' | 'month';
 export interface PeriodBudgetOptions {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
-  /** Whose budget it is, a job's or an account's: all its runs share it. */
+  /** Whose budget it is: all runs of this account share it. */
   readonly owner: string;
+  /**
+   * The session that spends from it, which its run's ledger knows: what a kill leaves of its blocks is given back by it.
+   * Undefined for a call outside of runs, which takes its own cost and no block.
+   */
+  readonly holder?: string | undefined;
   readonly period: Period;
-  /** Where the limit is written, for messages: `max_credits_per_day`, and the file. */
+  /** Where the limit is written, for messages: `max_credits_per_day in …/production.yaml`. */
   readonly limit: string;
   /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
@@ -33,8 +38,8 @@ export interface PeriodBudgetOptions {
 }
 
 /**
- * What a job or an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before
- * they are spent: a crash loses the rest of its block for that period, and never passes the limit.
+ * What an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before they are
+ * spent, so that a crash never passes the limit. The rest of its block is given back by the session that resumes its run.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
@@ -42,7 +47,7 @@ export class PeriodBudget {
   readonly #options: PeriodBudgetOptions;
   readonly #path: string;
   readonly #db: Sqlite;
-  readonly #sql: {readonly used: Query; readonly add: Statement};
+  readonly #sql: ReturnType<typeof open>['sql'];
   /** Taken from `#current`, and not spent yet. */
   #left = 0;
   /** The period that each call in flight was taken from. */
@@ -60,8 +65,18 @@ export class PeriodBudget {
     if (options.warnAt !== undefined) this.#warnWhenNear();
   }
 
+  get holder(): string | undefined {
+    return this.#options.holder;
+  }
+
   get owner(): string {
     return this.#options.owner;
+  }
+
+  /** By which a run's books have what it took from this period. */
+  get name(): string {
+    this.#turn();
+    return `${this.owner} ${this.#current}`;
   }
 
   get period(): Period {
@@ -86,9 +101,9 @@ export class PeriodBudget {
     return true;
   }
 
-  /** Whether the period has this many credits left. */
-  affords(cost: number): boolean {
-    return cost <= this.maxCredits - this.used;
+  /** Credits that the period has left, for all runs of its owner. */
+  left(): number {
+    return this.maxCredits - this.used;
   }
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
@@ -111,9 +126,31 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
+  /**
+   * Gives back what a session that was killed had taken from any period of this account and not spent. `taken`: what the
+   * session took of a period, by its {@link name}.
+   */
+  giveBack(holder: string, taken: (name: string) => number): void {
+    const {owner} = this;
+    this.#guarded(() =>
+      this.#db.transaction(() => {
+        for (const {day, thousandths: held} of this.#sql.held.all(holder, owner)) {
+          const unspent = Number(held) - taken(`${owner} ${day}`);
+          if (unspent > 0) this.#sql.add.run(owner, String(day), -unspent);
+          this.#sql.letGo.run(holder, owner, String(day).length);
+        }
+      }),
+    );
+  }
+
   /** Returns what was not spent. */
   close(): void {
-    this.#return();
+    const {holder, owner} = this;
+    const work = () => {
+      if (this.#left > 0) this.#add(-this.#left);
+      if (holder !== undefined) this.#sql.letGo.run(holder, owner, this.#current.length);
+    };
+    this.#guarded(() => this.#db.transaction(work));
     this.#db.close();
   }
 
@@ -131,9 +168,10 @@ export class PeriodBudget {
   }
 
   #takeBlock(cost: number): boolean {
-    const {maxCredits} = this.#options;
+    const {maxCredits, holder} = this.#options;
     const missing = cost - this.#left;
-    const block = Math.max(missing, Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE)));
+    const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
+    const block = Math.max(missing, most);
     const isTaken = this.#guarded(() =>
       this.#db.transaction(() => {
         const free = maxCredits - this.#used();
@@ -166,7 +204,9 @@ export class PeriodBudget {
   }
 
   #add(credits: number): void {
-    this.#sql.add.run(this.#options.owner, this.#current, credits);
+    const {owner, holder} = this;
+    this.#sql.add.run(owner, this.#current, credits);
+    if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, credits);
     this.#left += credits;
   }
 
@@ -198,11 +238,20 @@ function open(directory: string, path: string, now: number) {
   try {
     prepareTable(db);
     db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', now - KEPT_MS));
+    db.exec(
+      'DELETE FROM held WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.job = held.job AND used.day = held.day)',
+    );
     const sql = {
       used: db.query(['thousandths'], 'FROM used WHERE job = ? AND day = ?'),
       add: db.prepare(
         'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
+      held: db.query(['day', 'thousandths'], 'FROM held WHERE holder = ? AND job = ?'),
+      hold: db.prepare(
+        'INSERT INTO held VALUES (?, ?, ?, ?) ON CONFLICT (holder, job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      // The day's budget leaves the month's alone: their periods are written in so many characters.
+      letGo: db.prepare('DELETE FROM held WHERE holder = ? AND job = ? AND length(day) = ?'),
     };
     return {db, sql};
   } catch (error) {
@@ -211,11 +260,18 @@ function open(directory: string, path: string, now: number) {
   }
 }
 
+/** What sessions under way have taken, or had taken when they were killed. */
+const HELD =
+  'CREATE TABLE IF NOT EXISTS held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID';
+
 /** `job` is the owner, `day` the period, as of old. Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
-    if (version === VERSION) return;
+    if (version === VERSION) {
+      db.exec(HELD);
+      return;
+    }
     if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
     db.exec(`
       CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
@@ -223,6 +279,7 @@ function prepareTable(db: Sqlite): void {
       CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
       INSERT INTO used SELECT job, day, CAST(round(credits * 1000) AS INTEGER) FROM used_0;
       DROP TABLE used_0;
+      ${HELD};
       PRAGMA user_version = ${VERSION};
     `);
   });

@@ -7,7 +7,7 @@ import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 export const STORE_FILE = 'answers.db';
 
 const SCHEMA = `
@@ -16,7 +16,7 @@ const SCHEMA = `
     key TEXT NOT NULL,
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
-    at INTEGER NOT NULL,
+    bought_at INTEGER NOT NULL,
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
@@ -39,18 +39,6 @@ export interface StoreScope {
 /** The scope as the store and a run's ledger have it: neither readable nor long. */
 export function scopeKey({endpoint, account}: StoreScope): string {
   return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
-}
-
-/** When an answer must have come to be read, in milliseconds since the epoch. */
-export interface Span {
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
-
-/** What the file has of a value; `at` is when it came, in milliseconds since the epoch. */
-export interface Found {
-  readonly outcome: StoredOutcome;
-  readonly at: number;
 }
 
 /** @throws when the directory or the file can't be made, read or trusted. */
@@ -111,11 +99,11 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
-      ['key', 'data', 'at'],
-      `FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+      ['key', 'data', 'bought_at'],
+      `FROM answer WHERE scope = ? AND bought_at <= ? AND key IN (${many})`,
     );
     this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
+      'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
     );
     // Backwards, as what came last is most likely this endpoint's.
     this.#any = db.query(
@@ -124,31 +112,32 @@ export class StoreFile {
     );
   }
 
-  find(keys: readonly string[], span: Span): Map<string, Found> {
-    const found = new Map<string, Found>();
-    this.#db.reading(() => this.#findIn(found, keys, span));
+  /** What it has of these keys, however old; `now` in milliseconds since the epoch. */
+  find(keys: readonly string[], now: number): Map<string, StoredOutcome> {
+    const found = new Map<string, StoredOutcome>();
+    this.#db.reading(() => this.#findIn(found, keys, now));
     return found;
   }
 
-  #findIn(found: Map<string, Found>, keys: readonly string[], {notBefore, notAfter}: Span): void {
+  #findIn(found: Map<string, StoredOutcome>, keys: readonly string[], now: number): void {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, at} of this.#find.all(this.#scope, notBefore, notAfter, ...some)) {
-        const outcome = outcomeIn(data);
-        if (outcome !== undefined) found.set(String(key), {outcome, at: Number(at)});
+      for (const {key, data, bought_at} of this.#find.all(this.#scope, now + CLOCK_SKEW_MS, ...some)) {
+        const outcome = outcomeIn(data, Number(bought_at));
+        if (outcome !== undefined) found.set(String(key), outcome);
       }
     }
   }
 
-  /** Answers from after `notAfter` make way for any. */
-  write(answers: readonly Answer[], notAfter: number): void {
+  /** Answers of a day to come make way for any. */
+  write(answers: readonly Answer[], now: number): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     this.#db.transaction(() => {
-      for (const {key, operation, outcome, at} of answers)
-        this.#put.run(key, this.#scope, operation, at, textOf(outcome), notAfter);
+      for (const {key, operation, outcome} of answers)
+        this.#put.run(key, this.#scope, operation, outcome.boughtAt, textOf(outcome), now + CLOCK_SKEW_MS);
     });
   }
 
@@ -176,12 +165,12 @@ function textOf(outcome: StoredOutcome): string {
 }
 
 /** A damaged page can hand out anything: then undefined. */
-function outcomeIn(text: unknown): StoredOutcome | undefined {
+function outcomeIn(text: unknown, boughtAt: number): StoredOutcome | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true};
-    return typeof value === 'object' && value !== null ? {status: 'ok', data: text} : undefined;
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
   } catch {
     return undefined;
   }

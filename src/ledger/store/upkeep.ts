@@ -70,7 +70,7 @@ function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
   );
   // Jobs that have not run since the store keeps itself small may use answers of any age.
   const isUsed =
-    isNew && db.query(['id'], 'FROM answer WHERE at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
+    isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
     note.run(operation, Math.min(ages[operation], now), now);
     if (isUsed) note.run(operation, now, now);
@@ -86,10 +86,10 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
   const {first, last} = db.query(['min(id) AS first', 'max(id) AS last'], 'FROM answer').get() ?? {};
   const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
-  const near = db.query(['at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
+  const near = db.query(['bought_at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
   const times: number[] = [];
   for (let id = Number(first); id <= Number(last); id += step)
-    times.push(Number(near.get(Math.floor(id))?.at));
+    times.push(Number(near.get(Math.floor(id))?.bought_at));
   times.sort((a, b) => a - b);
   return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
 }
@@ -104,9 +104,9 @@ async function sweep(db: Sqlite, notBefore: Cutoffs, until: number, cap = 0): Pr
   const cases = Object.entries(notBefore).map(
     ([operation, at]) => `WHEN '${operation}' THEN ${Math.floor(at)}`,
   );
-  const isPast = `at < CASE operation ${cases.join(' ')} ELSE 0 END`;
+  const isPast = `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
   const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${isPast}`);
-  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND at < ?');
+  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND bought_at < ?');
   const mark = db.prepare('UPDATE swept SET up_to = ?');
   let removed = 0;
   const step = (start: number, last: number): number | undefined => {

@@ -16,8 +16,8 @@ export type StopReason =
       readonly sinceMs: number;
       /** When it makes sense to try again, in milliseconds since the epoch. */
       readonly comeBackMs: number;
-      /** Whether the service itself said so. */
-      readonly asked: boolean;
+      /** The service asks for so long a wait, or was away for too long, or no value may be sent again to find out. */
+      readonly why: 'asked' | 'too long' | 'no resends';
     };
 
 /** Why nothing is sent at the moment. */

@@ -5,9 +5,10 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {RunHistory} from '../../ledger/history.ts';
+import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
+import {isBusy} from '../../ledger/sqlite.ts';
 import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
-import {type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
+import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {endpointName} from '../identity.ts';
@@ -33,29 +34,44 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] 
   return drift;
 }
 
+/** Keeps how a session ended, for runs to come and for `runs` and `spend`. Returns true once the history has it. */
+export function rememberRun(job: Job, summary: Summary, io: Io): boolean {
+  return remember(io, () => [ownEntry(job, summary)]);
+}
+
+/** The line of a session by its own summary. */
+export function ownEntry(job: Job, summary: Summary): HistoryEntry {
+  const endedAt = Date.parse(summary.finished_at);
+  return {
+    // A summary of an earlier version names no bill.
+    bill: summary.session.id ?? `${summary.run_id} ${endedAt}`,
+    runId: summary.run_id,
+    endedAt,
+    job: summary.job,
+    list: listKey(job) ?? null,
+    // A sample says nothing of what the whole list comes to.
+    isComplete: isComplete(summary) && job.onlyRecords === undefined,
+    line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
+    summary: JSON.stringify(withoutPaths(summary)),
+  };
+}
+
 /**
- * Keeps how this run ended, for those to come and for `runs` and `spend`. A user without a state directory has no
- * history; a job that would need it was told so before.
+ * Has the history take these lines: what is left for it, it has, however long it is locked. Returns true where it does; a
+ * user without a state directory has no history, and a job that would need it was told so before.
  */
-export function rememberRun(job: Job, summary: Summary, {env, warn}: Io): void {
-  if (userDirectoryTrouble('state', env) !== undefined) return;
+export function remember({env, warn}: Io, entries: () => HistoryEntry[]): boolean {
+  if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
-    withHistory(env, history =>
-      history.add({
-        runId: summary.run_id,
-        endedAt: Date.parse(summary.finished_at),
-        job: summary.job,
-        list: listKey(job) ?? null,
-        // A sample says nothing of what the whole list comes to.
-        isComplete: isComplete(summary) && job.onlyRecords === undefined,
-        line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
-        summary: JSON.stringify(withoutPaths(summary)),
-      }),
-    );
+    leaveForHistory(userDirectory('state', env), entries());
+    openHistory(env, 'leaving').close();
+    return true;
   } catch (error) {
+    if (isBusy(error)) return true;
     warn(
       `This run could not be kept in the history (${systemReason(error)}): runs, spend and comparisons with later runs lack it.`,
     );
+    return false;
   }
 }
 
@@ -75,11 +91,24 @@ export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | und
 
 /** Does something with the history, which is made where there is none. */
 export function withHistory<T>(env: Env, work: (history: RunHistory) => T): T {
-  const history = new RunHistory(userDirectory('state', env));
+  const history = openHistory(env, 'reading');
   try {
     return work(history);
   } finally {
     history.close();
+  }
+}
+
+function openHistory(env: Env, purpose: 'leaving' | 'reading'): RunHistory {
+  return new RunHistory(userDirectory('state', env), mergedLines, purpose);
+}
+
+/** A line that is damaged gives way. */
+function mergedLines(known: string, told: string): string {
+  try {
+    return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));
+  } catch {
+    return told;
   }
 }
 
@@ -96,7 +125,7 @@ export function hasHistory(env: Env): boolean {
  * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
  * another thing at each account. A hash, as paths are nobody's business.
  */
-function listKey(job: Job): string | undefined {
+export function listKey(job: Job): string | undefined {
   const {name, inputs} = job;
   if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')

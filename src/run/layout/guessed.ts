@@ -2,6 +2,7 @@ import {UsageError} from '../../errors.ts';
 import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
 import {defaultOutput} from '../../job/job.ts';
+import {countryColumnOf} from '../../lookup/country-column.ts';
 import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {
   anyOf,
@@ -22,12 +23,30 @@ export function isLookup(only: readonly Operation[] | undefined) {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags that name all columns that were found, sure or not, as one command takes them. */
-function flagsOf(guesses: readonly Guess[]): string[] {
-  return guesses
-    .filter(
-      ({share, national, listed}) => share === undefined || share + national + listed >= LEAST_WORTH_NAMING,
-    )
-    .flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+  const named = guesses.filter(
+    ({share, national, listed}) => share === undefined || share + national + listed >= LEAST_WORTH_NAMING,
+  );
+  const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+  const national = named.filter(lacksCountry).map(({column}) => column);
+  const isKnown = named.some(({operation}) => operation === 'country');
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, columns, rows)];
+}
+
+/** The header and the first rows of a list. */
+interface Looked {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** The flag that names the country of these phone numbers: a column that fits, else a word for its owner to replace. */
+function countryFlags(
+  phones: readonly string[],
+  columns: readonly string[],
+  rows: readonly Row[],
+): [string, string] {
+  const column = countryColumnOf(phones, columns, rows);
+  return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
 /** A name with `=` in it would be taken for a column and its prefix. */
@@ -46,18 +65,19 @@ export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
   columns: readonly string[],
-  [first]: readonly Row[],
+  rows: readonly Row[],
   path: string,
 ): void {
   const unsure = lookups.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = lookups.filter(guess => guess !== unsure);
     const countries = all.filter(({operation}) => operation === 'country');
-    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries]);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], {columns, rows});
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    throw mayHold(unsure, flagsOf([...lookups, ...countries]));
+    throw mayHold(unsure, flagsOf([...lookups, ...countries], {columns, rows}));
   }
   if (lookups.length > 0) return;
+  const [first] = rows;
   const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (list !== undefined && path !== '-')
     throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
@@ -76,15 +96,24 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
-/** Nobody but its owner knows the country, so the command that works as it stands leaves the column out. */
-function nationalForm({column, national}: Guess, others: readonly Guess[]): UsageError {
-  const without = flagsOf(others);
-  const command =
-    without.length === 0 ? '' : `, or leave them out by naming the others: ${without.join(' ')}`;
+/** The country comes first: without it the column is not looked up, and it may be the one that matters. */
+function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
+  const phones = others.filter(lacksCountry).map(other => other.column);
+  const flags = countryFlags([column, ...phones], list.columns, list.rows);
+  const add =
+    flags[0] === '--country'
+      ? `Column "${flags[1]}" has their country: add --country "${flags[1]}".`
+      : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
+  const without = flagsOf(
+    others.filter(other => !lacksCountry(other)),
+    list,
+  );
+  const leave =
+    without.length === 0 ? '' : ` To leave them out, name the other columns: ${without.join(' ')}.`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). Say where they belong: --country COLUMN, or --default-country with a country such as DE${command}.`,
-    {flags: without},
+    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
+    {flags},
   );
 }
 
@@ -119,10 +148,13 @@ export function refuseValuesAsHeader(header: readonly string[], rows: readonly R
   const value = header.findIndex(isValue);
   if (value < 0) return;
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
-  const guesses = detectColumns(numberedColumns(header.length), all, {headless: true});
+  const list = {columns: numberedColumns(header.length), rows: all};
+  const guesses = detectColumns(list.columns, all, {headless: true});
+  const sure = guesses.filter(({confidence}) => confidence === 'sure');
+  const flags = ['--no-header', ...flagsOf(sure, list)];
   throw new UsageError(
     'header_is_value',
-    `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….`,
-    {flags: ['--no-header', ...flagsOf(guesses.filter(({confidence}) => confidence === 'sure'))]},
+    `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….`,
+    {flags},
   );
 }

@@ -55,7 +55,7 @@ export function resolveMapping(
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
   const cells = {...planCells(job, format, country), rules};
-  const planAll = createPlan(targets, cells);
+  const planAll = createPlan(targets, cells, rows);
   refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),

@@ -1,9 +1,7 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
-import {thousandths} from '../../job/money.ts';
-import type {Settings} from '../../job/settings.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
-import type {AnswerStore} from '../../ledger/store/store.ts';
+import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
@@ -43,7 +41,7 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), io.now, clock, pace);
   const executor = createExecutor(work, lanesFor(work), outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};
@@ -78,7 +76,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work));
+    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work, work.store));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
@@ -98,7 +96,8 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    await stopper.unlessStopped(bookCollected(fleet, work));
+    // What it brings is carried over.
+    await stopper.unlessStopped(bookCollected(fleet, work, noStore));
   } finally {
     await fleet.close();
   }
@@ -115,13 +114,6 @@ function watchFleet(
     outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     refused: error => stopper.stop(stopFor(error)),
   });
-}
-
-/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
-function renewalsOf(settings: Settings): number | undefined {
-  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
-  const limit = Math.min(maxCredits, maxCreditsPerDay);
-  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
 }
 
 function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
@@ -142,7 +134,6 @@ function createExecutor(
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
-    renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),

@@ -1,17 +1,25 @@
 import {digestFiles} from '../../disk/digest.ts';
-import type {ExitCode} from '../../errors.ts';
-import {StateError, UsageError} from '../../errors.ts';
+import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
 import {isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
+import {tellBills} from '../end/bills.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
+import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
-import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '../state/run-state.ts';
+import {
+  closeState,
+  forgetLedger,
+  fromLedger,
+  hasOtherRun,
+  openLedger,
+  type RunState,
+} from '../state/run-state.ts';
 import type {Stopper} from '../stop.ts';
 
 /**
@@ -46,7 +54,12 @@ export async function beginningOf(
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
-  if (record !== undefined) forgetLedger(state);
+  if (record !== undefined) {
+    const {summary} = completedNow(job, record);
+    if (summary !== undefined) rememberRun(job, summary, io);
+    tellLeftOver(io, state);
+    forgetLedger(state);
+  }
   forgetPublishing(state, job.output.name);
   return job.settings.restart ? 'over' : 'resume';
 }
@@ -59,9 +72,21 @@ async function end(
   outcome: RunOutcome,
   keeps = false,
 ): Promise<RunOutcome> {
+  if (outcome.summary !== undefined) rememberRun(job, outcome.summary, io);
+  if (!keeps) tellLeftOver(io, state);
   closeState(state, keeps ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
+}
+
+/** Before a ledger goes: what its sessions spent, and the history may not have. */
+function tellLeftOver(io: RunIo, state: RunState): void {
+  try {
+    const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
+    if (untold.length > 0) tellBills(untold, io);
+  } catch {
+    // What can't be read can't be told.
+  }
 }
 
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
@@ -99,10 +124,10 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
 function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const again = isCutOff
-    ? `An attempt to do it again was cut off: it goes on with --force. To give it up, remove ${directory}.`
-    : 'Do it again with --force.';
-  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. ${again}`;
-  return outcomeOf(summary.exit_code, summary, rows, message);
+    ? `A later run of it was cut off: --force resumes that one. To give it up, remove ${directory}.`
+    : `To ${summary.exit_code === exitCodes.ok ? 'run it again' : 'look up what got no answer'}: --force.`;
+  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
+  return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
@@ -113,7 +138,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
     );
     return;
   }
-  const ledger = openLedger(state, job, {now: io.now}, io.warn);
+  const ledger = openLedger(state, job, {}, io.warn);
   endRun(ledger);
   // What came to its books is told by the run that comes.
   ledger.abandon();

@@ -1,18 +1,20 @@
 import type {Operation} from '../../../src/operations/table.ts';
 import type {Ended} from '../model/ended.ts';
 import {endpointOf, keyOf, outputPath} from '../model/places.ts';
-import type {Call} from '../world/service.ts';
+import {type Call, REJECTED} from '../world/service.ts';
 import {
   ageOf,
   type Check,
   callsInLedger,
   DAY_MS,
   grouped,
+  isTimeOf,
   runsOfLedger,
   type Scene,
   scopeOfCall,
   scopeOfSpec,
   storedAs,
+  TURN_MS,
 } from './scene.ts';
 
 const named: Check = {
@@ -46,6 +48,9 @@ function overlaps(other: Call, call: Call): boolean {
     other === call || other.toldMs === undefined || other.toldMs > call.sentMs || other.toldOrder > call.order
   );
 }
+
+/** Over the last fifth of their term answers fall due, each at its own moment. */
+const SURELY_FRESH = 0.8;
 
 /** As exact as a run's clock, milliseconds since the epoch in a double, can be. */
 const SECOND_MS = 1_000 - 0.001;
@@ -145,7 +150,8 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   if (before.operation === 'verify') return 'a verdict is not asked for twice';
   // A run that goes on judges by its start, whatever the clock is set to since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
-  return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+  const fresh = ageOf(call.spec) * SURELY_FRESH;
+  return before.toldAt >= since - fresh ? 'the attempt before had its answer' : undefined;
 }
 
 function isFollowed({process, toldMs = Number.POSITIVE_INFINITY}: Call, {service}: Scene): boolean {
@@ -156,10 +162,10 @@ function isInDoubt({told, recorded}: Call): boolean {
   return told === 'ambiguous' || told === undefined || !recorded;
 }
 
-/** Whether the ledger has an answer of it, or what is kept as one: a refusal by a service that answers others. */
-function hasAnswer({told, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
+/** Whether the ledger has an answer of it, or what is kept as one: a refusal in so many words by a service that answers others. */
+function hasAnswer({told, code, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
   if (!recorded || told !== 'rejected') return recorded && told === 'answered';
-  if (operation === 'verify') return false;
+  if (operation === 'verify' || code !== REJECTED) return false;
   const scope = scopeOfSpec(call.spec);
   return service.calls.some(
     other =>
@@ -186,28 +192,28 @@ function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] 
   return runs.slice(first + 1, last + 1);
 }
 
-/** From so many failing values on it may have been an outage, whose attempts count for nothing. */
-const OUTAGE_VALUES = 5;
-
 const resent: Check = {
-  promise: 'A call that may have been carried out is sent again no more often than --max-resends says.',
+  promise:
+    'A value is sent again no more often than --max-resends says, outages, kills and resumes of the run included.',
   broken(scene) {
-    const {run} = scene;
-    const lost = run.calls.filter(({told}) => told === 'ambiguous' || told === 'not sent');
-    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES)
-      return undefined;
-    if (lost.filter(({told}) => told === 'not sent').length >= OUTAGE_VALUES) return undefined;
-    for (const calls of grouped(lost, ({operation, value}) => `${operation} ${value}`)) {
-      const doubtful = calls.filter(({told}) => told === 'ambiguous').length;
-      if (doubtful > 1 + run.spec.maxResends)
-        return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
-    }
+    for (const calls of histories(scene))
+      for (const [index, call] of calls.entries()) {
+        if (call.process !== scene.run.process) continue;
+        const {resend, maxResends} = call.spec;
+        const doubtful = calls
+          .slice(0, index)
+          .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
+        if (doubtful.length > (resend === 'never' ? 0 : maxResends))
+          return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
+      }
     return undefined;
   },
 };
 
-/** Over the last fifth of their term answers fall due, each at its own moment. */
-const SURELY_FRESH = 0.8;
+/** True if the run may have paid for a call that it has no answer of. */
+function mayBeCharged({told, recorded, charged}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || (charged && !recorded);
+}
 
 /** How long a rejection is good for at most. */
 const REJECTED_MS = 7 * DAY_MS;
@@ -217,9 +223,10 @@ function isOfRejection({service}: Scene, operation: Operation, value: string, at
   return service.calls.some(
     call =>
       call.told === 'rejected' &&
+      call.code === REJECTED &&
       call.operation === operation &&
       call.value === value &&
-      Math.abs(call.toldAt - at) < DATED_APART_MS,
+      isTimeOf(call, at),
   );
 }
 
@@ -250,9 +257,6 @@ const known: Check = {
   },
 };
 
-/** Answers are dated when they are written, which may be a little after they came. */
-const DATED_APART_MS = 60_000;
-
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
   broken({run, storedNow}) {
@@ -262,7 +266,7 @@ const kept: Check = {
     const answered = run.calls.filter(({operation, told}) => told === 'answered' && operation !== 'verify');
     const missing = answered.filter(({operation, value, toldAt}) => {
       const at = storedNow.get(storedAs(operation, value, spec));
-      return at === undefined || at < toldAt - DATED_APART_MS;
+      return at === undefined || at < toldAt - TURN_MS;
     });
     const said = storeIsSound ? 0 : summary.store.not_stored;
     return missing.length > said

@@ -98,8 +98,8 @@ const keptAttempt: Check = {
     'What was paid for in an attempt that was cut off is there until it goes on, or is given up in so many words.',
   broken({run, runs}) {
     const path = join(statePath(run.spec), 'ledger.db');
-    if (!/^(Nothing to do|The last run)/.test(run.message) || !run.before.has(path) || run.after.has(path))
-      return undefined;
+    const isAtItsEnd = run.wasComplete || run.message.startsWith('The last run');
+    if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return undefined;
     const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
     const last = earlier.findLast(({ledger}) => ledger !== undefined);
     // What its calls were answered is in no output: that of this state has not changed since.
@@ -156,7 +156,7 @@ const untorn: Check = {
 const told: Check = {
   promise: 'The sentence at the end is true.',
   broken({run, runs}) {
-    const {message, after, spec} = run;
+    const {message, after, spec, wasComplete} = run;
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
@@ -168,7 +168,7 @@ const told: Check = {
     if (written !== null && !others && Number(written[1]?.replace(',', '')) !== rows)
       return `${message} There are ${rows}.`;
     // A fleet's workers may still have calls of the session before.
-    if (/^Nothing to do/.test(message) && run.calls.length > 0 && !spec.fleet) return message;
+    if (wasComplete && run.calls.length > 0 && !spec.fleet) return message;
     return run.input === undefined ? inputPath(spec.input) : undefined;
   },
 };

@@ -5,7 +5,17 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, rowsIn, type Scene, STALE_MS, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
+import {
+  ageOf,
+  type Check,
+  rowsIn,
+  type Scene,
+  STALE_MS,
+  scopeOfCall,
+  scopeOfSpec,
+  TURN_MS,
+  textOf,
+} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -31,7 +41,8 @@ const whole: Check = {
     // may undo it, whatever that run does.
     const stood = run.stood.map(snapshot => snapshot.get(path));
     const after = run.after.get(path);
-    const said = (run.message.match(/^(The last run|Nothing to do|[\d,]+ rows? written)/) ?? [])[0];
+    const written = /^(The last run|[\d,]+ rows? written)/.exec(run.message)?.[0];
+    const said = run.wasComplete ? 'complete' : written;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
@@ -87,11 +98,14 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         error: cell(`${prefix}error`) ?? '',
         serial: cell(prefix + serialField[name]) ?? '',
         isStale: cell(`${prefix}stale`) === 'true',
+        // What a row before it was told of the same token holds for this one, but that it was verified since.
+        redeemed: name === 'verify' ? cell(`${prefix}redeemed`) : undefined,
+        isLater: serials.has(`${name} ${value}`),
       };
       const fault = faultOf(name, value, result, row, run, scene);
       if (fault !== undefined)
         return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
-      if (result.status !== 'ok') continue;
+      if (result.status !== 'ok' && !(name === 'verify' && result.serial !== '')) continue;
       const other = serials.get(`${name} ${value}`);
       if (other !== undefined && other !== result.serial)
         return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
@@ -130,6 +144,8 @@ interface Result {
   readonly error: string;
   readonly serial: string;
   readonly isStale: boolean;
+  readonly redeemed: string | undefined;
+  readonly isLater: boolean;
 }
 
 function faultOf(
@@ -154,7 +170,8 @@ function faultOf(
     case 'ok':
       return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
-      return ours.some(({told, code}) => told !== 'answered' && code === result.error)
+      return ours.some(({told, code}) => told !== 'answered' && code === result.error) ||
+        mayBeInterrupted(result.error, run, runs)
         ? undefined
         : 'no call failed so';
     case 'unknown':
@@ -192,12 +209,9 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   );
 }
 
-/** An answer is of the moment in which it is written, with what is sent next. */
-const DATED_WITHIN_MS = 1_000;
-
 function faultOfAnswer(
   name: Operation,
-  {serial, isStale}: Result,
+  {serial, isStale, redeemed, isLater}: Result,
   ours: readonly Call[],
   run: Ended,
   runs: readonly Ended[],
@@ -209,6 +223,9 @@ function faultOfAnswer(
   const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
   if (name === 'verify') {
     if (run.ledger !== undefined && !isOwn) return 'it is the verdict of another run';
+    if (redeemed !== String(isLater || call.redeemed))
+      return `the token is ${isLater ? 'of an earlier row, and so redeemed' : 'told of with another word'}`;
+    if (isLater) return undefined;
     const earlier = ours.find(
       one => one.ledger === call.ledger && one.number < call.number && one.carriedOut,
     );
@@ -234,7 +251,7 @@ function faultOfAnswer(
   // An attempt that was given up is the run's own, whatever the clock is set to since.
   if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
-  return call.toldAt + DATED_WITHIN_MS < startedAt - age ? 'it is too old' : undefined;
+  return call.toldAt + TURN_MS < startedAt - age ? 'it is too old' : undefined;
 }
 
 /** Clocks of several machines may differ by this. */
@@ -245,7 +262,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
-    budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
+    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
     deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||

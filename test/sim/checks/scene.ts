@@ -73,6 +73,14 @@ export function storedAs(operation: Operation, value: string, spec: RunSpec): st
   return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
 }
 
+/** A process sees what it was told within its turn. */
+export const TURN_MS = 1_000;
+
+/** Whether an answer that is dated so may have been bought by this call. */
+export function isTimeOf({toldAt}: Call, at: number): boolean {
+  return Math.abs(at - toldAt) <= TURN_MS;
+}
+
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);
 
 /** All calls that are in the run's ledger when it ends, whichever run made them. */

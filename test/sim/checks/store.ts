@@ -1,4 +1,4 @@
-import {ageOf, type Check, DAY_MS, type Scene, STALE_MS} from './scene.ts';
+import {ageOf, type Check, DAY_MS, isTimeOf, type Scene, STALE_MS, storedAs} from './scene.ts';
 
 /** So long after a job's run others leave what it may use. */
 const IN_USE_MS = 35 * DAY_MS;
@@ -17,4 +17,17 @@ const useful: Check = {
   },
 };
 
-export const storeChecks: readonly Check[] = [useful];
+const dated: Check = {
+  promise: 'What is in the store has the time at which it was bought, wherever it was kept in between.',
+  broken({run, service, storedBefore, storedNow}: Scene) {
+    const changed = [...storedNow].filter(([name, at]) => storedBefore.get(name) !== at);
+    if (changed.length === 0 || run.spec.fleet) return undefined;
+    const calls = service.calls.filter(({told}) => told === 'answered' || told === 'rejected');
+    const isBought = ([name, at]: readonly [string, number]) =>
+      calls.some(call => isTimeOf(call, at) && storedAs(call.operation, call.value, call.spec) === name);
+    const odd = changed.find(one => !isBought(one));
+    return odd === undefined ? undefined : `${odd[0]} is of ${odd[1]}, when nothing was bought`;
+  },
+};
+
+export const storeChecks: readonly Check[] = [useful, dated];

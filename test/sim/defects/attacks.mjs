@@ -75,8 +75,8 @@ export const attacks = [
       ['src/lookup/queue-executor.ts', "this.#leave(task, 'budget');", "this.#leave(task, 'outage');"],
       [
         'src/lookup/queue-executor.ts',
-        "(isOverBudget ? 'budget' : undefined)",
-        "(isOverBudget ? 'outage' : undefined)",
+        "(this.#isOverBudget(task) ? 'budget' : undefined)",
+        "(this.#isOverBudget(task) ? 'outage' : undefined)",
       ],
     ],
   },
@@ -119,5 +119,19 @@ export const attacks = [
         'operations.phone.maybeSpent += cost',
       ],
     ],
+  },
+  {
+    name: "attack: beside an account's limit, values that have an answer get all of it",
+    edits: [
+      [
+        'src/ledger/budget.ts',
+        '(renews ? this.#hasHalfFor(limit, cost)',
+        '(renews && limit === this.#run ? this.#hasHalfFor(limit, cost)',
+      ],
+    ],
+  },
+  {
+    name: "attack: what a killed run had reserved of its account's day is lost",
+    edits: [['src/ledger/budget.ts', 'budget.giveBack(before.holder, taken);', 'void taken;']],
   },
 ];

@@ -114,4 +114,24 @@ export const onceThere = [
       ],
     ],
   },
+  {
+    name: 'an outage sends a value more often than its resends allow',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        'noteDoubt(task, attempt, policy);',
+        'if (!this.#flow.isOutage) noteDoubt(task, attempt, policy);',
+      ],
+    ],
+  },
+  {
+    name: 'a resumed run sends a value more often than its resends allow',
+    edits: [
+      [
+        'src/lookup/answers.ts',
+        'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),',
+        'doubts: Math.min(1, before.reduce((sum, {doubts}) => sum + doubts, 0)),',
+      ],
+    ],
+  },
 ];

@@ -21,7 +21,6 @@ export interface RunSpec {
   readonly columns: 'ip' | 'email' | 'token' | 'ip email' | 'ip token' | 'ip email token' | 'ip email?';
   readonly cache: 'own' | 'other' | 'none';
   readonly maxCredits?: number | undefined;
-  readonly perDay?: number | undefined;
   readonly publishesAtLimit: boolean;
   readonly restart: boolean;
   readonly force: boolean;

@@ -138,7 +138,6 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.state !== 0 && {state: statePath(spec)}),
     ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
-    ...(spec.perDay !== undefined && {maxCreditsPerDay: spec.perDay}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.maxDuration !== undefined && {maxDuration: spec.maxDuration}),
     ...(spec.untilMidnight && {until: '00:00 UTC'}),

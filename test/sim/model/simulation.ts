@@ -128,7 +128,6 @@ export class Simulation {
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {
       ...spec,
-      perDay: undefined,
       maxErrors: undefined,
       maxDuration: undefined,
       untilMidnight: undefined,
@@ -225,7 +224,7 @@ export class Simulation {
         stood,
         lasting,
         // Where nothing was left to do it has only looked whose that is.
-        ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
+        ledger: one.report.outcome?.wasComplete === true ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
         healed: this.#healing,
@@ -333,7 +332,6 @@ const OF_A_FLEET = {
   endpoint: 0,
   account: 0,
   clash: undefined,
-  perDay: undefined,
   offline: undefined,
 } as const;
 const HOUR_MS = 3_600_000;

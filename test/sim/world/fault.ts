@@ -10,5 +10,6 @@ export interface Fault {
     | 'refused'
     | 'garbled'
     | 'no credits'
+    | 'lost way'
     | 'no access';
 }

@@ -1,0 +1,12 @@
+/** Settings that were removed, by their names in the schema, with what to write now. */
+const formerSettings: Readonly<Record<string, string>> = {
+  threads:
+    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+  maxCreditsPerDay:
+    'A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
+};
+
+/** What to write now in place of a setting that was removed; undefined for any other name. */
+export function sinceRemoved(name: string): string | undefined {
+  return Object.hasOwn(formerSettings, name) ? formerSettings[name] : undefined;
+}

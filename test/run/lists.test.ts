@@ -1,0 +1,22 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {addresses} from './lists/addresses.ts';
+import {files} from './lists/files.ts';
+import {numbers} from './lists/numbers.ts';
+import {look, situations} from './lists/situation.ts';
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-lists-'));
+});
+afterAll(() => rmSync(directory, {recursive: true}));
+
+const all = [files, addresses, numbers].flatMap(situations);
+
+test.each(all.map((situation, index) => ({...situation, index})))('$name', async ({index, ...situation}) => {
+  const {becomes, said} = await look(join(directory, String(index)), situation);
+  expect(becomes, said).toBe(situation.becomes);
+  for (const part of situation.says) expect(said).toContain(part);
+});
