@@ -17,7 +17,7 @@ import {Admission} from './rows/admission.ts';
 import {limited, picked} from './rows/which-records.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
-import {type Checkpoint, closeState, openState, type RunState} from './state/run-state.ts';
+import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Told once a session is under way; what it returns is called when it is over. */
@@ -97,7 +97,8 @@ async function runOnce(
   } catch (thrown) {
     const error = stoppedBefore(stopper, thrown) ?? thrown;
     await reportFailure(job, io, state, error);
-    if (state !== undefined) closeState(state, 'made');
+    // A session that was started over may have made calls, which are in its ledger alone.
+    if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made');
     throw error;
   }
 }

@@ -176,6 +176,11 @@ export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: str
   }
 }
 
+/** Whether the ledger has calls, or may have. */
+export function hasCalls(state: Pick<RunState, 'directory'>): boolean {
+  return hasOtherRun(state, '');
+}
+
 export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
   return join(directory, LEDGER);
 }
