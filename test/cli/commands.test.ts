@@ -93,7 +93,7 @@ describe('store', () => {
 
   test('purge: nothing of the value is left, and it is asked about anew', async () => {
     expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toMatch(
-      /^1 answer removed, and overwritten in the file\.\nUnfinished runs that are not finished .* OUT\.run, .*\n$/,
+      /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n$/,
     );
     expect((await here('store', 'purge', 'Jo@example.com')).stdout).toMatch(
       /^The store has no answer of that value\.\nUnfinished runs /,
