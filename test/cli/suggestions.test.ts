@@ -127,7 +127,7 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
 
 /** Where commands are suggested: by the file that says it, the cases here or the test that has them run. */
 const sites: Readonly<Record<string, readonly string[]>> = {
-  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(3).fill('test/cli/completion.test.ts')],
+  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(6).fill('test/cli/completion.test.ts')],
   'src/cli/commands/init.ts': ['init'],
   'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
   'src/cli/commands/welcome.ts': ['welcome', 'welcome'],

@@ -81,7 +81,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     await using arena = await openFleetArena({latency: 30});
     arena.sandbox.write('list.csv', listOf(800, 400));
     const empty = await arena.here(['fleet', 'status']);
-    expect(empty).toMatchObject({code: 0, stdout: 'Nobody is on this Redis: neither a worker nor a run.\n'});
+    expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
