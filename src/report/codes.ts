@@ -56,6 +56,10 @@ export const callCodes = {
     meaning: 'The connection broke off after the call was sent.',
     advice: 'ask again with --force',
   },
+  answer_in_doubt: {
+    meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
+    advice: 'ask again with --force',
+  },
   econnrefused: {meaning: 'Nothing listens there; nothing was sent.', advice: 'see bulk-enrich doctor'},
   enotfound: {
     meaning: 'The name of the service is not known; nothing was sent.',
