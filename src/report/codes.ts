@@ -59,6 +59,10 @@ export const callCodes = {
     meaning: 'The connection broke off after the call was sent.',
     advice: 'look up again with --force',
   },
+  answer_in_doubt: {
+    meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
+    advice: 'look up again with --force',
+  },
   econnrefused: {
     meaning: 'The service refuses connections; nothing was sent.',
     advice: 'see bulk-enrich doctor',
