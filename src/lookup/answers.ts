@@ -11,9 +11,10 @@ import {
 } from '../ledger/lookup.ts';
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
-import {again} from './again.ts';
 import type {Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
+import {again} from './repeated/again.ts';
+import {InTurn} from './repeated/in-turn.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
@@ -66,11 +67,11 @@ export class Answers {
     (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
   );
   readonly #cameBefore = new CameBefore();
-  /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
-  readonly #tokens = new Map<string, Task[]>();
+  readonly #inTurn: InTurn;
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.#inTurn = new InTurn(options.executor);
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
@@ -92,7 +93,7 @@ export class Answers {
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
     for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
-    for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
+    for (const task of this.#open(fresh, known, left, version)) await this.#inTurn.submit(task);
   }
 
   /** The executor has the outcome for good. */
@@ -150,7 +151,7 @@ export class Answers {
   /** The executor does not make this call, as nobody wants it. */
   dropped({lookup}: Task): void {
     this.#pending.delete(lookup.key);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   /** Lookups that have no outcome yet. */
@@ -220,22 +221,9 @@ export class Answers {
     return tasks;
   }
 
-  async #submit(task: Task): Promise<void> {
-    const {token} = task.lookup.params;
-    if (task.lookup.operation === 'verify' && token !== undefined) {
-      const queue = this.#tokens.get(token);
-      if (queue !== undefined) {
-        queue.push(task);
-        return;
-      }
-      this.#tokens.set(token, []);
-    }
-    await this.#options.executor.submit(task);
-  }
-
   #end(lookup: Lookup, outcome: Outcome): void {
     this.#tell(lookup.key, outcome);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   #tell(key: string, outcome: Outcome): void {
@@ -243,13 +231,6 @@ export class Answers {
     if (pending === undefined) return;
     this.#pending.delete(key);
     tellAll(pending.waiters, pending.firstRow, outcome);
-  }
-
-  #nextOfToken({params}: Lookup): void {
-    const token = params.token ?? '';
-    const next = this.#tokens.get(token)?.shift();
-    if (next === undefined) this.#tokens.delete(token);
-    else void this.#options.executor.submit(next);
   }
 
   /** What the ledger has, or has just taken over. */

@@ -1,6 +1,7 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
-import type {Operation} from '../../operations/table.ts';
+import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Counting, policyNumbers as numbers} from '../policy.ts';
 import {Canary} from './canary.ts';
 import {type Forgive, type OutageOptions, OutageWatch} from './outage.ts';
@@ -18,7 +19,7 @@ export interface FlowControlOptions extends OutageOptions {
   readonly onStop: (reason: StopReason) => void;
 }
 
-type Sent = Pick<Lookup, 'operation' | 'key'>;
+type Sent = Pick<Lookup, 'operation' | 'key' | 'params'>;
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
@@ -36,6 +37,8 @@ export class FlowControl {
   #countedAt: number;
   /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
   #readFrom: number | undefined;
+  /** True once any operation was answered: from then on a token that is invalid is not the key. */
+  #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -81,11 +84,12 @@ export class FlowControl {
    * A call ended, and with that how a failure counts. `forgive` takes back attempts that counted against the value,
    * should it turn out to be an outage.
    */
-  ended({operation, key}: Sent, attempt: Attempt, forgive: Forgive): Counting {
+  ended({operation, key, params}: Sent, attempt: Attempt, forgive: Forgive): Counting {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);
-    const refusedBy = this.#canary(operation).ended(attempt);
+    const refusedBy = this.#canary(operation).ended(attempt, operations[operation].subject(params));
+    this.#isKeyAccepted ||= attempt.kind === 'answered';
     let counting: Counting = 'counts';
     switch (attempt.kind) {
       case 'answered':
@@ -95,7 +99,7 @@ export class FlowControl {
         this.#gate.succeeded();
         this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
         if (refusedBy !== undefined) {
-          const credentials = attempt.status === 403 || refusedBy === 'invalid_token';
+          const credentials = attempt.status === 403 || (refusedBy === INVALID_TOKEN && !this.#isKeyAccepted);
           this.#giveUp({kind: 'refused', operation, code: refusedBy, credentials});
         }
         break;

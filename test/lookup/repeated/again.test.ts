@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Outcome} from '../../src/ledger/lookup.ts';
-import {again} from '../../src/lookup/again.ts';
+import type {Outcome} from '../../../src/ledger/lookup.ts';
+import {again} from '../../../src/lookup/repeated/again.ts';
 
 const answer = '{"score":1.10,"verdict":{"can_pass":true,"redeemed":false},"id":12345678901234567890}';
 const redeemed = answer.replace('false', 'true');
@@ -11,7 +11,11 @@ test.each<[string, Outcome, unknown]>([
   ['a verdict', {status: 'ok', data: answer}, ok],
   ['a verdict on a token that is redeemed', {status: 'ok', data: redeemed}, ok],
   ['a verdict that may be of our own call', {status: 'unknown', error: 'x', data: redeemed}, ok],
-  ['a verdict without its field', {status: 'ok', data: '{}'}, {status: 'ok', data: '{"verdict":{"redeemed":true}}'}],
+  [
+    'a verdict without its field',
+    {status: 'ok', data: '{}'},
+    {status: 'ok', data: '{"verdict":{"redeemed":true}}'},
+  ],
   ['no verdict', failed, failed],
   ['a call whose outcome is unknown', {status: 'unknown', error: 'x'}, {status: 'unknown', error: 'x'}],
 ])('%s, asked for again', (_, first, later) => {
