@@ -88,7 +88,7 @@ async function opened(
   try {
     const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason !== NOT_WANTED)
-      return {shared: await openShared(settings, options, stopper, first), groups: all};
+      return {shared: await openShared(settings, options, {stopper, first}), groups: all};
     groups.close();
     return undefined;
   } catch (error) {

@@ -12,9 +12,11 @@ import {
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
+import type {OutageState} from './pace/outage.ts';
 import {CameBefore, Recent} from './recent.ts';
 import {again} from './repeated/again.ts';
 import {InTurn} from './repeated/in-turn.ts';
+import {withoutAsking} from './task-state.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
@@ -24,12 +26,14 @@ export interface Waiter {
   tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
+  /** True for a request, which is told at once in an outage. */
+  readonly isUrgent?: boolean;
 }
 
 export interface AnswersOptions {
   readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
-  readonly executor: Pick<Executor, 'submit'>;
+  readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** Carried answers older than this are asked for again; verdicts never are. */
@@ -39,6 +43,7 @@ export interface AnswersOptions {
 /** A lookup under way: all cells that need its outcome wait for the one call. */
 interface Pending {
   readonly waiters: Waiter[];
+  readonly fallback: Task['fallback'];
   /** The store's version when it was last looked for there. */
   version: number;
   /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
@@ -93,7 +98,11 @@ export class Answers {
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
     for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
-    for (const task of this.#open(fresh, known, left, version)) await this.#inTurn.submit(task);
+    const tasks = this.#open(fresh, known, left, version);
+    if (this.#options.executor.isDown) this.#tellUrgent(waiters);
+    for (const task of tasks)
+      if (this.isWanted(task)) await this.#inTurn.submit(task);
+      else this.#pending.delete(task.lookup.key);
   }
 
   /** The executor has the outcome for good. */
@@ -105,12 +114,9 @@ export class Answers {
 
   /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
   unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
-    if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
-    else if (fallback.isStale) this.#end(lookup, {...fallback.outcome, stale: reason});
-    else {
+    if (fallback?.isStale === false)
       this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
-      this.#end(lookup, fallback.outcome);
-    }
+    this.#end(lookup, withoutAsking(fallback, reason));
   }
 
   /**
@@ -141,6 +147,11 @@ export class Answers {
       }
     }
     return answered;
+  }
+
+  /** An outage holds up all but its probe. Once it is overdue nobody waits for its end. */
+  down({probe, isOverdue}: OutageState): void {
+    for (const [key, {waiters}] of this.#pending) if (key !== probe) this.#tellUrgent(waiters, isOverdue);
   }
 
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
@@ -211,14 +222,24 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      const pending: Pending = {waiters, version, firstRow: this.#firstRow(waiters)};
+      const fallback = fallbacks.get(key);
+      const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
       this.#pending.set(key, pending);
       const ambiguous = doubtful.has(key);
-      const task = {lookup, cost, known: known.has(key), ambiguous, fallback: fallbacks.get(key)};
+      const isUrgent = () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter));
+      const task = {lookup, cost, known: known.has(key), ambiguous, fallback, isUrgent};
       if (operations[lookup.operation].again === undefined) tasks.push(task);
       else tasks.push({...task, firstRow: () => firstRowOf(pending)});
     }
     return tasks;
+  }
+
+  /** Tells those of the waiters that can't wait, or all, what they come to while the service can't be asked. */
+  #tellUrgent(waiters: readonly Waiter[], isAll = false): void {
+    for (const waiter of waiters) {
+      if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
+      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.fallback, 'outage'));
+    }
   }
 
   #end(lookup: Lookup, outcome: Outcome): void {

@@ -1,9 +1,9 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt} from '../client/attempt.ts';
 import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {Operation} from '../operations/table.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
-import {idleWithin, Lane, ratesOf} from './lane.ts';
+import {type Lane, Lanes} from './lane.ts';
+import {Backoffs} from './pace/backoffs.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {retryMs} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
@@ -31,11 +31,9 @@ const MOST_FIRST_DISPATCH = 2 ** 47;
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
   readonly #flow: FlowControl;
-  readonly #laneOf = new Map<Operation, Lane>();
-  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
-  readonly #turns: Lane[] = [];
+  readonly #lanes: Lanes;
   #slots: number;
-  readonly #backoffs = new Map<NodeJS.Timeout, TaskState>();
+  readonly #backoffs = new Backoffs<TaskState>();
   #dispatched = randomInt(MOST_FIRST_DISPATCH);
   /** Tasks taken and not settled yet. */
   #unsettled = 0;
@@ -55,22 +53,19 @@ export class QueueExecutor implements Executor {
       maxOutageMs: options.maxOutageMs,
       pending: () => (this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#unsettled),
       isAnswered: options.isAnswered,
+      outlastsOutages: options.outlastsOutages,
       now: options.now,
       random: options.random,
-      onOpen: () => this.#wakeLanes(),
+      onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
     });
-    for (const settings of options.lanes) {
-      const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
-      this.#turns.push(lane);
-      for (const operation of settings.operations) this.#laneOf.set(operation, lane);
-    }
+    this.#lanes = new Lanes(options.lanes, options.outlet, (lane, permits) => this.#lease(lane, permits));
   }
 
   async submit(task: Task): Promise<void> {
-    const lane = this.#laneOf.get(task.lookup.operation);
-    if (lane === undefined) throw new Error(`no lane for ${task.lookup.operation}`);
+    const lane = this.#lanes.of(task.lookup.operation);
     this.#unsettled += 1;
+    if (this.#flow.outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
     this.#enqueue(taskState(task), lane);
     if (this.#stopped) return;
     this.#blocked += 1;
@@ -82,8 +77,8 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#flow.stop();
-    for (const timer of this.#backoffs.keys()) clearTimeout(timer);
-    for (const lane of this.#turns) lane.stop();
+    this.#backoffs.take(() => true);
+    this.#lanes.stop();
   }
 
   close(reason: UnaskedCode): void {
@@ -91,37 +86,29 @@ export class QueueExecutor implements Executor {
     this.#closed = reason;
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
-    for (const [timer, task] of this.#backoffs) {
-      clearTimeout(timer);
-      this.#leave(task, reason);
-    }
-    this.#backoffs.clear();
-    for (const lane of this.#turns) {
-      for (const task of [...lane.waiting]) {
-        lane.release(task, false);
+    for (const task of this.#backoffs.take(() => true)) this.#leave(task, reason);
+    for (const lane of this.#lanes)
+      for (let task = lane.takeOut(() => true); task !== undefined; task = lane.takeOut(() => true))
         this.#leave(task, reason);
-      }
-    }
   }
 
   dropUnwanted(): void {
-    for (const lane of this.#turns) this.#dropWaiting(lane);
-    for (const [timer, task] of this.#backoffs) {
-      if (this.#isWanted(task)) continue;
-      clearTimeout(timer);
-      this.#backoffs.delete(timer);
-      this.#drop(task);
-    }
+    for (const lane of this.#lanes) this.#dropWaiting(lane);
+    for (const task of this.#backoffs.take(one => !this.#isWanted(one))) this.#drop(task);
+  }
+
+  get isDown(): boolean {
+    return this.#flow.outage?.isDown === true && !this.#stopped;
   }
 
   drained(graceMs: number): Promise<void> {
-    return idleWithin(graceMs, this.#turns);
+    return this.#lanes.idleWithin(graceMs);
   }
 
   pace(): PaceReport {
     const {inFlight, inFlightMs, pause, paused} = this.#flow;
     return {
-      ...ratesOf(this.#turns, this.#options.now()),
+      ...this.#lanes.ratesAt(this.#options.now()),
       inFlight,
       inFlightMs,
       pause: this.#options.outlet.pause ?? pause,
@@ -133,14 +120,28 @@ export class QueueExecutor implements Executor {
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
     this.#slots = total;
-    for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
+    this.#lanes.slots = total;
   }
 
   /** → queued. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // What goes wrong in here is no failed call but a failed ledger: it ends the run.
-    lane.inSlot(() => this.#attempt(task, lane)).catch(error => this.#fail(error));
+    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent?.()).catch(error => this.#fail(error));
+  }
+
+  /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
+  #makeRoom(lane: Lane): void {
+    const other = lane.takeOut(({isUrgent}) => isUrgent?.() !== true);
+    if (other !== undefined) this.#enqueue(other, lane);
+  }
+
+  /** In an outage what a request waits for is not held up, but told. */
+  #tellWhenDown(): void {
+    const {outage} = this.#flow;
+    if (outage?.isDown !== true) return;
+    this.#options.events.down?.(outage);
+    this.dropUnwanted();
   }
 
   /** queued → waiting. */
@@ -170,7 +171,8 @@ export class QueueExecutor implements Executor {
         this.#flow.sent(task.lookup);
         lane.release(task, true);
       }
-      if (granted > 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+      if (granted > 0) this.#lanes.sentBy(lane);
+      if (granted > 0) this.#tellWhenDown();
       const refused = chosen[granted];
       if (refused !== undefined) this.#overBudget(lane, refused);
       else if (chosen.length > 0) lane.wake();
@@ -188,7 +190,7 @@ export class QueueExecutor implements Executor {
       lane.release(task, false);
       this.#ended(task);
     }
-    this.#wakeLanes();
+    this.#lanes.wake();
     return chosen.filter(task => !answered.has(task.lookup.key));
   }
 
@@ -216,6 +218,7 @@ export class QueueExecutor implements Executor {
     const counting = this.#flow.ended(task.lookup, attempt, attempts => {
       task.attempts -= attempts;
     });
+    this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
     const {step, booked} = concluded(task, attempt, policy, counting, isTrusted);
@@ -224,36 +227,24 @@ export class QueueExecutor implements Executor {
     if (step.next === 'settle') this.#settle(task, step.outcome);
     else if (step.next === 'retry') this.#retry(task, lane, this.#delayOf(task, attempt));
     else if (this.#closed !== undefined) this.#leave(task, this.#closed);
-    this.#wakeLanes();
+    this.#lanes.wake();
   }
 
   /** While everybody waits, no task has to wait for itself. */
   #delayOf(task: TaskState, attempt: Attempt): number {
     if (attempt.kind === 'throttled' || this.#flow.pause !== undefined) return 0;
     const {policy, random} = this.#options;
-    return retryMs(task.attempts, this.#flow.onlyFailingLeft, policy, random());
+    const mayWait = task.isUrgent?.() !== true;
+    return retryMs(task.attempts, mayWait && this.#flow.onlyFailingLeft, policy, random());
   }
 
   /** in flight → backing off → queued. */
   #retry(task: TaskState, lane: Lane, delayMs: number): void {
     if (this.#stopped) return;
-    if (this.#closed !== undefined) {
-      this.#leave(task, this.#closed);
-      return;
-    }
-    if (!this.#isWanted(task)) {
-      this.#drop(task);
-      return;
-    }
-    if (delayMs === 0) {
-      this.#enqueue(task, lane);
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#backoffs.delete(timer);
-      this.#enqueue(task, lane);
-    }, delayMs);
-    this.#backoffs.set(timer, task);
+    if (this.#closed !== undefined) this.#leave(task, this.#closed);
+    else if (!this.#isWanted(task)) this.#drop(task);
+    else if (delayMs === 0) this.#enqueue(task, lane);
+    else this.#backoffs.add(task, delayMs, () => this.#enqueue(task, lane));
   }
 
   #isWanted(task: TaskState): boolean {
@@ -262,10 +253,9 @@ export class QueueExecutor implements Executor {
 
   #dropWaiting(lane: Lane): void {
     if (this.#options.isWanted === undefined) return;
-    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
-      lane.release(task, false);
+    const isUnwanted = (task: TaskState) => !this.#isWanted(task);
+    for (let task = lane.takeOut(isUnwanted); task !== undefined; task = lane.takeOut(isUnwanted))
       this.#drop(task);
-    }
   }
 
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
@@ -306,9 +296,5 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     this.stop();
     this.#options.events.stopped({kind: 'error', error});
-  }
-
-  #wakeLanes(): void {
-    for (const lane of this.#turns) lane.wake();
   }
 }

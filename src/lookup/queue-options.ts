@@ -16,6 +16,8 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
+  /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
+  readonly outlastsOutages?: boolean | undefined;
   /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
   readonly renewals?: number | undefined;
   readonly events: ExecutorEvents;

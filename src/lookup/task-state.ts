@@ -1,6 +1,6 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
-import {isKept} from '../ledger/lookup.ts';
+import {isKept, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
 import {type Counting, chargeOf, nextStep, type PolicySettings, type Step} from './policy.ts';
 
@@ -53,6 +53,12 @@ function orKnown(step: Step, {fallback}: Task): Step {
   if (fallback === undefined || fallback.isStale || step.next !== 'settle' || isKept(step.outcome))
     return step;
   return {next: 'settle', outcome: fallback.outcome};
+}
+
+/** What a lookup comes to that is not asked for: what is known from before, or nothing. */
+export function withoutAsking(fallback: Task['fallback'], reason: UnaskedCode): Outcome {
+  if (fallback === undefined) return {status: 'skipped', error: reason};
+  return fallback.isStale ? {...fallback.outcome, stale: reason} : fallback.outcome;
 }
 
 /** Values that have a fallback are asked for again as long as they cost no more than `limit`, in thousandths of a credit. */

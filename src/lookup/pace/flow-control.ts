@@ -4,7 +4,7 @@ import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Counting, policyNumbers as numbers} from '../policy.ts';
 import {Canary} from './canary.ts';
-import {type Forgive, type OutageOptions, OutageWatch} from './outage.ts';
+import {type Forgive, type OutageOptions, type OutageState, OutageWatch} from './outage.ts';
 import {type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
@@ -13,6 +13,8 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** True if no outage that shows in failing calls ends the run. */
+  readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
@@ -50,18 +52,26 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends {readonly lookup: Sent}>(waiting: readonly T[], most: number): T[] {
+  admit<T extends {readonly lookup: Sent; readonly isUrgent?: () => boolean}>(
+    waiting: readonly T[],
+    most: number,
+  ): T[] {
     const now = this.#options.now();
     this.#gate.reopen(now);
     this.#notePause(now);
     const admitted: T[] = [];
+    let candidates = waiting;
     let room = Math.min(most, this.#room(now));
+    if (room <= 0 && this.#outages.current !== undefined) {
+      candidates = waiting.filter(({isUrgent}) => isUrgent?.() === true);
+      if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
+    }
     if (room <= 0) {
       if (this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
       return admitted;
     }
     const planned = new Map<Operation, number>();
-    for (const task of this.#outages.candidates(waiting)) {
+    for (const task of this.#outages.candidates(candidates)) {
       if (room <= 0) break;
       const {operation} = task.lookup;
       const more = planned.get(operation) ?? 0;
@@ -146,6 +156,10 @@ export class FlowControl {
     return this.#outages.onlyFailingLeft;
   }
 
+  get outage(): OutageState | undefined {
+    return this.#outages.stateAt(this.#options.now());
+  }
+
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -186,9 +200,12 @@ export class FlowControl {
     return this.#readFrom;
   }
 
-  #room(now: number): number {
+  #room(now: number, isUrgent = false): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
-    return Math.min(this.#options.slots() - this.#inFlight, this.#outages.room(now, this.#inFlight));
+    return Math.min(
+      this.#options.slots() - this.#inFlight,
+      this.#outages.room(now, this.#inFlight, isUrgent),
+    );
   }
 
   #canary(operation: Operation): Canary {
@@ -231,7 +248,7 @@ export class FlowControl {
   /** As long again as it has lasted is when to come back: the next step of a backoff that began with the outage. */
   #giveUpWhenOverdue(now: number): void {
     const outage = this.#outages.overdue(now);
-    if (outage === undefined) return;
+    if (outage === undefined || this.#options.outlastsOutages === true) return;
     const {cause, since: sinceMs} = outage;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
     this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, asked: false});

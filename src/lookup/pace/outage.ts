@@ -28,8 +28,20 @@ interface Outage {
   /** The value that is in flight to find out whether the service is back. */
   probe: string | undefined;
   nextProbe: number;
+  /** The same for a value that a request waits for. */
+  nextUrgent: number;
   /** Every value that is left was tried for long enough: each gets one last attempt. */
   lastCall: boolean;
+}
+
+/** What an outage does to values that wait. */
+export interface OutageState {
+  /** The key of the value that is in flight to find out whether it is over. */
+  readonly probe: string | undefined;
+  /** True while not even a value that a request waits for may find that out. */
+  readonly isDown: boolean;
+  /** True once it has lasted for longer than is waited for. */
+  readonly isOverdue: boolean;
 }
 
 /** Calls in flight right after an outage; they grow by one with each success. */
@@ -69,11 +81,12 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** How many more calls may be in flight now. */
-  room(now: number, inFlight: number): number {
+  /** How many more calls may be in flight now; `isUrgent`: with values that requests wait for. */
+  room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
-    return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
+    const due = isUrgent ? outage.nextUrgent : outage.nextProbe;
+    return outage.probe !== undefined || now < due ? 0 : 1;
   }
 
   /** What may be sent of these; in an outage the best probe: a value that was not tried yet says more than one that was. */
@@ -144,6 +157,13 @@ export class OutageWatch {
     this.#probeFailed(this.#outage, key, now);
   }
 
+  stateAt(now: number): OutageState | undefined {
+    const outage = this.current;
+    if (outage === undefined) return undefined;
+    const isDown = this.room(now, 0, true) === 0;
+    return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
+  }
+
   /** The outage, once it has lasted too long. */
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
@@ -162,7 +182,8 @@ export class OutageWatch {
       failing.forgive(failing.counted);
       failing.counted = 0;
     }
-    this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
+    const unset = {probe: undefined, nextProbe: now, nextUrgent: now};
+    this.#outage = {since: now, cause, probes: 0, ...unset, lastCall: false};
     this.#scheduleProbe(this.#outage, now);
   }
 
@@ -193,5 +214,6 @@ export class OutageWatch {
     const wait = backoffMs(outage.probes, numbers.probeCapMs, 0.5 + this.#options.random() / 2);
     const end = outage.since + this.#options.maxOutageMs;
     outage.nextProbe = now < end ? Math.min(now + wait, end) : now + wait;
+    outage.nextUrgent = now + Math.min(wait, numbers.urgentProbeMs);
   }
 }

@@ -144,11 +144,13 @@ function createExecutor(
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
     renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    outlastsOutages: io.outlastsOutages,
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
+      down: outage => answers().down(outage),
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
