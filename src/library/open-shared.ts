@@ -43,7 +43,9 @@ export async function openShared(
         resolve(shared);
         return shared.untilClosed();
       };
-      const outcome = run(job, {...io, outlastsOutages}, stopper, undefined, work).then(inSettings).finally(release);
+      const outcome = run(job, {...io, outlastsOutages}, stopper, undefined, work)
+        .then(inSettings)
+        .finally(release);
       outcome.catch(reject);
     });
   } catch (error) {

@@ -7,7 +7,7 @@ import {Backoffs} from './pace/backoffs.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {retryMs} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
-import {concluded, Renewals, reservationOf, type TaskState, taskState} from './task-state.ts';
+import {concluded, Renewals, reservationOf, type TaskState, TaskStates} from './task-state.ts';
 
 /** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
 const MOST_FIRST_DISPATCH = 2 ** 47;
@@ -24,9 +24,8 @@ const MOST_FIRST_DISPATCH = 2 ** 47;
  *       │                    or it can't be asked  │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry`, `#settle`. Only `#lease` and `close` let a task leave
- * `waiting`. Once closed, nothing is sent and all that is left is unasked; once stopped, nothing enters a state any more but
- * `settled`.
+ * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry`, `#settle`. `#lease`, `#makeRoom`, `#dropWaiting` and
+ * `close` let a task leave `waiting`. Once closed, nothing is sent and the rest is unasked; once stopped, nothing but settled.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -40,6 +39,7 @@ export class QueueExecutor implements Executor {
   /** Callers that wait until more tasks may be taken. */
   #blocked = 0;
   readonly #renewals: Renewals;
+  readonly #states = new TaskStates();
   #stopped = false;
   /** Why nothing more is sent, though the run goes on. */
   #closed: UnaskedCode | undefined;
@@ -66,7 +66,7 @@ export class QueueExecutor implements Executor {
     const lane = this.#lanes.of(task.lookup.operation);
     this.#unsettled += 1;
     if (this.#flow.outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
-    this.#enqueue(taskState(task), lane);
+    this.#enqueue(this.#states.of(task), lane);
     if (this.#stopped) return;
     this.#blocked += 1;
     await lane.room();
@@ -172,7 +172,7 @@ export class QueueExecutor implements Executor {
         lane.release(task, true);
       }
       if (granted > 0) this.#lanes.sentBy(lane);
-      if (granted > 0) this.#tellWhenDown();
+      this.#tellWhenDown();
       const refused = chosen[granted];
       if (refused !== undefined) this.#overBudget(lane, refused);
       else if (chosen.length > 0) lane.wake();
@@ -252,7 +252,6 @@ export class QueueExecutor implements Executor {
   }
 
   #dropWaiting(lane: Lane): void {
-    if (this.#options.isWanted === undefined) return;
     const isUnwanted = (task: TaskState) => !this.#isWanted(task);
     for (let task = lane.takeOut(isUnwanted); task !== undefined; task = lane.takeOut(isUnwanted))
       this.#drop(task);
@@ -261,6 +260,7 @@ export class QueueExecutor implements Executor {
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
   #drop(task: TaskState): void {
     this.#ended(task);
+    this.#states.dropped(task);
     this.#options.events.dropped?.(task);
   }
 

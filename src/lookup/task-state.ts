@@ -18,8 +18,21 @@ export interface TaskState extends Task {
   permit: (granted: boolean) => void;
 }
 
-export function taskState(task: Task): TaskState {
-  return {attempts: 0, calls: 0, dispatch: 0, permit: () => {}, ...task};
+/** Makes tasks' states. One that was dropped after a call counts on where its value is asked for again. */
+export class TaskStates {
+  readonly #dropped = new Map<string, TaskState>();
+
+  of(task: Task): TaskState {
+    const {key} = task.lookup;
+    const before = this.#dropped.get(key);
+    this.#dropped.delete(key);
+    if (before === undefined) return {attempts: 0, calls: 0, dispatch: 0, permit: () => {}, ...task};
+    return Object.assign(before, task, {ambiguous: task.ambiguous || before.ambiguous});
+  }
+
+  dropped(task: TaskState): void {
+    if (task.calls > 0) this.#dropped.set(task.lookup.key, task);
+  }
 }
 
 /** Its next sending, under a number of its own. */

@@ -16,7 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const rows = (from: number, count: number) => Array.from({length: count}, (_, n) => ({ip: address(from + n)}));
+const rows = (from: number, count: number) =>
+  Array.from({length: count}, (_, n) => ({ip: address(from + n)}));
 const OUTAGE = ['skipped', 'outage'];
 
 /** A service that breaks every call off until it is `up`. */
