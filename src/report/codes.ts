@@ -41,7 +41,11 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
     advice: 'raise the limit, or let the next run pay for them',
   },
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
-  outage: {meaning: 'The service was down for longer than --max-outage.', advice: 'run again later'},
+  outage: {
+    meaning:
+      'The service was down for longer than --max-outage; a one() of the library does not wait at all.',
+    advice: 'run again later',
+  },
   offline: {meaning: '--offline asks nobody, and the answer store does not know it.'},
 };
 
@@ -71,7 +75,10 @@ export const callCodes = {
     meaning:
       'The token may have been redeemed by a call whose answer was lost: nobody can tell whether it is a replay.',
   },
-  invalid_token: {meaning: 'The service does not know the session token.'},
+  invalid_token: {
+    meaning:
+      'The service does not know the session token. Ten different ones in a row, and no answer yet: a wrong key.',
+  },
 } as const satisfies Readonly<Record<string, Told>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */
