@@ -19,7 +19,8 @@ const FIRST_ROWS = 1_000;
 /**
  * Enriches rows as they come: in order, each distinct value asked for once, paced, retried, and known answers taken from
  * the answer store. The caller's own objects come back, with `enrichment` added; what is no object, or too large, comes
- * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file.
+ * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file. Leaving the loop,
+ * `return()` and `throw()` end the run at once: nothing is sent afterwards.
  *
  * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done; {@link AbortError} when the
  * signal is aborted; what the rows themselves throw, as it is, once those before came out.
@@ -34,7 +35,7 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   return leavable(enriched as AsyncGenerator<Enriched<Row, S>>, () => stopper.stop(NOT_WANTED));
 }
 
-/** {@link enrich} as a stream in object mode: rows in, enriched rows out. An aborted signal destroys it. */
+/** {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying it ends the run; an aborted signal destroys it. */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: Known<S, EnrichSettings<object>>,
   options: RunJobOptions = {},
@@ -88,7 +89,7 @@ async function opened(
   try {
     const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason !== NOT_WANTED)
-      return {shared: await openShared(settings, options, stopper, first), groups: all};
+      return {shared: await openShared(settings, options, {stopper, first}), groups: all};
     groups.close();
     return undefined;
   } catch (error) {

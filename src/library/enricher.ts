@@ -16,12 +16,16 @@ export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unkno
 /** One run for all who need rows enriched: connections, answers, calls in flight, rate, budget and books are shared. */
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
-   * Enriches one row, which comes back with `enrichment` added.
+   * Enriches one row, which comes back with `enrichment` added. In an outage it does not wait: what can't be asked is
+   * `skipped` with `outage`, or the last answer with `stale`. A session token is asked for anew, so that a replay shows.
    *
    * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
-  /** The same for rows as they come, in their order; throws what they throw, too. */
+  /**
+   * The same for rows as they come, in their order; throws what they throw, too. They wait for the end of an outage, for
+   * `maxOutage` at most. The later rows of a session token say that it is redeemed, without a call.
+   */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
@@ -45,7 +49,7 @@ export async function createEnricher<const S extends EnricherSettings>(
       'no_columns',
       `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
-  const shared = await openShared(settings, options);
+  const shared = await openShared(settings, options, {outlastsOutages: settings.onOutage !== 'stop'});
   const turns = new Turns();
   const enricher: Enricher = {
     one: (row, one) => shared.one(row, one) as Promise<never>,

@@ -11,17 +11,24 @@ import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
 import {Shared, type SharedRun} from './shared-run.ts';
 import {ofSettings} from './spoken.ts';
 
+interface Opening {
+  /** Ends the run. */
+  readonly stopper?: Stopper;
+  /** The rows by which columns are found that the settings do not name. */
+  readonly first?: readonly unknown[];
+  /** True if no outage ends the run. */
+  readonly outlastsOutages?: boolean;
+}
+
 /**
- * Opens a run that lasts until it is closed or stopped. `first` are the rows by which columns are found that the settings
- * do not name.
+ * Opens a run that lasts until it is closed or stopped.
  *
  * @throws {BulkEnrichError} when it can't start.
  */
 export async function openShared(
   settings: object,
   options: RunJobOptions,
-  stopper = new Stopper(),
-  first: readonly unknown[] = [],
+  {stopper = new Stopper(), first = [], outlastsOutages = false}: Opening = {},
 ): Promise<SharedRun> {
   const release = stopOnAbort(stopper, options.signal);
   try {
@@ -36,7 +43,9 @@ export async function openShared(
         resolve(shared);
         return shared.untilClosed();
       };
-      const outcome = run(job, io, stopper, undefined, work).then(inSettings).finally(release);
+      const outcome = run(job, {...io, outlastsOutages}, stopper, undefined, work)
+        .then(inSettings)
+        .finally(release);
       outcome.catch(reject);
     });
   } catch (error) {

@@ -193,9 +193,9 @@ export class Shared implements SharedRun {
   }
 
   /** A feed that is left when its caller leaves. */
-  #begin(caller: Stopper, asksAnew: boolean): Feed {
+  #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
-    const feed = new Feed(this.#session, asksAnew);
+    const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
       // What is complete when the run stops can still be taken.

@@ -13,9 +13,12 @@ import {
 import type {AnswerStore, Known} from '../ledger/store/store.ts';
 import type {Judge} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
-import {again} from './again.ts';
 import type {Executor, Task} from './executor.ts';
+import type {OutageState} from './pace/pause.ts';
 import {CameBefore, Recent} from './recent.ts';
+import {again} from './repeated/again.ts';
+import {InTurn} from './repeated/in-turn.ts';
+import {withoutAsking} from './task-state.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
@@ -25,12 +28,14 @@ export interface Waiter {
   tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
+  /** True for a request, which is told at once in an outage. */
+  readonly isUrgent?: boolean;
 }
 
 export interface AnswersOptions {
   readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
-  readonly executor: Pick<Executor, 'submit'>;
+  readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** The store goes by it too. */
@@ -40,6 +45,7 @@ export interface AnswersOptions {
 /** A lookup under way: all cells that need its outcome wait for the one call. */
 interface Pending {
   readonly waiters: Waiter[];
+  readonly fallback: Task['fallback'];
   /** The store's version when it was last looked for there. */
   version: number;
   /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
@@ -74,11 +80,11 @@ export class Answers {
     (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
   );
   readonly #cameBefore = new CameBefore();
-  /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
-  readonly #tokens = new Map<string, Task[]>();
+  readonly #inTurn: InTurn;
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.#inTurn = new InTurn(options.executor);
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
@@ -99,7 +105,11 @@ export class Answers {
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
-    for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
+    const tasks = this.#open(fresh, known, left, version);
+    if (this.#options.executor.isDown) this.#tellUrgent(waiters);
+    for (const task of tasks)
+      if (this.isWanted(task)) await this.#inTurn.submit(task);
+      else this.#pending.delete(task.lookup.key);
   }
 
   /** The executor has the outcome for good. */
@@ -112,12 +122,9 @@ export class Answers {
 
   /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
   unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
-    if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
-    else if (fallback.validity === 'stale') this.#end(lookup, {...fallback.outcome, stale: reason});
-    else {
+    if (fallback?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
-      this.#end(lookup, fallback.outcome);
-    }
+    this.#end(lookup, withoutAsking(fallback, reason));
   }
 
   /**
@@ -150,6 +157,11 @@ export class Answers {
     return answered;
   }
 
+  /** An outage holds up all but its probe. Once it is overdue nobody waits for its end. */
+  down({probe, isOverdue}: OutageState): void {
+    for (const [key, {waiters}] of this.#pending) if (key !== probe) this.#tellUrgent(waiters, isOverdue);
+  }
+
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
   isWanted({lookup}: Task): boolean {
     return this.#pending.get(lookup.key)?.waiters.some(isWanted) === true;
@@ -158,7 +170,7 @@ export class Answers {
   /** The executor does not make this call, as nobody wants it. */
   dropped({lookup}: Task): void {
     this.#pending.delete(lookup.key);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   /** Lookups that have no outcome yet. */
@@ -225,7 +237,8 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      const pending: Pending = {waiters, version, firstRow: this.#firstRow(waiters)};
+      const fallback = fallbacks.get(key);
+      const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
       this.#pending.set(key, pending);
       const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
       const task: Task = {
@@ -235,7 +248,8 @@ export class Answers {
         ambiguous: before.some(entry => entry.ambiguous),
         doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
-        fallback: fallbacks.get(key),
+        fallback,
+        isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),
       };
       if (operations[lookup.operation].again === undefined) tasks.push(task);
       else tasks.push({...task, firstRow: () => firstRowOf(pending)});
@@ -243,22 +257,17 @@ export class Answers {
     return tasks;
   }
 
-  async #submit(task: Task): Promise<void> {
-    const {token} = task.lookup.params;
-    if (task.lookup.operation === 'verify' && token !== undefined) {
-      const queue = this.#tokens.get(token);
-      if (queue !== undefined) {
-        queue.push(task);
-        return;
-      }
-      this.#tokens.set(token, []);
+  /** Tells those of the waiters that can't wait, or all, what they come to while the service can't be asked. */
+  #tellUrgent(waiters: readonly Waiter[], isAll = false): void {
+    for (const waiter of waiters) {
+      if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
+      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.fallback, 'outage'));
     }
-    await this.#options.executor.submit(task);
   }
 
   #end(lookup: Lookup, outcome: Outcome): void {
     this.#tell(lookup.key, outcome);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   #tell(key: string, outcome: Outcome): void {
@@ -266,13 +275,6 @@ export class Answers {
     if (pending === undefined) return;
     this.#pending.delete(key);
     tellAll(pending.waiters, pending.firstRow, outcome);
-  }
-
-  #nextOfToken({params}: Lookup): void {
-    const token = params.token ?? '';
-    const next = this.#tokens.get(token)?.shift();
-    if (next === undefined) this.#tokens.delete(token);
-    else void this.#options.executor.submit(next);
   }
 
   /** What the ledger has, or has just taken over. */

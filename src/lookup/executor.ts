@@ -1,6 +1,6 @@
 import type {LastingOutcome, Lookup, UnaskedCode} from '../ledger/lookup.ts';
 import type {Known} from '../ledger/store/store.ts';
-import type {Pause, StopReason} from './pace/pause.ts';
+import type {OutageState, Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
 export interface Task {
@@ -16,6 +16,8 @@ export interface Task {
   readonly lastCode: string;
   /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
   readonly firstRow?: () => number | undefined;
+  /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
+  readonly isUrgent?: () => boolean;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: Known | undefined;
 }
@@ -28,6 +30,8 @@ export interface ExecutorEvents {
   unasked(task: Task, reason: UnaskedCode): void;
   /** It was not asked, as nobody wants it any more. */
   dropped?(task: Task): void;
+  /** An outage holds all up but its probe: requests are told now, and once it is overdue so are the others. */
+  down?(outage: OutageState): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
   /** The same, but all that is left, and all that comes, is told as unasked: the run goes on to its end. */
@@ -55,6 +59,8 @@ export interface PaceReport {
 
 /** `queue → pace → send`, on this machine or on a fleet: the only part of a run that differs between them. */
 export interface Executor {
+  /** True while an outage holds up what requests wait for, too. */
+  readonly isDown: boolean;
   /** Takes a task; resolves when it may take another. */
   submit(task: Task): Promise<void>;
   /** Sends nothing new. */

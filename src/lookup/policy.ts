@@ -13,6 +13,8 @@ export const policyNumbers = {
   gateCapMs: 30_000,
   /** Longest wait for the next probe: at most 240 calls an hour (half of it is jitter), and half a minute lost at the end. */
   probeCapMs: 30_000,
+  /** The same where a request waits for its value: it is asked once, and hears within this that the service is back. */
+  urgentProbeMs: 1_000,
   /** A run that gives up comes back after this at least: where an outage may last no time, a probe's wait passes first. */
   comeBackAfterMs: 30_000,
   /** Retry budget: tokens at the start and at most; AWS's standard mode has 500 at 5 a retry. */

@@ -1,8 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {Operation} from '../operations/table.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
-import {idleWithin, Lane, ratesOf} from './lane.ts';
+import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {Unsettled} from './pace/unsettled.ts';
 import {retryMs, sendsLeft, usedUp} from './policy.ts';
@@ -29,16 +28,14 @@ import {
  *       │                    or it can't be asked  │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. Only `#lease` and `close` let a
- * task leave `waiting`, and only a task that may still be sent gets there. Once closed, nothing is sent and all that is
- * left is unasked; once stopped, nothing enters a state any more but `settled`.
+ * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
+ * `#dropWaiting` and `close` let a task leave `waiting`, and only a task that may still be sent gets there. Once closed,
+ * nothing is sent and the rest is unasked; once stopped, nothing enters a state any more but `settled`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
   readonly #flow: FlowControl;
-  readonly #laneOf = new Map<Operation, Lane>();
-  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
-  readonly #turns: Lane[] = [];
+  readonly #lanes: Lanes;
   #slots: number;
   #dispatched = firstDispatch();
   readonly #unsettled: Unsettled;
@@ -55,23 +52,20 @@ export class QueueExecutor implements Executor {
       maxOutageMs: options.maxOutageMs,
       tasks: this.#unsettled,
       isAnswered: options.isAnswered,
+      outlastsOutages: options.outlastsOutages,
       now: options.now,
       random: options.random,
-      onOpen: () => this.#wakeLanes(),
+      onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
     });
-    for (const settings of options.lanes) {
-      const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
-      this.#turns.push(lane);
-      for (const operation of settings.operations) this.#laneOf.set(operation, lane);
-    }
+    this.#lanes = new Lanes(options.lanes, options.outlet, (lane, permits) => this.#lease(lane, permits));
   }
 
   async submit(task: Task): Promise<void> {
-    const lane = this.#laneOf.get(task.lookup.operation);
-    if (lane === undefined) throw new Error(`no lane for ${task.lookup.operation}`);
+    const lane = this.#lanes.of(task.lookup.operation);
     const state = taskState(task);
     this.#unsettled.add(state);
+    if (this.#flow.outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
     this.#enqueue(state, lane);
     if (this.#stopped) return;
     await this.#unsettled.blocked(lane.room());
@@ -82,7 +76,7 @@ export class QueueExecutor implements Executor {
     this.#stopped = true;
     this.#flow.stop();
     this.#unsettled.takeBackingOff();
-    for (const lane of this.#turns) lane.stop();
+    this.#lanes.stop();
   }
 
   close(reason: UnaskedCode): void {
@@ -91,27 +85,28 @@ export class QueueExecutor implements Executor {
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
     for (const task of this.#unsettled.takeBackingOff()) this.#leave(task, reason);
-    for (const lane of this.#turns) {
-      for (const task of [...lane.waiting]) {
-        lane.release(task, false);
+    for (const lane of this.#lanes)
+      for (let task = lane.takeOut(() => true); task !== undefined; task = lane.takeOut(() => true))
         this.#leave(task, reason);
-      }
-    }
   }
 
   dropUnwanted(): void {
-    for (const lane of this.#turns) this.#dropWaiting(lane);
+    for (const lane of this.#lanes) this.#dropWaiting(lane);
     for (const task of this.#unsettled.takeBackingOff(one => !this.#isWanted(one))) this.#drop(task);
   }
 
+  get isDown(): boolean {
+    return this.#flow.outage?.isDown === true && !this.#stopped;
+  }
+
   drained(graceMs: number): Promise<void> {
-    return idleWithin(graceMs, this.#turns);
+    return this.#lanes.idleWithin(graceMs);
   }
 
   pace(): PaceReport {
     const {inFlight, inFlightMs, pause, paused} = this.#flow;
     return {
-      ...ratesOf(this.#turns, this.#options.now()),
+      ...this.#lanes.ratesAt(this.#options.now()),
       inFlight,
       inFlightMs,
       pause: this.#options.outlet.pause ?? pause,
@@ -123,14 +118,28 @@ export class QueueExecutor implements Executor {
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
     this.#slots = total;
-    for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
+    this.#lanes.slots = total;
   }
 
   /** → queued. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // What goes wrong in here is no failed call but a failed ledger: it ends the run.
-    lane.inSlot(() => this.#attempt(task, lane)).catch(error => this.#fail(error));
+    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent?.()).catch(error => this.#fail(error));
+  }
+
+  /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
+  #makeRoom(lane: Lane): void {
+    const other = lane.takeOut(({isUrgent}) => isUrgent?.() !== true);
+    if (other !== undefined) this.#enqueue(other, lane);
+  }
+
+  /** In an outage what a request waits for is not held up, but told. */
+  #tellWhenDown(): void {
+    const {outage} = this.#flow;
+    if (outage?.isDown !== true) return;
+    this.#options.events.down?.(outage);
+    this.dropUnwanted();
   }
 
   /** queued → waiting. */
@@ -170,7 +179,8 @@ export class QueueExecutor implements Executor {
         this.#flow.sent(task.lookup);
         lane.release(task, true);
       }
-      if (granted > 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+      if (granted > 0) this.#lanes.sentBy(lane);
+      this.#tellWhenDown();
       const refused = chosen[granted];
       if (refused !== undefined) this.#overBudget(lane, refused);
       else if (chosen.length > 0) lane.wake();
@@ -188,7 +198,7 @@ export class QueueExecutor implements Executor {
       lane.release(task, false);
       this.#ended(task);
     }
-    this.#wakeLanes();
+    this.#lanes.wake();
     return chosen.filter(task => !answered.has(task.lookup.key));
   }
 
@@ -215,6 +225,7 @@ export class QueueExecutor implements Executor {
     const attempt = await answer;
     noteDoubt(task, attempt, policy);
     const blame = this.#flow.ended(task.lookup, attempt);
+    this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
@@ -226,15 +237,16 @@ export class QueueExecutor implements Executor {
     else if (!this.#isWanted(task)) this.#drop(task);
     else if (step.next === 'retry') this.#retry(task, lane, attempt);
     else if (step.next === 'hold') this.#hold(task);
-    if (!this.#flow.isOutage) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
-    this.#wakeLanes();
+    if (this.#flow.outage === undefined) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
+    this.#lanes.wake();
   }
 
   /** in flight → backing off → queued. While everybody waits, no task has to wait for itself. */
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
-    const delayMs = everybodyWaits ? 0 : retryMs(task.doubts, this.#flow.onlyFailingLeft, policy, random());
+    const isLast = task.isUrgent?.() !== true && this.#flow.onlyFailingLeft;
+    const delayMs = everybodyWaits ? 0 : retryMs(task.doubts, isLast, policy, random());
     if (delayMs === 0) this.#enqueue(task, lane);
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
@@ -243,12 +255,13 @@ export class QueueExecutor implements Executor {
   #hold(task: TaskState): void {
     this.#unsettled.hold(task);
     this.#flow.endWithoutResends();
+    this.#tellWhenDown();
   }
 
   /** queued or held → settled or held: it was sent as often as it may be. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const next = usedUp(task.lastCode, policy, this.#flow.isOutage ? 'service' : 'value');
+    const next = usedUp(task.lastCode, policy, this.#flow.outage === undefined ? 'value' : 'service');
     const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
@@ -261,11 +274,9 @@ export class QueueExecutor implements Executor {
   }
 
   #dropWaiting(lane: Lane): void {
-    if (this.#options.isWanted === undefined) return;
-    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
-      lane.release(task, false);
+    const isUnwanted = (task: TaskState) => !this.#isWanted(task);
+    for (let task = lane.takeOut(isUnwanted); task !== undefined; task = lane.takeOut(isUnwanted))
       this.#drop(task);
-    }
   }
 
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
@@ -307,9 +318,5 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     this.stop();
     this.#options.events.stopped({kind: 'error', error});
-  }
-
-  #wakeLanes(): void {
-    for (const lane of this.#turns) lane.wake();
   }
 }

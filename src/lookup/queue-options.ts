@@ -18,6 +18,8 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
+  /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
+  readonly outlastsOutages?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;

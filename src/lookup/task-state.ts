@@ -1,7 +1,7 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
-import {isKept} from '../ledger/lookup.ts';
+import {isKept, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
 import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type Step} from './policy.ts';
 
@@ -69,4 +69,10 @@ export function concluded(
 export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
   if (fallback?.validity !== 'due' || step.next !== 'settle' || isKept(step.outcome)) return undefined;
   return {next: 'settle', outcome: fallback.outcome};
+}
+
+/** What a lookup comes to that is not asked for: what is known from before, or nothing. */
+export function withoutAsking(fallback: Task['fallback'], reason: UnaskedCode): Outcome {
+  if (fallback === undefined) return {status: 'skipped', error: reason};
+  return fallback.validity === 'stale' ? {...fallback.outcome, stale: reason} : fallback.outcome;
 }

@@ -116,6 +116,7 @@ export const verify = {
   codes,
   personFaults: ['token_malformed'],
   canonical: canonicalToken,
+  subject: ({token = ''}) => token,
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),

@@ -42,7 +42,8 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
   },
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
   outage: {
-    meaning: 'The service was down for longer than --max-outage, or than --max-resends lasted.',
+    meaning:
+      'The service was down for longer than --max-outage, or than --max-resends lasted; a one() of the library does not wait at all.',
     advice: 'run again later',
   },
   offline: {meaning: '--offline makes no calls, and the answer store has no answer.'},
@@ -83,7 +84,10 @@ export const callCodes = {
     meaning:
       'The token may have been redeemed by a call whose answer was lost, so a replay can not be told apart.',
   },
-  invalid_token: {meaning: 'The service does not know the session token.'},
+  invalid_token: {
+    meaning:
+      'The service does not know the session token. Ten different ones in a row, and no answer yet: a wrong key.',
+  },
 } as const satisfies Readonly<Record<string, Told>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */

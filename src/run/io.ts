@@ -36,6 +36,8 @@ export interface RunIo {
   readonly stdout: NodeJS.WritableStream;
   /** What is read instead of the job's inputs. */
   readonly source?: Source;
+  /** True if no outage ends the run: its rows come as long as it is open. */
+  readonly outlastsOutages?: boolean;
   /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
   readonly graceMs?: number;
   /** Milliseconds since the epoch. */

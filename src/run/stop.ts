@@ -8,6 +8,8 @@ import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import {policyNumbers} from '../lookup/policy.ts';
+import {INVALID_TOKEN} from '../operations/operation.ts';
+import {operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import {exhaustedMessage} from './open/budgets.ts';
@@ -159,12 +161,13 @@ function refused(
   keyFrom = 'BULK_ENRICH_API_KEY',
 ): Stop {
   const all = `All of the first ${policyNumbers.canaryValues} ${operation} calls were rejected with "${code}", so the run stopped before it spent more.`;
+  const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
   if (credentials)
     return {
       status: 'failed',
       reason: 'credentials',
       exitCode: exitCodes.credentials,
-      message: `${all} Check ${keyFrom} and what it may do.`,
+      message: `${all} ${code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`}`,
     };
   return {
     status: 'failed',

@@ -1,6 +1,8 @@
 import {getEventListeners} from 'node:events';
 import {expect, it} from 'vitest';
 import {AbortError, createEnricher} from '../../src/index.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {until} from '../support/until.ts';
 import {address, bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip', score: 'none'} as const;
@@ -62,6 +64,31 @@ it('what is not known within budgetMs is unknown; what had not left by then neve
   expect((await enricher.one({ip: address(0)})).enrichment.ip.status).toBe('ok');
   expect((await enricher.close()).summary).toMatchObject({credits: {spent: 1, maybe_spent: 0}});
   expect(program.api.ledger.calls).toBe(1);
+});
+
+it('calls that were given up count for the next one() on their value: all are within maxResends', async () => {
+  let gates = {sent: gate(), held: gate()};
+  await using program = await startProgram({
+    script: async () => {
+      gates.sent.open();
+      await gates.held.opened;
+      return reply.drop();
+    },
+  });
+  await using enricher = await createEnricher({...settings, maxResends: 1}, program.options);
+  const row = {ip: address(0)};
+  for (const booked of [1, 2]) {
+    gates = {sent: gate(), held: gate()};
+    const controller = new AbortController();
+    const given = enricher.one(row, {signal: controller.signal});
+    await gates.sent.opened;
+    controller.abort();
+    await expect(given).rejects.toBeInstanceOf(AbortError);
+    gates.held.open();
+    await until(() => enricher.summary().credits.maybe_spent === booked);
+  }
+  expect((await enricher.one(row)).enrichment.ip).toMatchObject({status: 'failed', error: 'econnreset'});
+  expect(program.api.ledger.calls).toBe(2);
 });
 
 it('a row that is given up by its signal costs nothing if it has not left, and nobody else notices', async () => {

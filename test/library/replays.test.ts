@@ -90,3 +90,25 @@ it('a later row is sure of a replay also where the first can not know', async ()
     ['ok', null],
   ]);
 });
+
+it('ten distinct tokens that are refused in a row are a wrong key; one token ten times is not', async () => {
+  await using program = await startProgram();
+  program.api.setKey('another-key');
+  await using enricher = await createEnricher({...settings, concurrency: 1}, program.options);
+  const errorOf = (session: string) =>
+    enricher.one({session}).then(({enrichment}) => enrichment.verify.error);
+  for (let n = 0; n < 12; n++) expect(await errorOf('s-0')).toBe('invalid_token');
+  for (let n = 1; n < 10; n++) expect(await errorOf(`s-${n}`)).toBe('invalid_token');
+  await expect(errorOf('s-10')).rejects.toMatchObject({code: 'credentials', exitCode: 6});
+  expect(program.api.ledger.calls).toBe(21);
+});
+
+it('tokens that are refused where other calls are answered are not a wrong key', async () => {
+  await using program = await startProgram({
+    script: ({operation}) => (operation === 'verify' ? reply.error(401, 'invalid_token') : undefined),
+  });
+  const both = {...settings, ip: 'ip', concurrency: 1} as const;
+  const rows = Array.from({length: 12}, (_, n) => ({ip: '192.0.2.1', session: `s-${n}`}));
+  const reading = replays(enrich(rows, both, program.options));
+  await expect(reading).rejects.toMatchObject({code: 'refused', exitCode: 2});
+});

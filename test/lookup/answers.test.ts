@@ -18,7 +18,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const answers = new Answers({
     ledger: {find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none},
     store: {...noStore, version},
-    executor: {submit: async () => {}},
+    executor: {submit: async () => {}, isDown: false},
     costOf: () => 0,
     judge: () => 'fresh',
   });

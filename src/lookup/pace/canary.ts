@@ -11,7 +11,7 @@ export class Canary {
   #inFlight = 0;
   #answered = false;
   #refusedBy: string | undefined;
-  #refusals = 0;
+  readonly #refused = new Set<string>();
 
   /** `isKnownToAnswer` is asked before a stop. */
   constructor(isKnownToAnswer: () => boolean) {
@@ -27,13 +27,14 @@ export class Canary {
     this.#inFlight += 1;
   }
 
-  /** The code that every value so far was refused with, once that is enough to stop. */
-  ended(attempt: Attempt): string | undefined {
+  /** The code that every value so far was refused with, once enough distinct ones were. */
+  ended(attempt: Attempt, value: string): string | undefined {
     this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#answered = true;
     if (this.#answered || (attempt.kind !== 'rejected' && attempt.kind !== 'unreadable')) return undefined;
-    this.#refusals = this.#refusedBy === attempt.code ? this.#refusals + 1 : 1;
+    if (this.#refusedBy !== attempt.code) this.#refused.clear();
     this.#refusedBy = attempt.code;
-    return this.#refusals >= numbers.canaryValues && !this.#isKnownToAnswer() ? attempt.code : undefined;
+    this.#refused.add(value);
+    return this.#refused.size >= numbers.canaryValues && !this.#isKnownToAnswer() ? attempt.code : undefined;
   }
 }

@@ -1,10 +1,11 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
-import type {Operation} from '../../operations/table.ts';
+import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
 import {Canary} from './canary.ts';
 import {type Candidate, type Outage, type OutageOptions, OutageWatch} from './outage.ts';
-import {type Pause, PauseLog, type StopReason} from './pause.ts';
+import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
 export interface FlowControlOptions extends OutageOptions {
@@ -12,13 +13,15 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** True if no outage that shows in failing calls ends the run. */
+  readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
 }
 
-type Sent = Pick<Lookup, 'operation' | 'key'>;
+type Sent = Pick<Lookup, 'operation' | 'key' | 'params'>;
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
@@ -36,6 +39,8 @@ export class FlowControl {
   #countedAt: number;
   /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
   #readFrom: number | undefined;
+  /** True once any operation was answered: from then on a token that is invalid is not the key. */
+  #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,18 +52,26 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends Candidate & {readonly lookup: Sent}>(waiting: readonly T[], most: number): T[] {
+  admit<T extends Candidate & {readonly lookup: Sent; readonly isUrgent?: () => boolean}>(
+    waiting: readonly T[],
+    most: number,
+  ): T[] {
     const now = this.#options.now();
     this.#gate.reopen(now);
     this.#notePause(now);
     const admitted: T[] = [];
+    let candidates = waiting;
     let room = Math.min(most, this.#room(now));
+    if (room <= 0 && this.#outages.current !== undefined) {
+      candidates = waiting.filter(({isUrgent}) => isUrgent?.() === true);
+      if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
+    }
     if (room <= 0) {
       if (this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
       return admitted;
     }
     const planned = new Map<Operation, number>();
-    for (const task of this.#outages.candidates(waiting)) {
+    for (const task of this.#outages.candidates(candidates)) {
       if (room <= 0) break;
       const {operation} = task.lookup;
       const more = planned.get(operation) ?? 0;
@@ -78,11 +91,12 @@ export class FlowControl {
   }
 
   /** A call ended. Says who is to blame where that was a failure. */
-  ended({operation, key}: Sent, attempt: Attempt): Blame {
+  ended({operation, key, params}: Sent, attempt: Attempt): Blame {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);
-    const refusedBy = this.#canary(operation).ended(attempt);
+    const refusedBy = this.#canary(operation).ended(attempt, operations[operation].subject(params));
+    this.#isKeyAccepted ||= attempt.kind === 'answered';
     let blame: Blame = 'value';
     switch (attempt.kind) {
       case 'answered':
@@ -92,7 +106,7 @@ export class FlowControl {
         this.#gate.succeeded();
         this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
         if (refusedBy !== undefined) {
-          const credentials = attempt.status === 403 || refusedBy === 'invalid_token';
+          const credentials = attempt.status === 403 || (refusedBy === INVALID_TOKEN && !this.#isKeyAccepted);
           this.#giveUp({kind: 'refused', operation, code: refusedBy, credentials});
         }
         break;
@@ -146,9 +160,8 @@ export class FlowControl {
     return this.#outages.onlyFailingLeft;
   }
 
-  /** True while only probes are sent. */
-  get isOutage(): boolean {
-    return this.#outages.current !== undefined;
+  get outage(): OutageState | undefined {
+    return this.#outages.stateAt(this.#options.now());
   }
 
   get inFlight(): number {
@@ -191,9 +204,12 @@ export class FlowControl {
     return this.#readFrom;
   }
 
-  #room(now: number): number {
+  #room(now: number, isUrgent = false): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
-    return Math.min(this.#options.slots() - this.#inFlight, this.#outages.room(now, this.#inFlight));
+    return Math.min(
+      this.#options.slots() - this.#inFlight,
+      this.#outages.room(now, this.#inFlight, isUrgent),
+    );
   }
 
   #canary(operation: Operation): Canary {
@@ -241,6 +257,7 @@ export class FlowControl {
 
   /** As long again as it has lasted is when to come back: the next step of a backoff that began with the outage. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
+    if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
     this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, why});
   }
@@ -279,6 +296,7 @@ export class FlowControl {
   }
 
   #notePause(now: number): void {
-    this.#pauses.note(!this.#stopped && (this.#gate.pause !== undefined || this.isOutage), now);
+    const standsStill = this.#gate.pause !== undefined || this.#outages.current !== undefined;
+    this.#pauses.note(!this.#stopped && standsStill, now);
   }
 }

@@ -1,5 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
+import type {OutageState} from './pause.ts';
 import type {Unsettled} from './unsettled.ts';
 
 export interface OutageOptions {
@@ -29,6 +30,8 @@ export interface Outage {
   /** The value that is in flight to find out whether the service is back. */
   probe: string | undefined;
   nextProbe: number;
+  /** The same for a value that a request waits for. */
+  nextUrgent: number;
   /** Every value that is left was tried for long enough: each gets one last attempt. */
   lastCall: boolean;
 }
@@ -71,11 +74,12 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** How many more calls may be in flight now. */
-  room(now: number, inFlight: number): number {
+  /** How many more calls may be in flight now; `isUrgent`: with values that requests wait for. */
+  room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
-    return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
+    const due = isUrgent ? outage.nextUrgent : outage.nextProbe;
+    return outage.probe !== undefined || now < due ? 0 : 1;
   }
 
   /**
@@ -141,6 +145,14 @@ export class OutageWatch {
     this.#probeFailed(this.#outage, key, now);
   }
 
+  stateAt(now: number): OutageState | undefined {
+    const outage = this.current;
+    if (outage === undefined) return undefined;
+    const isDown = this.room(now, 0, true) === 0;
+    const isOverdue = this.overdue(now) !== undefined || this.#options.tasks.areHeld;
+    return {probe: outage.probe, isDown, isOverdue};
+  }
+
   /** The outage, once it has lasted too long. */
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
@@ -153,7 +165,8 @@ export class OutageWatch {
   }
 
   #beginOutage(cause: string, now: number): void {
-    this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
+    const unset = {probe: undefined, nextProbe: now, nextUrgent: now};
+    this.#outage = {since: now, cause, probes: 0, ...unset, lastCall: false};
     this.#scheduleProbe(this.#outage, now);
   }
 
@@ -190,5 +203,6 @@ export class OutageWatch {
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;
+    outage.nextUrgent = now + Math.min(wait, numbers.urgentProbeMs);
   }
 }

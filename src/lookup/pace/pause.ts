@@ -1,6 +1,16 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
 
+/** What an outage does to values that wait. */
+export interface OutageState {
+  /** The key of the value that is in flight to find out whether it is over. */
+  readonly probe: string | undefined;
+  /** True while not even a value that a request waits for may find that out. */
+  readonly isDown: boolean;
+  /** True once it has lasted for longer than is waited for, or no value that is left may be sent again. */
+  readonly isOverdue: boolean;
+}
+
 /** Why the run has to stop asking. */
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}

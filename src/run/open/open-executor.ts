@@ -135,11 +135,13 @@ function createExecutor(
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    outlastsOutages: io.outlastsOutages,
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
+      down: outage => answers().down(outage),
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),

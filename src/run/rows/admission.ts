@@ -15,8 +15,8 @@ interface Stages {
   readonly stopper: Stopper;
   /** Whether its rows are still waited for; always, where it does not say. */
   readonly isWanted?: () => boolean;
-  /** True if each row is a use of its own: calls that change what is answered next are made for each of them. */
-  readonly asksAnew?: boolean;
+  /** True if each row is a request: it can't wait for the end of an outage, and a session token is asked for anew. */
+  readonly isRequest?: boolean;
 }
 
 /** A row on its way through the stages of the lookups that have a condition. */
@@ -70,6 +70,10 @@ class AskedCell implements Waiter {
   isWanted(): boolean {
     const {isWanted} = this.#stages;
     return isWanted === undefined || (this.#isOpen && isWanted());
+  }
+
+  get isUrgent(): boolean {
+    return this.#stages.isRequest === true;
   }
 
   /** One that was given up has its result already. */
@@ -130,7 +134,7 @@ export class Admission {
   }
 
   #asked(entry: PendingRecord, index: number, lookup: Lookup, row: WaitingRow | undefined): AskedCell {
-    const isAnew = this.#stages.asksAnew === true && operations[lookup.operation].again !== undefined;
+    const isAnew = this.#stages.isRequest === true && operations[lookup.operation].again !== undefined;
     const own = isAnew ? askedAnew(lookup, entry.record.record) : lookup;
     return new AskedCell(this.#stages, entry, index, own, row);
   }

@@ -29,15 +29,15 @@ export class Feed {
   readonly #given: unknown[] = [];
   #left = false;
 
-  /** `asksAnew`: each of its rows is a use of its own, and not one of a list. */
-  constructor(session: Session, asksAnew: boolean) {
+  /** `isRequest`: each of its rows is a request, and not one of a list. */
+  constructor(session: Session, isRequest: boolean) {
     this.#session = session;
     this.#position = session.source.position;
     this.#admission = new Admission({
       ...session,
       window: this.#window,
       isWanted: () => !this.#left,
-      asksAnew,
+      isRequest,
     });
   }
 

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import type {Attempt} from '../../../src/client/attempt.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
@@ -17,6 +18,11 @@ const unreadable = {kind: 'unreadable', ...heard, status: 200, code: 'bad_respon
 const reset = {kind: 'ambiguous', latencyMs: 1, code: 'x'} as const;
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
 
+/** The code at which it stops, after these attempts, each for another value or all for one. */
+function codeAfter(canary: Canary, attempts: readonly Attempt[], about = (n: number) => `value ${n}`) {
+  return attempts.map((attempt, n) => canary.ended(attempt, about(n))).at(-1);
+}
+
 const open = (isKnownToAnswer = false) => new Canary(() => isKnownToAnswer);
 
 test('a few in flight until something was answered', () => {
@@ -24,10 +30,10 @@ test('a few in flight until something was answered', () => {
   expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
   canary.sent();
   expect(canary.allows(canaryInFlight - 1)).toBe(false);
-  canary.ended(rejected('x'));
+  canary.ended(rejected('x'), 'a');
   expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
   canary.sent();
-  canary.ended(answered);
+  canary.ended(answered, 'b');
   expect(canary.allows(1_000)).toBe(true);
 });
 
@@ -35,7 +41,7 @@ test('ten values tried and nothing answered is no leave to go on', () => {
   const canary = open();
   for (let n = 0; n < 2 * canaryValues; n++) {
     canary.sent();
-    canary.ended(reset);
+    canary.ended(reset, `value ${n}`);
   }
   expect(canary.allows(canaryInFlight)).toBe(false);
 });
@@ -50,11 +56,15 @@ test.each([
   ['a failure between refusals', [...refusals.slice(5), reset, ...refusals.slice(5)], 'forbidden'],
   ['an answer before', [answered, ...refusals], undefined],
 ])('%s: %s', (_, attempts, expected) => {
+  expect(codeAfter(open(), attempts)).toBe(expected);
+});
+
+test('one value that is refused ten times says nothing of the others', () => {
   const canary = open();
-  expect(attempts.map(attempt => canary.ended(attempt)).at(-1)).toBe(expected);
+  expect(codeAfter(canary, [...refusals, ...refusals], () => 'one')).toBeUndefined();
+  expect(codeAfter(canary, refusals.slice(1))).toBe('forbidden');
 });
 
 test('where the service is known to answer, it is the values that are refused', () => {
-  const canary = open(true);
-  expect(refusals.map(attempt => canary.ended(attempt)).at(-1)).toBeUndefined();
+  expect(codeAfter(open(true), refusals)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Outcome} from '../../src/ledger/lookup.ts';
-import {again} from '../../src/lookup/again.ts';
+import type {Outcome} from '../../../src/ledger/lookup.ts';
+import {again} from '../../../src/lookup/repeated/again.ts';
 
 const boughtAt = 7;
 const answer = '{"score":1.10,"verdict":{"can_pass":true,"redeemed":false},"id":12345678901234567890}';

@@ -1,6 +1,6 @@
-import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
-import type {Outcome, StoredOutcome} from '../ledger/lookup.ts';
-import {type Operation, operations} from '../operations/table.ts';
+import {markNumbers, unmarkNumbers} from '../../client/exact-numbers.ts';
+import type {Outcome, StoredOutcome} from '../../ledger/lookup.ts';
+import {type Operation, operations} from '../../operations/table.ts';
 
 /**
  * What a lookup comes to for those who ask after its first row did. A call that has an answer was carried out, so a token is
