@@ -26,13 +26,13 @@ export interface ClientOptions {
   readonly keyFrom?: string | undefined;
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Most connections; unlimited by default. */
+  /** Most connections that carry calls at one time; others rest. Unlimited by default. */
   readonly maxConnections?: number;
   /** Most bytes of one response's body, decoded; 1 MiB by default. */
   readonly maxBodyBytes?: number;
   /**
-   * Aborted when the service sent an answer that nobody had asked for: answers before it may be of other values. From then
-   * on no connection is used twice, of any client that was given the same one.
+   * Aborted when the service sent more answers than calls. From then on no connection is used twice, of any client that
+   * was given the same one.
    */
   readonly unasked?: AbortController;
 }
@@ -81,9 +81,10 @@ export function createClient(
   // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
-  const agents = connect(base, options);
+  const agent = connect(base);
   const wires = open({
-    agents,
+    agent,
+    maxConnections: options.maxConnections ?? Number.POSITIVE_INFINITY,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     unasked: options.unasked ?? new AbortController(),
@@ -125,8 +126,7 @@ export function createClient(
     close() {
       isClosed = true;
       wires.close();
-      agents.http.destroy();
-      agents.https.destroy();
+      agent.destroy();
     },
   };
 }
@@ -173,11 +173,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-function connect(base: URL, options: ClientOptions) {
-  const pool = {
-    keepAlive: true,
-    maxSockets: options.maxConnections ?? Number.POSITIVE_INFINITY,
-    maxFreeSockets: options.maxConnections ?? 256,
-  };
-  return {http: new HttpAgent(pool), https: proxyFor(base, pool) ?? new HttpsAgent(pool)};
+function connect(base: URL): HttpAgent {
+  if (base.protocol === 'http:') return new HttpAgent({keepAlive: true});
+  return proxyFor(base, {keepAlive: true}) ?? new HttpsAgent({keepAlive: true});
 }

@@ -7,8 +7,8 @@ import {replaceFile} from '../disk/replace.ts';
 import {systemCode} from '../errors.ts';
 import {Sqlite} from './sqlite.ts';
 
-/** Another run may be adding its own line: who has only left one need not wait for long, who reads has to. */
-const BUSY_TIMEOUT_MS = {leaving: 250, reading: 5_000} as const;
+/** Another run may be adding its own line: who adds one can leave it instead, who reads has to wait. */
+const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year, and no more than so many. */
 const KEPT_MS = 366 * DAY_MS;
@@ -39,12 +39,12 @@ export interface HistoryEntry {
 /** What becomes of a line that is there when its bill is told again. */
 type Merge = (known: string, told: string) => string;
 
-/** Lines that are left here are taken in by whoever opens the history next. */
+/** Lines that were left while the history was locked wait here for the process that opens it next. */
 const WAITING = 'runs.waiting';
 
 /**
- * Leaves lines for the history, which has them from then on: durable on return, and no other process can hold that up.
- * Throws what the file system has against it.
+ * Leaves lines for a history that is locked, which has them from then on: durable on return. Throws what the file system
+ * has against it.
  */
 export function leaveForHistory(directory: string, entries: readonly HistoryEntry[]): void {
   const waiting = join(directory, WAITING);
@@ -59,6 +59,7 @@ export function leaveForHistory(directory: string, entries: readonly HistoryEntr
  */
 export class RunHistory {
   readonly #db: Sqlite;
+  readonly #merge: Merge;
 
   /** `directory` is the user's state directory. Takes in what was left for it. */
   constructor(
@@ -67,13 +68,14 @@ export class RunHistory {
     purpose: keyof typeof BUSY_TIMEOUT_MS = 'reading',
   ) {
     makeDirectory(directory);
+    this.#merge = merge;
     this.#db = new Sqlite(join(directory, 'runs.db'), {
       synchronous: 'FULL',
       busyTimeoutMs: BUSY_TIMEOUT_MS[purpose],
     });
     try {
       this.#db.transaction(() => prepare(this.#db));
-      this.#takeIn(join(directory, WAITING), merge);
+      this.#takeIn(join(directory, WAITING));
     } catch (error) {
       this.#db.close();
       throw error;
@@ -81,20 +83,23 @@ export class RunHistory {
   }
 
   /** Lines go from the directory once they are here for good: until then another process may take them in as well. */
-  #takeIn(directory: string, merge: Merge): void {
+  #takeIn(directory: string): void {
     const files = namesIn(directory).map(name => join(directory, name));
     if (files.length === 0) return;
-    const entries = files.flatMap(entriesIn).sort((a, b) => a.endedAt - b.endedAt);
-    this.#db.transaction(() => {
-      for (const entry of entries) this.#add(entry, merge);
-    });
+    this.add(files.flatMap(entriesIn).sort((a, b) => a.endedAt - b.endedAt));
     for (const file of files) removeFile(file);
   }
 
-  /** Adds a line, or merges it with the one of its bill, and forgets what is too old. */
-  #add({bill, runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry, merge: Merge): void {
+  /** Adds lines, or merges them with those of their bills, and forgets what is too old. */
+  add(entries: readonly HistoryEntry[]): void {
+    this.#db.transaction(() => {
+      for (const entry of entries) this.#addOne(entry);
+    });
+  }
+
+  #addOne({bill, runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry): void {
     const known = this.#db.query(['line'], 'FROM run WHERE bill = ?').get(bill);
-    const merged = known === undefined ? line : merge(String(known.line), line);
+    const merged = known === undefined ? line : this.#merge(String(known.line), line);
     this.#db
       .prepare(
         `INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -45,11 +45,6 @@ export const ip = intelligence('ip', {
   codes,
   personFaults: [],
   canonical: canonicalIp,
-  header: {
-    named:
-      'ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)|(?:x[\\s_.-]?)?forwarded[\\s_.-]?for|xff|remote[\\s_.-]?addr(?:ess)?',
-    detail: 'v4|address|addr|adresse?',
-  },
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],

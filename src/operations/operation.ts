@@ -60,12 +60,12 @@ export type AnswerFields = Readonly<Record<string, unknown>>;
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /** Header words that name such a column, and those that may follow them: parts of regular expressions. */
-  readonly header: {readonly named: string; readonly detail: string};
   /** How a column writes its values, where its first cells, each with its country, show what single ones can't tell. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
   readonly isTelling?: (text: string) => boolean;
+  /** Whether one that does not show it may well be one, in its row's country; left out where `isTelling` is. */
+  readonly isLikely?: (text: string, country: string | undefined) => boolean;
 }
 
 /** What answers are counted by: never anything that stands for one person. */

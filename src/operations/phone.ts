@@ -10,11 +10,13 @@ import {type CellRules, type RepairCode, readCell} from './cell.ts';
 import {phoneCountry} from './country.ts';
 import {areWrittenWhole, type BareNumber, bareNumber, withPlus} from './lost-plus.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
+import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
   ...digitCodes,
   decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
   phone_malformed: 'No phone number: no digits, or words among them.',
+  phone_date: 'A date, and no phone number.',
   phone_too_short: 'Too short for any number, or without its area code.',
   phone_too_long: 'Too long for any number.',
   phone_list: 'Several numbers in one cell.',
@@ -60,14 +62,9 @@ export const phone = intelligence('phone', {
   personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long'],
   canonical: canonicalPhone,
   habits: phoneHabits,
-  header: {
-    named:
-      'phone|phonenumber|telephone|tel|telefon[eo]?|telefoon|mobile?|mobiel|handy|cell|cellphone|celular|cellulare|movil' +
-      '|telemovel|msisdn|rufnummer|(?:telefon|telefoon|handy|mobil|mobilfunk)(?:nummer|nr)',
-    detail: 'no|nr|num|number|nummer|numero|e164',
-  },
   // Any long number can be a phone number: without a header only the international form speaks for one.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
+  isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
   rules: [
     {when: 'phone.is_threat', add: 45, reason: 'phone_threat'},
@@ -94,6 +91,13 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const written = text.slice(uri.length).trim().replace(PLUS, '+');
     return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules?.plusLost === true);
   });
+}
+
+/** The number that a text is in a country, where that is a valid one. */
+export function validPhone(text: string, country: string | undefined): string | undefined {
+  const judged = canonicalPhone(text, country);
+  if (judged.state !== 'value') return undefined;
+  return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }
 
 /** How a column writes its numbers: what single cells can't tell. */
@@ -134,6 +138,7 @@ function judgePhone(
 ): Canonical<Code> {
   if (ZEROS.test(text)) return empty;
   if (isScientific(text)) return invalid('scientific_notation');
+  if (isDate(text)) return invalid('phone_date');
   if (listsPhones(text)) return invalid('phone_list');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
   const number = parsePhoneNumberFromString(text, options);

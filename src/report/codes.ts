@@ -59,6 +59,10 @@ export const callCodes = {
     meaning: 'The connection broke off after the call was sent.',
     advice: 'look up again with --force',
   },
+  answer_in_doubt: {
+    meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
+    advice: 'look up again with --force',
+  },
   econnrefused: {
     meaning: 'The service refuses connections; nothing was sent.',
     advice: 'see bulk-enrich doctor',
@@ -103,6 +107,31 @@ const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> 
   column_count: {padShortRows: 'fix the row: it has more fields than the header'},
   invalid_encoding: {encoding: 'it is in another encoding than --encoding says: export it again as UTF-8'},
   unreadable_characters: {encoding: 'export the list again as UTF-8'},
+};
+
+/** Why a row is a risk, by the reasons of the default rules. */
+export const reasonCodes: Readonly<Record<string, string>> = {
+  ip_threat: 'the service calls the address a threat',
+  tor: 'the address of a Tor node',
+  ip_bogon: 'an address that the Internet does not have',
+  residential_proxy: 'the address of a residential proxy',
+  datacenter: 'the address of a data center',
+  vpn: 'the address of a VPN',
+  phone_threat: 'the service calls the number a threat',
+  phone_disposable: 'a disposable number',
+  phone_not_valid: 'a number that can not be reached',
+  phone_spam: 'a number that is reported for spam',
+  phone_virtual: 'a virtual number',
+  phone_invalid: 'no phone number can look like that',
+  email_not_valid: 'an address that can not receive mail',
+  email_not_trusted: 'the domain of the address is not trusted',
+  email_alias: 'an alias of another address',
+  email_invalid: 'no e-mail address can look like that',
+  verdict_blocked: 'the service blocks the session',
+  bot_score: 'the session is nearer to a bot than to a human',
+  token_replayed: 'the session token was verified before',
+  many_accounts: 'one person behind several accounts',
+  token_invalid: 'no session token can look like that',
 };
 
 const named: Readonly<Record<string, Told>> = {...rejectCodes, ...skipCodes, ...callCodes};

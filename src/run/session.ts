@@ -36,9 +36,8 @@ export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, Open
   readonly startedAt: number;
 }
 
-/** A second answer on a connection may have been taken for the next value's: nobody can tell afterwards. */
 const UNASKED =
-  'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-store).';
+  'The service sent an answer that no call was waiting for, such as one answer twice. Answers so far belong to their own values, unless an extra one came later than a connection rests (100 ms, or as long as three calls take). From here on no connection is used twice. Tell the operator of the service.';
 
 /** What gathers behind one slow value, before reading stops. */
 export const WINDOW_BYTES = 64 * 1_048_576;

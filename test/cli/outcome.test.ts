@@ -94,8 +94,9 @@ test('a stream has no rows to go on from, and without a store nothing at all', (
 
 test('what matters comes last: what was written, what it cost, what is left to do', () => {
   const failed = {...summary, reason: 'lookups_failed', rows: {...summary.rows, rejected: 0}};
-  const [written, cost, retry] = said(fileJob, {summary: failed}).split('\n').slice(-3);
+  const [written, cost, high, retry] = said(fileJob, {summary: failed}).split('\n').slice(-4);
   expect([written, cost]).toEqual(['Done.', expect.stringMatching(/^[\d,]+ credits spent/)]);
+  expect(high).toMatch(/^To list the 1,959 rows of high risk: bulk-enrich explain out\.csv --level high$/);
   expect(retry).toMatch(/^To retry \d+ failed lookups: bulk-enrich( .*)? --force$/);
   const unstored = {...fileJob, settings: {store: false}} as Job;
   expect(said(unstored, {summary: failed})).toContain('failed lookups, paying for all again (--no-store): ');

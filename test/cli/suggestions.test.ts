@@ -68,6 +68,16 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     args: ['plan', 'LIST', '--max-rejects', '100%'],
     says: /ip +"ip" +named/,
   },
+  'column of no known name': {
+    text: `nr,land\n${'030 23125 001,DE\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
+  },
+  'several countries': {
+    text: `phone,billing_country,shipping_country\n${'030 23125 001,DE,DE\n'.repeat(9)}0664 1234567,DE,AT\n`,
+    args: ['run', 'LIST'],
+    says: /10 rows written/,
+  },
   'no header': {text: '192.0.2.1,a\n192.0.2.2,b\n', args: ['run', 'LIST'], says: /2 rows written/},
   'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
   'misspelt file': {args: ['plan', 'lsit.csv'], says: /3 rows/},
@@ -94,6 +104,13 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     code: 2,
     says: /required option '--token/,
   },
+  'rows of high risk': {
+    text: 'ip,email\n192.0.2.1,jo\n',
+    args: ['run', 'LIST', '--ip', 'ip', '--email', 'email', '--endpoint', 'embedded', '--report', 'r.md'],
+    where: /^To list the 1 row of high risk: (.*)$/m,
+    says: /^ +1 +80 +ip_bogon, email_invalid$/m,
+    works: true,
+  },
   'a plan': {args: ['plan', 'LIST'], where: /^To run it: (.*)$/m, says: /3 rows written/, works: true},
   'a sample': {
     args: ['run', 'LIST', '--sample', '2', '-o', 'sampled.csv'],
@@ -110,7 +127,7 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
 
 /** Where commands are suggested: by the file that says it, the cases here or the test that has them run. */
 const sites: Readonly<Record<string, readonly string[]>> = {
-  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(3).fill('test/cli/completion.test.ts')],
+  'src/cli/commands/completion.ts': ['misspelt shell', ...Array(6).fill('test/cli/completion.test.ts')],
   'src/cli/commands/init.ts': ['init'],
   'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
   'src/cli/commands/welcome.ts': ['welcome', 'welcome'],
@@ -119,8 +136,9 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/init/job-file.ts': ['init', 'init', 'init'],
   'src/cli/program.ts': ['a list without a command', 'no such command', 'misspelt command'],
   'src/cli/terminal/next-command.ts': ['more than its limit'],
+  'src/cli/commands/explain.ts': ['rows of high risk'],
   'src/cli/terminal/mistyped.ts': ["other programs' flag", 'misspelt flag'],
-  'src/cli/terminal/outcome.ts': ['test/e2e/lists-as-they-are.test.ts'],
+  'src/cli/terminal/outcome.ts': ['rows of high risk', 'test/e2e/lists-as-they-are.test.ts'],
   'src/cli/terminal/progress.ts': ['doctor'],
   'src/fleet/health.ts': ['test/fleet/fleet.test.ts'],
   'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
@@ -131,8 +149,16 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/job/parse.ts': ['misspelt value'],
   'src/lookup/targets.ts': ['misspelt column'],
   'src/report/codes.ts': ['codes', 'codes'],
+  'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/destination/pack.ts': ['compression'],
-  'src/run/layout/guessed.ts': ['national', 'addresses in one cell', 'unsure column', 'no header'],
+  'src/run/layout/guessed.ts': [
+    'national',
+    'addresses in one cell',
+    'unsure column',
+    'no header',
+    'column of no known name',
+    'several countries',
+  ],
   'src/run/run.ts': ['library'],
   'src/score/rules.ts': ['misspelt score'],
 };

@@ -15,10 +15,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
-/** Takes lines in, one after the other. */
 function tell(...entries: readonly HistoryEntry[]): RunHistory {
-  for (const entry of entries) leaveForHistory(directory, [entry]);
-  return new RunHistory(directory, (known, told) => (known === told ? known : `${known}+${told}`));
+  const history = new RunHistory(directory, (known, told) => (known === told ? known : `${known}+${told}`));
+  for (const entry of entries) history.add([entry]);
+  return history;
 }
 
 const night = (n: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
@@ -76,7 +76,7 @@ test('what is left while another has the file locked is taken in by whoever come
   const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('BEGIN EXCLUSIVE');
   leaveForHistory(directory, [night(1), night(2)]);
-  expect(() => new RunHistory(directory, undefined, 'leaving')).toThrow(
+  expect(() => new RunHistory(directory, undefined, 'adding')).toThrow(
     expect.objectContaining({code: 'SQLITE_BUSY'}),
   );
   db.exec('ROLLBACK');

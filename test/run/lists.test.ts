@@ -3,6 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {addresses} from './lists/addresses.ts';
+import {columns} from './lists/columns.ts';
+import {countries} from './lists/countries.ts';
 import {files} from './lists/files.ts';
 import {numbers} from './lists/numbers.ts';
 import {look, situations} from './lists/situation.ts';
@@ -13,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-const all = [files, addresses, numbers].flatMap(situations);
+const all = [files, columns, countries, numbers, addresses].flatMap(situations);
 
 test.each(all.map((situation, index) => ({...situation, index})))('$name', async ({index, ...situation}) => {
   const {becomes, said} = await look(join(directory, String(index)), situation);

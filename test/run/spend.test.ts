@@ -1,4 +1,4 @@
-import {rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, renameSync, rmdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
@@ -109,18 +109,19 @@ test('what is spent while the history is locked is told all the same, and once',
   ]);
 });
 
-test('what could not be told at an end is told by the next session, which has it kept in the history first', async () => {
+test('what could not be told at an end is told by the next session', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   stage.history();
-  const directory = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich');
-  const waiting = join(directory, 'runs.waiting');
-  writeFileSync(waiting, 'in its way');
+  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
   expect(await interruptedAt(stage, 6)).toMatchObject({
     code: 130,
     warnings: [expect.stringContaining('could not be kept in the history')],
   });
-  rmSync(waiting);
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
   expect(await stage.run(one)).toMatchObject({code: 0, warnings: []});
   expect(stage.history().map(told)).toEqual([
     {label: 'default', reason: 'cut_off', calls: 6, spent: 6, maybe: 0},

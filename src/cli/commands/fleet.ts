@@ -16,7 +16,7 @@ export async function fleetStatusCommand(flags: {
 }
 
 function render({identity, workers, runs, chunks, heldMs}: FleetStatus): string {
-  if (identity === undefined) return 'Nobody is on this Redis: neither a worker nor a run.\n';
+  if (identity === undefined) return 'This Redis has neither a worker nor a run.\n';
   const held = heldMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(heldMs)}.\n`;
   return `The fleet is ${identity}.
 ${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.

@@ -74,7 +74,7 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
 }
 
 const KEPT_ELSEWHERE =
-  'Runs that are not finished have answers of their own in OUT.run, which come back here when they go on: finish them first, or delete that.';
+  'Unfinished runs have answers of their own in OUT.run, and bring them back when they resume: finish them first, or delete OUT.run.';
 
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
@@ -99,7 +99,7 @@ export async function storePurge(
     print(
       'stdout',
       removed === 0
-        ? 'Nothing is known of that value.\n'
+        ? 'The store has no answer of that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
     print('stdout', `${KEPT_ELSEWHERE}\n`);

@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 import {count} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 
-export {count, duration, many, moment} from '../../report/format.ts';
+export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
 /** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
 export function wrapped(text: string, width: number): string[] {
@@ -32,11 +32,6 @@ export function broken(message: string, width = widthOf('stderr')): string {
     .split('\n')
     .flatMap(line => wrapped(line, width))
     .join('\n');
-}
-
-/** A word as a shell takes it, quoted where it has to be. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** How many rows there are of each risk level. */

@@ -82,11 +82,16 @@ function renderStop(
 }
 
 /** Commands that do what is left to do; none where all is well. */
-function nextSteps(job: Job, {rows, lookups, reason}: Summary): string[] {
+function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   const {paths, output} = job;
   const all = Object.values(lookups);
   const failed = all.reduce((sum, counts) => sum + counts.failed + counts.unknown - counts.rejected, 0);
   const steps: string[] = [];
+  const high = risk?.high ?? 0;
+  if (high > 0 && output.lasts)
+    steps.push(
+      `To list the ${many(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
+    );
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
   if (reason === 'lookups_failed' && failed > 0 && output.lasts && !job.inputs.includes('-')) {

@@ -32,7 +32,7 @@ export function refuseBinary(head: Buffer, name: string): void {
 
 /** What begins a web page, or a table that was saved as one; no list does. */
 const HTML =
-  /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/i;
+  /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/is;
 
 /** Throws `input_markup` for HTML and XML, which programs save as `.xls` and `.csv` too. */
 export function refuseMarkup(sample: string, name: string): void {

@@ -42,6 +42,8 @@ interface RiskCounts {
   readonly histogram: number[];
   readonly reasons: Record<string, number>;
   readonly missing: Record<string, number>;
+  /** The first rows of high risk. */
+  readonly highRows: number[];
   /** Rows by what became of each rule, by the rules' places; none of those that only ever did not hold. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
@@ -53,6 +55,8 @@ interface FieldCount {
 
 /** Of each error code the first rows are named. */
 const NAMED_ROWS = 10;
+/** So many rows of high risk are named. */
+const HIGH_ROWS = 100;
 /** Scores are counted by tens. */
 const HISTOGRAM = 10;
 
@@ -74,6 +78,7 @@ export function emptyCounters(): Counters {
       histogram: Array.from({length: HISTOGRAM}, () => 0),
       reasons: {},
       missing: {},
+      highRows: [],
       rules: {},
     },
     fields: perOperation(() => ({})),
@@ -114,12 +119,13 @@ export function countRow(
   }
   if (trouble) counters.rows.with_errors += 1;
   else counters.rows.ok += 1;
-  if (risk !== undefined) countRisk(counters.risk, risk);
+  if (risk !== undefined) countRisk(counters.risk, risk, row.record);
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
-function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): void {
+function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk, row: number): void {
   counts.levels[level] += 1;
+  if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
   for (const reason of reasons) countName(counts.reasons, reason);
   for (const signal of missing) countName(counts.missing, signal);
   if (score === null) return;

@@ -5,9 +5,9 @@ import type {Ledger} from '../../ledger/ledger.ts';
 import {listOf, recordOfCutOff, type SessionFacts} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {spendingSummary} from '../books/build-summary.ts';
-import {endpointName, type RunIdentity} from '../identity.ts';
+import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {listKey, ownEntry, remember} from './history.ts';
+import {accountOf, listKey, ownEntry, remember} from './history.ts';
 
 type Io = Pick<RunIo, 'env' | 'warn'>;
 
@@ -19,13 +19,14 @@ interface BillFacts extends SessionFacts {
 
 /** Opens the session's bill, and tells the history what sessions before it spent that were cut off. */
 export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdentity, io: Io): void {
+  const account = accountOf(job);
   ledger.bills.begin({
     run_id: runId,
     started_at: new Date(startedAt).toISOString(),
     job: job.name ?? null,
     list: listOf(job.inputs),
-    account: {endpoint: endpointName(job.endpoint), label: job.settings.account},
-    list_key: listKey(job) ?? null,
+    account,
+    list_key: listKey(job, account) ?? null,
   } satisfies BillFacts);
   const {untold} = ledger.bills;
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);

@@ -41,6 +41,7 @@ export function rememberRun(job: Job, summary: Summary, io: Io): boolean {
 
 /** The line of a session by its own summary. */
 export function ownEntry(job: Job, summary: Summary): HistoryEntry {
+  const account = accountIn(summary, job);
   const endedAt = Date.parse(summary.finished_at);
   return {
     // A summary of an earlier version names no bill.
@@ -48,26 +49,39 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
     runId: summary.run_id,
     endedAt,
     job: summary.job,
-    list: listKey(job) ?? null,
+    list: listKey(job, account) ?? null,
     // A sample says nothing of what the whole list comes to.
     isComplete: isComplete(summary) && job.onlyRecords === undefined,
-    line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
+    line: JSON.stringify(recordOf(summary, account.endpoint)),
     summary: JSON.stringify(withoutPaths(summary)),
   };
 }
 
+/** Whose money it is: a session that completes what another one published may have another account. */
+function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): RunRecord['account'] {
+  const {label} = credits.account;
+  if (kind === 'embedded') return {endpoint: kind, label};
+  // One that could not start has no base URL but its job's.
+  const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
+  return {endpoint: endpointName(given), label};
+}
+
 /**
- * Has the history take these lines: what is left for it, it has, however long it is locked. Returns true where it does; a
- * user without a state directory has no history, and a job that would need it was told so before.
+ * Has the history take these lines; what is left for it while it is locked, it has. Returns true where it does. A user
+ * without a state directory has no history, and a job that would need it was told so before.
  */
-export function remember({env, warn}: Io, entries: () => HistoryEntry[]): boolean {
+export function remember({env, warn}: Io, entriesOf: () => HistoryEntry[]): boolean {
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
-    leaveForHistory(userDirectory('state', env), entries());
-    openHistory(env, 'leaving').close();
+    const entries = entriesOf();
+    try {
+      withHistory(env, history => history.add(entries), 'adding');
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      leaveForHistory(userDirectory('state', env), entries);
+    }
     return true;
   } catch (error) {
-    if (isBusy(error)) return true;
     warn(
       `This run could not be kept in the history (${systemReason(error)}): runs, spend and comparisons with later runs lack it.`,
     );
@@ -75,9 +89,14 @@ export function remember({env, warn}: Io, entries: () => HistoryEntry[]): boolea
   }
 }
 
+/** The account of a run as the history names it. */
+export function accountOf({endpoint, settings}: Job): RunRecord['account'] {
+  return {endpoint: endpointName(endpoint), label: settings.account};
+}
+
 /** What the same list cost the last time: all lines of that run together. Undefined where nobody knows. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
-  const list = listKey(job);
+  const list = listKey(job, accountOf(job));
   if (list === undefined || !hasHistory(env)) return undefined;
   try {
     const records = withHistory(env, history => history.lastOver(list)).map(
@@ -90,17 +109,17 @@ export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | und
 }
 
 /** Does something with the history, which is made where there is none. */
-export function withHistory<T>(env: Env, work: (history: RunHistory) => T): T {
-  const history = openHistory(env, 'reading');
+export function withHistory<T>(
+  env: Env,
+  work: (history: RunHistory) => T,
+  purpose: 'adding' | 'reading' = 'reading',
+): T {
+  const history = new RunHistory(userDirectory('state', env), mergedLines, purpose);
   try {
     return work(history);
   } finally {
     history.close();
   }
-}
-
-function openHistory(env: Env, purpose: 'leaving' | 'reading'): RunHistory {
-  return new RunHistory(userDirectory('state', env), mergedLines, purpose);
 }
 
 /** A line that is damaged gives way. */
@@ -125,17 +144,10 @@ export function hasHistory(env: Env): boolean {
  * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
  * another thing at each account. A hash, as paths are nobody's business.
  */
-export function listKey(job: Job): string | undefined {
-  const {name, inputs} = job;
+export function listKey({name, inputs}: Job, {endpoint, label}: RunRecord['account']): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')
-    .update(
-      JSON.stringify([
-        name ?? inputs.map(path => resolve(path)),
-        endpointName(job.endpoint),
-        job.settings.account,
-      ]),
-    )
+    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), endpoint, label]))
     .digest('hex')
     .slice(0, 32);
 }

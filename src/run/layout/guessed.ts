@@ -3,7 +3,7 @@ import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {countryColumnOf} from '../../lookup/country-column.ts';
-import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
+import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {
   anyOf,
   type Intelligence,
@@ -22,11 +22,9 @@ export function isLookup(only: readonly Operation[] | undefined) {
 /** A column of which fewer values fit is named by nobody who has looked at it. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The flags that name all columns that were found, sure or not, as one command takes them. */
+/** The flags that name these columns, sure or not, as one command takes them. */
 function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
-  const named = guesses.filter(
-    ({share, national, listed}) => share === undefined || share + national + listed >= LEAST_WORTH_NAMING,
-  );
+  const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
   const national = named.filter(lacksCountry).map(({column}) => column);
   const isKnown = named.some(({operation}) => operation === 'country');
@@ -68,25 +66,68 @@ export function demandSure(
   rows: readonly Row[],
   path: string,
 ): void {
-  const unsure = lookups.find(({confidence}) => confidence === 'unsure');
+  const countries = all.filter(({operation}) => operation === 'country');
+  const meant = lookups.filter(({aside}) => aside === undefined);
+  const torn = countries.filter(({confidence}) => confidence === 'unsure');
+  if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
+    throw tornCountries(torn, meant, {columns, rows});
+  const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
-    const others = lookups.filter(guess => guess !== unsure);
-    const countries = all.filter(({operation}) => operation === 'country');
+    const others = meant.filter(guess => guess !== unsure);
     if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], {columns, rows});
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    throw mayHold(unsure, flagsOf([...lookups, ...countries], {columns, rows}));
+    throw mayHold(unsure, flagsOf([...meant, ...countries], {columns, rows}));
   }
-  if (lookups.length > 0) return;
+  if (meant.length > 0) return;
   const [first] = rows;
   const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
-  if (list !== undefined && path !== '-')
+  if (list !== undefined && rows.length === 1 && path !== '-')
     throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
       pipe: {command: `jq -c '.${list}[]'`, input: path},
       flags: ['-o', defaultOutput([path], {})],
     });
+  if (lookups.length > 0)
+    throw new UsageError(
+      'column_unsure',
+      `No column is looked up for sure. ${lookups.map(passedOver).join(' ')}`,
+      {flags: flagsOf([...lookups, ...countries], {columns, rows})},
+    );
   throw new UsageError(
     'no_columns',
     `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
+  );
+}
+
+const reasons: Readonly<Record<Aside, string>> = {
+  another: " (its name says another party than the row's person)",
+  values: '',
+  list: ' (the first entry of a list)',
+  unknowable: ' (all of them private or IPv6)',
+};
+
+/** A sentence on a column that holds what is looked up, and is not. */
+export function passedOver({operation, column, ofKind, national, aside = 'values'}: LookupGuess): string {
+  const choice = asChoice(operation, column);
+  const name = /^[\w.-]+$/.test(choice) ? choice : `"${choice}"`;
+  const country = national > 0 ? ', and --country or --default-country' : '';
+  const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
+  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
+}
+
+function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: Looked): UsageError {
+  const names = torn.map(({column}) => `"${column}"`).join(' and ');
+  const [first] = torn;
+  const why =
+    torn.length === 1
+      ? `With the countries in ${names} most of the phone numbers are not valid`
+      : first?.row === undefined
+        ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
+        : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
+  const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
+  return new UsageError(
+    'column_unsure',
+    `${why}. Say which column says where the numbers belong: --country COLUMN.`,
+    {flags},
   );
 }
 

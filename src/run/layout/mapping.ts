@@ -17,7 +17,7 @@ import {
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, refuseValuesAsHeader} from './guessed.ts';
+import {demandSure, isLookup, passedOver, refuseValuesAsHeader} from './guessed.ts';
 import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -58,6 +58,9 @@ export function resolveMapping(
   const planAll = createPlan(targets, cells, rows);
   refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
+    ...guesses
+      .filter(isLookup(settings.only))
+      .flatMap(guess => (guess.aside === undefined ? [] : [passedOver(guess)])),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     targets.some(({operation}) => operation === 'phone')
       ? doubtCountries(country, cells.country, rows)

@@ -31,7 +31,7 @@ export function situations(table: string): Situation[] {
 }
 
 function situation(line: string): Situation {
-  const [name = '', given = '', becomes = '', says = ''] = line.split(' ▸ ').map(part => part.trim());
+  const [name = '', given = '', becomes = '', says = ''] = line.split(/ ▸(?: |$)/).map(part => part.trim());
   const [, options = '', rows = ''] = /^(?:\[([^\]]*)\] ?)?(.*)$/s.exec(given) ?? [];
   const [, flags = '', file = 'list.csv', encoding = 'utf-8'] =
     /^(.*?)(?:@(\S+))?(?: ?in (\S+))?$/.exec(options) ?? [];

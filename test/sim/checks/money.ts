@@ -1,7 +1,7 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import type {RunSpec} from '../model/commands.ts';
-import {outputPath} from '../model/places.ts';
+import {accountOf, endpointOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   type Check,
@@ -206,7 +206,8 @@ const givenBack: Check = {
   broken({run, runs, service, lostState}) {
     const {summary, ledger} = run;
     const used = summary?.credits.account.per_day?.used;
-    if (used === undefined || summary === undefined || !run.isAlone || lostState) return undefined;
+    const isOwn = ledger !== undefined && run.isAlone;
+    if (used === undefined || summary === undefined || !isOwn || lostState) return undefined;
     const killed = runs.filter(one => isOfAccount(one) && one.process.killed);
     // A block stays with the state of the run that has it, until that is resumed.
     if (killed.some(one => one.ledger !== ledger)) return undefined;
@@ -237,6 +238,25 @@ const halved: Check = {
   },
 };
 
+const told: Check = {
+  promise: 'What the history adds up to is what the service took, at each endpoint and account.',
+  broken({run, runs, service, history, lostState}) {
+    if (run.summary === undefined || run.ledger === undefined || lostState) return undefined;
+    // What a kill leaves is told by the session that comes after it.
+    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return undefined;
+    for (const {spec} of runs) {
+      const lines = history.filter(
+        ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),
+      );
+      const sum = (of: 'spent' | 'maybe_spent') => lines.reduce((all, {credits: each}) => all + each[of], 0);
+      const calls = service.calls.filter(call => scopeOfCall(call) === scopeOfSpec(spec));
+      const broken = bounded({spent: sum('spent'), maybe_spent: sum('maybe_spent')}, credits(calls));
+      if (broken !== undefined) return `${endpointOf(spec)}, ${accountOf(spec)}: ${broken}`;
+    }
+    return undefined;
+  },
+};
+
 export const moneyChecks: readonly Check[] = [
   balanced,
   balancedByScope,
@@ -249,4 +269,5 @@ export const moneyChecks: readonly Check[] = [
   usedUp,
   givenBack,
   halved,
+  told,
 ];

@@ -2,6 +2,7 @@ import {gunzipSync} from 'node:zlib';
 import {lookupOf} from '../../../src/ledger/lookup.ts';
 import {scopeKey} from '../../../src/ledger/store/store-file.ts';
 import type {Operation} from '../../../src/operations/table.ts';
+import type {RunRecord} from '../../../src/report/run-record.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
@@ -27,6 +28,8 @@ export interface Scene {
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
+  /** What the history of all runs says, lines that wait for it included. */
+  readonly history: readonly RunRecord[];
 }
 
 /** One promise: its sentence, and what speaks against it; undefined where nothing does. */

@@ -134,4 +134,28 @@ export const attacks = [
     name: "attack: what a killed run had reserved of its account's day is lost",
     edits: [['src/ledger/budget.ts', 'budget.giveBack(before.holder, taken);', 'void taken;']],
   },
+  {
+    name: 'attack: what a killed session spent is told as if the session after it had',
+    edits: [
+      [
+        'src/run/end/bills.ts',
+        '&& tellBills(untold, io))',
+        '&& tellBills(untold.map(bill => ({...bill, about: ledger.bills.open.about})), io))',
+      ],
+    ],
+  },
+  {
+    name: 'attack: what a killed session spent is told by nobody',
+    edits: [['src/ledger/bills.ts', '    this.#ended = this.untold;\n', '']],
+  },
+  {
+    name: 'attack: what a locked history could not take is taken for told',
+    edits: [
+      [
+        'src/run/end/history.ts',
+        "      leaveForHistory(userDirectory('state', env), entries);\n",
+        '      void leaveForHistory;\n',
+      ],
+    ],
+  },
 ];

@@ -89,6 +89,8 @@ export type Command =
       readonly seconds: number;
     }
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
+  /** Another program has the history's file locked for a while. */
+  | {readonly do: 'history'; readonly seconds: number}
   /** Of a fleet: one more worker, and a Redis that is away, full or takes no writes after a while, for a while. */
   | {readonly do: 'worker'; readonly fate?: Fate | undefined}
   | {

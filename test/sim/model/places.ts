@@ -19,6 +19,10 @@ export const directories = [
 
 export const accountPath = join(ACCOUNTS, 'first.yaml');
 
+/** The history of all runs, and where lines wait for it. */
+export const historyPath = join(XDG_STATE, 'bulk-enrich', 'runs.db');
+export const waitingPath = join(XDG_STATE, 'bulk-enrich', 'runs.waiting');
+
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
 const inputLink = (input: number) => join(WORK, `link${input}.csv`);
 const cachePath = (cache: 'own' | 'other') =>

@@ -192,6 +192,7 @@ const command: fc.Arbitrary<Command> = oneof(
       seconds: constantFrom(1, 6, 60),
     }),
   },
+  {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
   {
     weight: 1,
     arbitrary: record({

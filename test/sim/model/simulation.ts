@@ -1,4 +1,6 @@
-import {dirname} from 'node:path';
+import {basename, dirname} from 'node:path';
+import type {HistoryEntry} from '../../../src/ledger/history.ts';
+import {merged, type RunRecord} from '../../../src/report/run-record.ts';
 import {Databases} from '../world/databases.ts';
 import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
@@ -14,11 +16,13 @@ import {
   accountPath,
   accountText,
   directories,
+  historyPath,
   inputPath,
   inputText,
   links,
   statePath,
   storePath,
+  waitingPath,
 } from './places.ts';
 import {type Report, runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
@@ -141,6 +145,24 @@ export class Simulation {
     return ended;
   }
 
+  /** What `spend` would add up: the history's lines, with those that wait for it. */
+  history(): readonly RunRecord[] {
+    const {files} = this.disk;
+    const inode = files.get(historyPath);
+    const known = inode && this.#databases.contents(inode, historyPath).real;
+    const rows = known === undefined ? [] : known.prepare('SELECT bill, line FROM run').all([]);
+    const lines = new Map(rows.map(({bill, line}) => [String(bill), JSON.parse(String(line)) as RunRecord]));
+    for (const [path, {data}] of files) {
+      if (dirname(path) !== waitingPath || basename(path).startsWith('.')) continue;
+      for (const {bill, line} of JSON.parse(data.toString()) as HistoryEntry[]) {
+        const told = JSON.parse(line) as RunRecord;
+        const before = lines.get(bill);
+        lines.set(bill, before === undefined ? told : merged(before, told));
+      }
+    }
+    return [...lines.values()];
+  }
+
   inputTexts(): ReadonlyMap<string, string> {
     return new Map([...this.inputs].map(([path, rows]) => [path, inputText(rows)]));
   }
@@ -222,8 +244,8 @@ export class Simulation {
         after,
         stood,
         lasting,
-        // Where nothing was left to do it has only looked whose that is.
-        ledger: one.report.outcome?.wasComplete === true ? undefined : process.ledger,
+        // Where nothing was left to do, or to put in place, it has only looked whose that is.
+        ledger: hadNothingToDo(one.report) ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
         healed: this.#healing,
@@ -258,6 +280,9 @@ export class Simulation {
         return;
       case 'state':
         this.#disturbState(command.how);
+        return;
+      case 'history':
+        this.#databases.lock(historyPath, command.seconds * 1_000);
         return;
       case 'worker':
         if (this.#isFleet) this.#startWorker(command.fate);
@@ -318,6 +343,11 @@ export class Simulation {
     inode.data = Buffer.from(inputText(rows));
     this.disk.syncAll();
   }
+}
+
+/** True of a run that was complete before, or whose files were only left to be put in place. */
+function hadNothingToDo({outcome}: Report): boolean {
+  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run had ended') === true;
 }
 
 /** A run has more patience than this with a store that is locked. */
