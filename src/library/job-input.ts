@@ -101,9 +101,7 @@ export interface JobInput {
   readonly maxCredits?: Setting<'maxCredits'>;
   /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onBudget?: Setting<'onBudget'>;
-  /** Ask nothing more after this time, from 100ms to 365d. */
-  readonly maxDuration?: Setting<'maxDuration'>;
-  /** Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin". */
+  /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
   /** At that time: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onDeadline?: Setting<'onDeadline'>;

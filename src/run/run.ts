@@ -2,7 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
-import {nextTime} from '../job/settings/time-of-day.ts';
+import {momentOf} from '../job/settings/until.ts';
 import {asked, failures} from './books/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
@@ -44,7 +44,7 @@ export function run(
   work: Work = throughFiles,
 ): Promise<RunOutcome> {
   const {until} = job.settings;
-  const untilMs = until && nextTime(until, io.now());
+  const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: Work) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])

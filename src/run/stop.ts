@@ -205,16 +205,14 @@ export function publishedInstead({message}: Stop): string {
 }
 
 /** The time that the job gives the run is up. */
-export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'settings' | 'untilMs'>): Stop {
-  const limits = [
-    ...(maxDuration === undefined ? [] : [`--max-duration, ${duration(maxDuration)}`]),
-    ...(untilMs === undefined ? [] : [`--until, ${new Date(untilMs).toISOString()}`]),
-  ];
+export function deadlineStop({settings: {until}, untilMs = 0}: Pick<Job, 'settings' | 'untilMs'>): Stop {
+  const limit =
+    until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
   return {
     status: 'interrupted',
     reason: 'deadline',
     exitCode: exitCodes.temporary,
-    message: `The time limit (${limits.join('; ')}) is reached.`,
+    message: `The time limit (--until, ${limit}) is reached.`,
   };
 }
 

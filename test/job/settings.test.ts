@@ -119,7 +119,7 @@ describe('values', () => {
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
 const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
-const DAYTIME = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
+const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
 const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
@@ -172,7 +172,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['timeout', '0s', 'expected a duration from 100ms to 1h.'],
   ['timeout', '30d', 'expected a duration from 100ms to 1h.'],
   ['max_outage', '31d', 'expected a duration from 0s to 30d.'],
-  ['max_duration', '0s', 'expected a duration from 100ms to 365d.'],
+  ['until', '0s', 'expected a length of time from 100ms to 365d.'],
   ['max_age', 'ip=99999d', 'expected an age up to 36500d.'],
   ['concurrency', '10001', 'expected a whole number, 10000 or less.'],
   ['max_credits', '1e30', 'expected a whole number, 9007199254740991 or less.'],
@@ -189,9 +189,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
-  ['max_duration', '5', TIME],
-  ['until', '24:00', `${DAYTIME}.`],
-  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${DAYTIME}.`],
+  ['until', '5', `${UNTIL}.`],
+  ['until', '24:00', `${UNTIL}.`],
+  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${UNTIL}.`],
   ['on_deadline', 'wait', oneOf('stop', 'publish')],
   ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
@@ -254,6 +254,10 @@ describe('what can not be', () => {
     [
       'threads: 4',
       'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    ],
+    [
+      'max_duration: 2h',
+      'max_duration: there is no such setting any more. Write until: 2h (--until 2h), which counts from the start of the command.',
     ],
     [
       'max_credits_per_day: 5',

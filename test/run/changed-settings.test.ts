@@ -126,7 +126,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   cost: [['ip', 2]],
   maxCredits: [['ip', 10 * ROWS]],
   onBudget: [['ip', 'publish']],
-  maxDuration: [['ip', '1h']],
   until: [['ip', '00:00']],
   onDeadline: [['ip', 'publish']],
   onOutage: [['ip', 'publish']],

@@ -74,12 +74,12 @@ describe('where the service can not be asked any more', () => {
       return undefined;
     });
     expect((await stage.run(nightly, {stopper})).code).toBe(130);
-    const first = await stage.run({...nightly, maxDuration: '400ms', onDeadline: 'publish'});
+    const first = await stage.run({...nightly, until: '400ms', onDeadline: 'publish'});
     expect(first).toMatchObject({
       code: 3,
       summary: {status: 'partial', reason: 'deadline', rows: {written: 200}},
     });
-    expect(first.warnings.join()).toContain('--max-duration');
+    expect(first.warnings.join()).toContain('--until, 400 ms');
     const {answered = 0, skipped} = first.summary?.lookups.ip ?? {};
     expect([answered > 0, skipped, stage.api.ledger.credits]).toEqual([true, 200 - answered, answered]);
     expect(rows(stage.read('out.csv')).map(row => row.split(',')[0])).toEqual(rows(ips(200)));

@@ -3,7 +3,7 @@ import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
 import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
-import {timeOfDay} from './time-of-day.ts';
+import {until} from './until.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
@@ -101,15 +101,10 @@ export const callSettings = {
     shapes: 'summary',
   }),
   onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
-  maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
+  until: limitSetting(until.optional(), {
     value: 'TIME',
-    description: 'Ask nothing more after this time, from 100ms to 365d.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  until: limitSetting(timeOfDay.optional(), {
-    value: 'TIME',
-    description: 'Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin".',
+    description:
+      'Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -1,4 +1,5 @@
 import type {Operation} from '../../../src/operations/table.ts';
+import {MIDNIGHT} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {endpointOf, keyOf, outputPath} from '../model/places.ts';
 import {type Call, REJECTED} from '../world/service.ts';
@@ -93,9 +94,11 @@ const LATE_MS = 200;
 const punctual: Check = {
   promise: 'After the time that --until says nothing is sent.',
   broken({run}) {
-    if (!run.spec.untilMidnight) return undefined;
+    const {until} = run.spec;
+    if (until === undefined) return undefined;
     const midnight = (Math.floor(run.startedAt / DAY_MS) + 1) * DAY_MS;
-    const late = run.calls.filter(({sentAt}) => sentAt > midnight + LATE_MS);
+    const ends = until === MIDNIGHT ? midnight : run.startedAt + Number.parseInt(until, 10) * 1_000;
+    const late = run.calls.filter(({sentAt}) => sentAt > ends + LATE_MS);
     return late.length > 0 ? `${late.length} calls, such as ${showCall(late[0] as Call)}` : undefined;
   },
 };

@@ -263,7 +263,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
     budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
-    deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
+    deadline: (one: RunSpec) => one.until !== undefined,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||
       scene.service.calls.some(call => call.spec === one && FAILING.has(call.told)),

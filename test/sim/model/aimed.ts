@@ -119,7 +119,7 @@ export function aimed(
         concurrency: 1,
         maxCredits: undefined,
         maxErrors: undefined,
-        maxDuration: undefined,
+        until: undefined,
         requireStore: false,
       }),
       cutOff(105, 130),

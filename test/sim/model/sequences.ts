@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 import {aimed} from './aimed.ts';
-import type {Command, Course, RunSpec, Sequence} from './commands.ts';
+import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
@@ -111,8 +111,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
-  maxDuration: sometimes(constantFrom('1s', '5s'), 12),
-  untilMidnight: sometimes(constant(true as const), 8),
+  until: sometimes(constantFrom('1s' as const, '5s', MIDNIGHT, MIDNIGHT, MIDNIGHT), 5),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),

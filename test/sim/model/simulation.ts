@@ -133,8 +133,7 @@ export class Simulation {
     const free = {
       ...spec,
       maxErrors: undefined,
-      maxDuration: undefined,
-      untilMidnight: undefined,
+      until: undefined,
     };
     this.#healing = true;
     this.world.stall(120_000);
