@@ -1,5 +1,6 @@
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
+import type {SharedDate} from './shared-date.ts';
 import {Sqlite} from './sqlite.ts';
 
 /** Another run may be adding its own line. */
@@ -52,8 +53,9 @@ export class RunHistory {
   }
 
   /** Adds a line, if it is not there yet, and forgets what is too old. */
-  add({runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry): void {
+  add({runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry, date: SharedDate): void {
     this.#db.transaction(() => {
+      const {certain} = date.note(this.#db);
       this.#db
         .prepare('INSERT OR IGNORE INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)')
         .run(runId, endedAt, job, list, Number(isComplete), line, summary);
@@ -65,7 +67,7 @@ export class RunHistory {
         .run(job, Number(isComplete), job, Number(isComplete));
       this.#db
         .prepare(`DELETE FROM run WHERE ended < ? OR id <= (SELECT max(id) FROM run) - ${MOST_LINES}`)
-        .run(endedAt - KEPT_MS);
+        .run(certain - KEPT_MS);
     });
   }
 

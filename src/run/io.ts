@@ -3,6 +3,7 @@ import type {Transport, TransportOptions} from '../client/http/transport.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {SharedDate} from '../ledger/shared-date.ts';
 
 /** How far something is: its share between 0 and 1, and how many rows, where these are known. */
 export interface Reached {
@@ -28,6 +29,11 @@ export async function during<T>(
   }
 }
 
+/** The date in the files that runs share; the same one for all that a run does, so that it is told of once. */
+export function dateOf({date, now, warn}: Pick<RunIo, 'date' | 'now' | 'warn'>): SharedDate {
+  return date ?? new SharedDate(now, warn);
+}
+
 /** Where a run meets the world; a test can put its own in place. */
 export interface RunIo {
   readonly env: Env;
@@ -39,6 +45,8 @@ export interface RunIo {
   readonly graceMs?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Made by the run. */
+  readonly date?: SharedDate;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;

@@ -2,7 +2,8 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {RunHistory} from '../../src/ledger/history.ts';
+import {type HistoryEntry, RunHistory} from '../../src/ledger/history.ts';
+import {SharedDate} from '../../src/ledger/shared-date.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,11 +27,21 @@ const night = (n: number, more = {}) => ({
   ...more,
 });
 
+/** By a clock that is right. */
+const add = (history: RunHistory, entry: HistoryEntry) =>
+  history.add(
+    entry,
+    new SharedDate(
+      () => entry.endedAt,
+      () => {},
+    ),
+  );
+
 test('a year of lines is kept, and of each job the last thirty summaries, whatever else fails', () => {
   const history = new RunHistory(directory);
-  for (let n = 0; n < 400; n += 10) history.add(night(n));
-  history.add(night(391, {job: null, list: 'x', summary: 'unnamed'}));
-  for (let n = 400; n < 440; n += 1) history.add(night(n, {isComplete: false, summary: `broken${n}`}));
+  for (let n = 0; n < 400; n += 10) add(history, night(n));
+  add(history, night(391, {job: null, list: 'x', summary: 'unnamed'}));
+  for (let n = 400; n < 440; n += 1) add(history, night(n, {isComplete: false, summary: `broken${n}`}));
   const lines = history.lines(0);
   expect([lines.length, lines[0]]).toEqual([32 + 1 + 40, 'line80']);
   expect(history.lines(START + 430 * DAY_MS)).toHaveLength(10);
@@ -44,8 +55,8 @@ test('a year of lines is kept, and of each job the last thirty summaries, whatev
 
 test('what is told twice is there once; a run that was cut off is all its lines', () => {
   const history = new RunHistory(directory);
-  history.add(night(1, {isComplete: false}));
-  for (const _ of [1, 2]) history.add(night(1, {endedAt: START + 5, line: 'end'}));
+  add(history, night(1, {isComplete: false}));
+  for (const _ of [1, 2]) add(history, night(1, {endedAt: START + 5, line: 'end'}));
   expect(history.lines(0)).toEqual(['line1', 'end']);
   expect(history.lastOver('job nightly')).toEqual(['line1', 'end']);
   expect(history.lastOver('job other')).toEqual([]);

@@ -47,7 +47,11 @@ function checkPlace(flag: string, path: string): void {
  * What follows once all that there is of rows is safe, so that trouble is a warning: the run is kept in the history, and
  * the report and the metrics that the job asks for are written.
  */
-export async function deliver(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): Promise<void> {
+export async function deliver(
+  job: Job,
+  summary: Summary,
+  io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>,
+): Promise<void> {
   rememberRun(job, summary, io);
   const {report} = job.settings;
   if (report !== undefined) {

@@ -11,7 +11,7 @@ import {type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {endpointName} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 
 type Io = Pick<RunIo, 'env' | 'warn'>;
 
@@ -37,20 +37,24 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] 
  * Keeps how this run ended, for those to come and for `runs` and `spend`. A user without a state directory has no
  * history; a job that would need it was told so before.
  */
-export function rememberRun(job: Job, summary: Summary, {env, warn}: Io): void {
+export function rememberRun(job: Job, summary: Summary, io: Io & Pick<RunIo, 'now' | 'date'>): void {
+  const {env, warn} = io;
   if (userDirectoryTrouble('state', env) !== undefined) return;
   try {
     withHistory(env, history =>
-      history.add({
-        runId: summary.run_id,
-        endedAt: Date.parse(summary.finished_at),
-        job: summary.job,
-        list: listKey(job) ?? null,
-        // A sample says nothing of what the whole list comes to.
-        isComplete: isComplete(summary) && job.onlyRecords === undefined,
-        line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
-        summary: JSON.stringify(withoutPaths(summary)),
-      }),
+      history.add(
+        {
+          runId: summary.run_id,
+          endedAt: Date.parse(summary.finished_at),
+          job: summary.job,
+          list: listKey(job) ?? null,
+          // A sample says nothing of what the whole list comes to.
+          isComplete: isComplete(summary) && job.onlyRecords === undefined,
+          line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
+          summary: JSON.stringify(withoutPaths(summary)),
+        },
+        dateOf(io),
+      ),
     );
   } catch (error) {
     warn(

@@ -7,10 +7,10 @@ import {PeriodBudget, type PeriodBudgetOptions} from '../../ledger/account/perio
 import type {Earlier} from '../../ledger/given-up.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
-type BudgetIo = Pick<RunIo, 'env' | 'now' | 'warn'>;
+type BudgetIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /**
  * The budgets that the run shares with others: the job's of the day, and its account's of day and month.
@@ -41,13 +41,15 @@ function limitsOf(account: Account | undefined, {warn}: BudgetIo): Limit[] {
   });
 }
 
-function openBudgets(limits: readonly Limit[], {env, now}: BudgetIo): PeriodBudget[] {
+function openBudgets(limits: readonly Limit[], io: BudgetIo): PeriodBudget[] {
+  const {env, now} = io;
+  const date = dateOf(io);
   const opened: PeriodBudget[] = [];
   try {
     for (const {credits, ...limit} of limits) {
       if (credits === undefined) continue;
       const directory = stateDirectory(env, limit.limit);
-      opened.push(new PeriodBudget({...limit, maxCredits: thousandths(credits), now, directory}));
+      opened.push(new PeriodBudget({...limit, maxCredits: thousandths(credits), now, date, directory}));
     }
     return opened;
   } catch (error) {

@@ -5,6 +5,8 @@ import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 
 const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
 
+const sometimes = <T>(value: fc.Arbitrary<T>) => oneof(constant(undefined), value);
+
 const fine: Course = {faults: [], latencyMs: 20};
 
 const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
@@ -165,5 +167,29 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, due);
+  /** The clock of one run is far ahead. */
+  const ahead = night(
+    rows(2, 6),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '30d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      sometimes(integer({min: 2, max: 8})),
+      constantFrom(840.5, 2000, 9600),
+      constantFrom(0, 1),
+    ).map(([one, perDay, hours, input]): Command[] => [
+      {do: 'run', spec: {...one, perDay}, course: fine},
+      {do: 'clock', hours},
+      {do: 'run', spec: {...one, perDay, input, force: true}, course: fine},
+      {do: 'clock', hours: -hours},
+      {do: 'run', spec: {...one, perDay, force: true}, course: fine},
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, due, ahead);
 }
