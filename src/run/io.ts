@@ -4,6 +4,7 @@ import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {SharedDate} from '../ledger/shared-date.ts';
 
 /** How far something is: its share between 0 and 1, and how many rows, where these are known. */
 export interface Reached {
@@ -29,6 +30,11 @@ export async function during<T>(
   }
 }
 
+/** The date in the files that runs share; the same one for all that a run does, so that it is told of once. */
+export function dateOf({date, now, warn}: Pick<RunIo, 'date' | 'now' | 'warn'>): SharedDate {
+  return date ?? new SharedDate(now, warn);
+}
+
 /** Where a run meets the world; a test can put its own in place. */
 export interface RunIo {
   readonly env: Env;
@@ -42,6 +48,8 @@ export interface RunIo {
   readonly graceMs?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Made by the run. */
+  readonly date?: SharedDate;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;

@@ -9,7 +9,7 @@ import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
-import type {RunIo} from './io.ts';
+import {dateOf, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
@@ -38,11 +38,12 @@ const READER_MS = 1_000;
  */
 export function run(
   job: Job,
-  io: RunIo,
+  given: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
   work: Work = throughFiles,
 ): Promise<RunOutcome> {
+  const io = {...given, date: dateOf(given)};
   const {until} = job.settings;
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {

@@ -2,6 +2,7 @@ import {mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {SharedDate} from '../../src/ledger/shared-date.ts';
 import {StoreAdmin} from '../../src/ledger/store/store-admin.ts';
 import {openStoreFile, STORE_FILE} from '../../src/ledger/store/store-file.ts';
 import {keepUp} from '../../src/ledger/store/upkeep.ts';
@@ -37,27 +38,32 @@ function kept(): string[] {
 }
 
 /** A run that uses answers up to an age, so many days later. */
-const run = (days: number, later = 0, maxBytes?: number) =>
-  keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, now: NOW + later * DAY});
+const run = (days: number, later = 0, maxBytes?: number) => {
+  const date = new SharedDate(
+    () => NOW + later * DAY,
+    () => {},
+  );
+  return keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, date});
+};
 
 test('what is past every age in use goes; an age counts for five weeks after its last run', async () => {
   fill('ip', [0]);
-  await run(1);
+  await run(1, -1);
   await run(30);
-  fill('ip', [2, 20, 31]);
+  fill('ip', [2, 20, 32]);
   fill('phone', [100]);
   await run(1);
   expect(kept()).toEqual(['ip 0', 'ip 2', 'ip 20']);
-  await run(3, 36);
+  for (const later of [30, 36, 60]) await run(3, later);
   expect(kept()).toEqual([]);
 });
 
 test('a store that was used before it kept itself small has its ages found out first', async () => {
   fill('ip', [300]);
   await run(1);
-  await run(1, 34);
+  for (const later of [34, 36]) await run(1, later);
   expect(kept()).toEqual(['ip 300']);
-  await run(1, 36);
+  await run(1, 60);
   expect(kept()).toEqual([]);
 });
 
@@ -81,7 +87,7 @@ test('beyond a size the oldest go, and the file gets smaller', async () => {
 
 test('another run that writes is not waited for, and one that reads goes on', async () => {
   fill('ip', [0]);
-  await run(1);
+  await run(1, -1);
   fill('ip', [5]);
   const other = openStoreFile(directory, 0);
   other.exec('BEGIN IMMEDIATE');
@@ -90,6 +96,27 @@ test('another run that writes is not waited for, and one that reads goes on', as
   other.close();
   await run(1);
   expect(kept()).toEqual(['ip 0']);
+});
+
+test('store prune goes by the clock, unless that leaps: then by what is certain', async () => {
+  fill('ip', [1, 40]);
+  for (const later of [-2, -1]) await run(365, later);
+  const admin = StoreAdmin.open(directory);
+  const told: string[] = [];
+  const today = (later: number) =>
+    admin?.today(
+      new SharedDate(
+        () => NOW + later * DAY,
+        sentence => told.push(sentence),
+      ),
+    ) ?? 0;
+  const age = {answers: 30 * DAY, rejections: 30 * DAY};
+  expect([today(70), told]).toEqual([NOW - 2 * DAY, [expect.stringMatching(/35 days/)]]);
+  expect(await admin?.prune('ip', age, today(70))).toBe(1);
+  expect(await admin?.prune('ip', age, today(0))).toBe(0);
+  expect(today(20)).toBe(NOW + 20 * DAY);
+  admin?.close();
+  expect(kept()).toEqual(['ip 1']);
 });
 
 test('store prune leaves runs their turns, gives the space back, and nothing of what it removed is readable', async () => {

@@ -4,10 +4,12 @@ import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
+import {SharedDate} from '../../ledger/shared-date.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -62,11 +64,12 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
-    const now = Date.now();
+    const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat: 'text'});
+    const today = store.today(new SharedDate(Date.now, warn));
     let removed = 0;
     for (const operation of operationNames) {
       const answers = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
-      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, now);
+      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, today);
     }
     await store.giveBack();
     print('stdout', `${many(removed, 'answer')} removed.\n`);

@@ -2,8 +2,9 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Operation} from '../../operations/table.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {isBusy, type Sqlite} from '../sqlite.ts';
-import {CLOCK_SKEW_MS, IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
+import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
 import type {Term} from './validity.ts';
 
@@ -33,6 +34,12 @@ export class StoreAdmin {
       : undefined;
   }
 
+  /** The date by the clock; one that leaps is not believed, but what is certain. */
+  today(date: SharedDate): number {
+    const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
+    return leaps ? certain : date.now();
+  }
+
   stats(): StoreStats[] {
     const rows = this.#db
       .query(
@@ -49,22 +56,21 @@ export class StoreAdmin {
   }
 
   /**
-   * Removes what is past its age, and what came after `now`, which no run takes; returns how many. In short steps,
-   * between which runs write.
+   * Removes what is past its age on this date; returns how many. In short steps, between which runs write.
    */
   async prune(
     operation: Operation,
     {answers, rejections}: Omit<Term, 'stale'>,
-    now: number,
+    today: number,
   ): Promise<number> {
     const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();
     const remove = this.#db.prepare(
-      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND (bought_at < iif(${IS_ANSWER}, ?, ?) OR bought_at > ?)`,
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < iif(${IS_ANSWER}, ?, ?)`,
     );
-    const before = [answers, rejections].map(age => Math.max(0, now - age));
+    const before = [answers, rejections].map(age => Math.max(0, today - age));
     let removed = 0;
     for (let id = 0; id < Number(last); id += SWEEP_AT_ONCE) {
-      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before, now + CLOCK_SKEW_MS);
+      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
       await sleep(0);
     }
     return removed;

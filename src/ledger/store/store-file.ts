@@ -5,11 +5,13 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 2;
 export const STORE_FILE = 'answers.db';
 
+/** `after`: it was bought after this date, whatever the clock said then; 0 where that is not known. */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
@@ -17,6 +19,7 @@ const SCHEMA = `
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
     bought_at INTEGER NOT NULL,
+    after INTEGER NOT NULL DEFAULT 0,
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
@@ -27,7 +30,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ: an answer from further ahead than this was stored under a wrong one, and nobody knows how old it is. */
+/** Clocks differ: an answer from further ahead than this was bought under a wrong one, and is as old as it may be. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Whose answers these are: never taken for another endpoint's or account's. */
@@ -90,20 +93,26 @@ export class StoreFile {
   readonly #find: Query;
   readonly #put: Statement;
   readonly #any: Query;
+  readonly #date: SharedDate;
+  readonly #openedAt: number;
+  /** By what an earlier run has said, it was no earlier than this when the file was opened; known once it was written to. */
+  #earlier: number | undefined;
 
-  constructor(directory: string, scope: StoreScope, busyTimeoutMs: number) {
+  constructor(directory: string, scope: StoreScope, date: SharedDate, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
     this.#db = db;
+    this.#date = date;
+    this.#openedAt = date.now();
     this.#path = join(directory, STORE_FILE);
     this.#scope = scopeKey(scope);
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
-      ['key', 'data', 'bought_at'],
-      `FROM answer WHERE scope = ? AND bought_at <= ? AND key IN (${many})`,
+      ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
+      `FROM answer WHERE scope = ? AND key IN (${many})`,
     );
     this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
+      'INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, after = excluded.after, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
     );
     // Backwards, as what came last is most likely this endpoint's.
     this.#any = db.query(
@@ -123,21 +132,26 @@ export class StoreFile {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, bought_at} of this.#find.all(this.#scope, now + CLOCK_SKEW_MS, ...some)) {
-        const outcome = outcomeIn(data, Number(bought_at));
+      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, this.#scope, ...some)) {
+        const outcome = outcomeIn(data, Number(boughtAt));
         if (outcome !== undefined) found.set(String(key), outcome);
       }
     }
   }
 
   /** Answers of a day to come make way for any. */
-  write(answers: readonly Answer[], now: number): void {
+  write(answers: readonly Answer[]): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
+    const latest = this.#date.now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      for (const {key, operation, outcome} of answers)
-        this.#put.run(key, this.#scope, operation, outcome.boughtAt, textOf(outcome), now + CLOCK_SKEW_MS);
+      this.#earlier ??= this.#date.note(this.#db).earlier;
+      for (const {key, operation, outcome} of answers) {
+        const {boughtAt} = outcome;
+        const after = boughtAt >= this.#openedAt ? this.#earlier : 0;
+        this.#put.run(key, this.#scope, operation, boughtAt, after, textOf(outcome), latest);
+      }
     });
   }
 

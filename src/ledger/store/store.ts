@@ -5,6 +5,7 @@ import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Ledger} from '../ledger.ts';
 import type {Lookup, StoredOutcome} from '../lookup.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile, type StoreScope} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
@@ -22,8 +23,7 @@ const PATIENCE_MS = 30_000;
 export interface StoreOptions {
   readonly scope: StoreScope;
   readonly judge: Judge;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly date: SharedDate;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
   /** The run's own answers, by their numbers: for those that could not be written when they came. */
@@ -132,8 +132,8 @@ class SqliteStore implements AnswerStore {
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined {
-    const {judge, now} = this.#options;
-    const found = this.#attempt(this.#reading, file => file.find(keys, now()));
+    const {judge, date} = this.#options;
+    const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
     if (found === undefined) return undefined;
     const known = new Map<string, Known>();
     for (const [key, outcome] of found) {
@@ -218,7 +218,7 @@ class SqliteStore implements AnswerStore {
 
   #write(answers: readonly Answer[], patiently: boolean): boolean {
     const write = (file: StoreFile) => {
-      file.write(answers, this.#options.now());
+      file.write(answers);
       return true;
     };
     const written = this.#attempt(this.#writing, write, patiently) === true;
@@ -246,10 +246,10 @@ class SqliteStore implements AnswerStore {
   /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
-    const {scope} = this.#options;
+    const {scope, date} = this.#options;
     try {
       this.#directory ??= this.#locate();
-      this.#file ??= new StoreFile(this.#directory, scope, BUSY_TIMEOUT_MS);
+      this.#file ??= new StoreFile(this.#directory, scope, date, BUSY_TIMEOUT_MS);
       const result = work(this.#file);
       use.succeeded();
       return result;

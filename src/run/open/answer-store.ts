@@ -11,7 +11,7 @@ import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {keepUp} from '../../ledger/store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 
 /** How long what the service said is good for. Asked for again, a verdict would only tell of our own call. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
@@ -32,14 +32,14 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
  * At the end of a run: what is of use to no job goes from the store. Trouble with the store was the run's to tell, and
  * what is left now goes after the next one.
  */
-export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'warn'>): Promise<void> {
+export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>): Promise<void> {
   const {store: place, maxStoreSize} = job.settings;
   if (place === false) return;
   try {
     const directory = typeof place === 'string' ? place : defaultStoreDirectory(io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
-    const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, now: io.now()});
+    const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
     if (removed > 0)
       io.warn(
         `The answer store was larger than max_store_size allows: ${removed} answers went that were still good, and will be paid for again.`,
@@ -54,7 +54,7 @@ export function openAnswerStore(
   {settings: {store: place}}: Job,
   scope: StoreScope,
   judge: Judge,
-  io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
+  io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn' | 'storePatienceMs'>,
   own: Pick<StoreOptions, 'ledger' | 'stored'> = {},
 ): AnswerStore {
   if (place === false) return noStore;
@@ -62,7 +62,7 @@ export function openAnswerStore(
   return openStore(locate, {
     scope,
     judge,
-    now: io.now,
+    date: dateOf(io),
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,
     ...own,

@@ -12,6 +12,7 @@ import {
   isTimeOf,
   runsOfLedger,
   type Scene,
+  SURELY_FRESH,
   scopeOfCall,
   scopeOfSpec,
   storedAs,
@@ -49,9 +50,6 @@ function overlaps(other: Call, call: Call): boolean {
     other === call || other.toldMs === undefined || other.toldMs > call.sentMs || other.toldOrder > call.order
   );
 }
-
-/** Over the last fifth of their term answers fall due, each at its own moment. */
-const SURELY_FRESH = 0.8;
 
 /** As exact as a run's clock, milliseconds since the epoch in a double, can be. */
 const SECOND_MS = 1_000 - 0.001;

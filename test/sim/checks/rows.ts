@@ -249,8 +249,16 @@ function faultOfAnswer(
   // A run that goes on judges by its start, whatever the clock is set to since.
   const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
   // An attempt that was given up is the run's own, whatever the clock is set to since.
-  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
+  // Bought under a clock that was ahead, it counts as old as a run before it.
+  const countsAsOlder = runs.some(
+    one =>
+      one.callsByThen < call.number &&
+      one.spec.cache === run.spec.cache &&
+      one.startedAt <= now &&
+      one.startedAt >= startedAt - age,
+  );
+  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS && !countsAsOlder) return 'it is of a day to come';
   return call.toldAt + TURN_MS < startedAt - age ? 'it is too old' : undefined;
 }
 

@@ -36,11 +36,8 @@ export const attacks = [
   {
     name: 'attack: a restart publishes answers of any age',
     edits: [
-      [
-        'src/ledger/given-up.ts',
-        'outcome: Number(row.at) < since ? undefined : outcome',
-        'outcome: since < 0 ? undefined : outcome',
-      ],
+      ['src/ledger/given-up.ts', '&& serves(answer)', '&& serves(answer) !== undefined'],
+      ['src/lookup/answers.ts', 'judge(lookup, carried);', "judge(lookup, carried) ?? 'fresh';"],
     ],
   },
   {

@@ -76,9 +76,9 @@ export const onceThere = [
     name: '9a an answer that was stored while the clock was ahead is fresh until then',
     edits: [
       [
-        'src/ledger/store/store.ts',
-        'return this.#options.now() + CLOCK_SKEW_MS;',
-        'return Number.MAX_SAFE_INTEGER - CLOCK_SKEW_MS;',
+        'src/ledger/store/store-file.ts',
+        'this.#find.all(now + CLOCK_SKEW_MS, ',
+        'this.#find.all(2 * now + CLOCK_SKEW_MS, ',
       ],
     ],
   },

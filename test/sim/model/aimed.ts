@@ -5,6 +5,8 @@ import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 
 const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
 
+const sometimes = <T>(value: fc.Arbitrary<T>) => oneof(constant(undefined), value);
+
 const fine: Course = {faults: [], latencyMs: 20};
 
 const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
@@ -193,5 +195,30 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due);
+  /** The clock of one run is far ahead. */
+  const ahead = record({
+    inputs: rows(2, 6).map(own => [own, own.slice(0, 1)]),
+    commands: tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '30d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      constantFrom(840.5, 2000, 9600),
+      constantFrom(0, 1),
+    ).map(([one, hours, input]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      {do: 'run', spec: {...one, input, force: true}, course: fine},
+      {do: 'clock', hours: -hours},
+      {do: 'run', spec: {...one, force: true}, course: fine},
+    ]),
+    accountPerDay: sometimes(integer({min: 2, max: 8})),
+    fleet: constant(false),
+  });
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead);
 }

@@ -164,7 +164,7 @@ const command: fc.Arbitrary<Command> = oneof(
     weight: 1,
     arbitrary: record({
       do: constant('clock' as const),
-      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000),
+      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000, -2000),
     }),
   },
   {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
