@@ -1,6 +1,5 @@
 import type {Lookup} from '../ledger/lookup.ts';
-import {dueAge, type Terms, termOf} from '../ledger/store/freshness.ts';
-import type {Known} from '../ledger/store/store.ts';
+import {dueAge, type Known, type Terms, termOf} from '../ledger/store/freshness.ts';
 import {isStored} from '../operations/table.ts';
 
 const DAY_MS = 86_400_000;

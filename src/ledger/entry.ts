@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import {type Charge, isKept, type LastingOutcome, type StoredOutcome} from './lookup.ts';
+import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
@@ -9,7 +9,7 @@ export interface LedgerEntry {
   readonly outcome: LastingOutcome | undefined;
   /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
-  /** Attempts of this run that may have been charged and brought no answer, and the code of the last attempt. */
+  /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
@@ -99,8 +99,7 @@ export function columnsOf(outcome: LastingOutcome | undefined): [number, string 
 /** What an attempt leaves in its value's row. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, now: number) {
   const [state, settled, data] = columnsOf(outcome);
-  const error = outcome === undefined && 'code' in attempt ? attempt.code : settled;
-  const isAnswer =
-    attempt.kind === 'answered' || (attempt.kind === 'rejected' && outcome !== undefined && isKept(outcome));
-  return [state, Number(doubt), error, data, isAnswer ? now : null, key] as const;
+  const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;
+  // A rejection is dated once it is known to be of the value.
+  return [state, Number(doubt), error, data, attempt.kind === 'answered' ? now : null, key] as const;
 }

@@ -112,6 +112,10 @@ export function ledgerStatements(db: Sqlite) {
     settle: db.prepare(
       'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, at = ? WHERE key = ?',
     ),
+    keepRejection: db.prepare(`UPDATE lookup SET at = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    dropRejection: db.prepare(
+      `UPDATE lookup SET state = ${stateOf.failed} WHERE key = ? AND state = ${stateOf.rejected}`,
+    ),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
     setMeta: db.prepare(

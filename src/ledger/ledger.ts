@@ -151,6 +151,11 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
+  /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
+  judgeRejection(key: string, isKept: boolean): void {
+    this.#unwritten.judge(key, isKept);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -252,7 +257,7 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, size} = this.#unwritten;
+    const {attempts, rejections, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
     const now = this.#options.now();
@@ -260,6 +265,8 @@ export class Ledger {
     guarded(() =>
       this.#db.transaction(() => {
         for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
+        for (const [key, isKept] of rejections)
+          isKept ? this.#sql.keepRejection.run(now, key) : this.#sql.dropRejection.run(key);
         // What is taken over settles values that were asked for in vain before.
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch} of reservations)

@@ -10,9 +10,11 @@ export class Unwritten {
   readonly outcomes = new Map<string, LastingOutcome>();
   /** Keys of values that have attempts here and no outcome. */
   readonly open = new Set<string>();
+  /** By the keys of rejected values: true if that is kept for other runs, false if it is no more than a failure. */
+  readonly rejections = new Map<string, boolean>();
 
   get size(): number {
-    return this.attempts.length + this.adopted.size;
+    return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
   /** What was taken over, as the ledger's file has it: key, operation, state, error and data. */
@@ -24,6 +26,13 @@ export class Unwritten {
     this.attempts.push(booked);
     if (booked.outcome === undefined) this.open.add(booked.key);
     else this.outcomes.set(booked.key, booked.outcome);
+  }
+
+  judge(key: string, isKept: boolean): void {
+    this.rejections.set(key, isKept);
+    const outcome = this.outcomes.get(key);
+    if (!isKept && outcome?.status === 'failed')
+      this.outcomes.set(key, {status: 'failed', error: outcome.error});
   }
 
   adopt(operation: Operation, key: string, outcome: LastingOutcome): void {

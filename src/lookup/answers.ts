@@ -3,7 +3,9 @@ import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {INTERRUPTED} from '../ledger/ledger-file.ts';
 import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
-import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import type {Known} from '../ledger/store/freshness.ts';
+import {Rejections} from '../ledger/store/rejections.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
@@ -17,7 +19,7 @@ export interface Waiter {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp' | 'judgeRejection' | 'tally'>;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit'>;
   /** What one call costs, in thousandths of a credit. */
@@ -36,7 +38,8 @@ interface Pending {
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
+  /** What the store has that does not spare the call. */
+  readonly stored: ReadonlyMap<string, Known>;
 }
 
 const RECENT_BYTES = 16 * 1_048_576;
@@ -45,8 +48,19 @@ const HANGING_ON_IT = 5;
 
 const ALWAYS: NotBefore = {ok: 0, failed: 0};
 
+/** What a task has of what the store knows. */
+function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
+  if (known === undefined) return {};
+  const {outcome, freshness} = known;
+  return {
+    ...(outcome.status === 'failed' && {rejectedBefore: outcome.error}),
+    ...(freshness !== 'past' && {fallback: {outcome, isStale: freshness === 'stale'}}),
+  };
+}
+
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
+  readonly rejections: Rejections;
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
@@ -60,6 +74,7 @@ export class Answers {
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.rejections = new Rejections(options.store, options.ledger);
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
@@ -84,9 +99,15 @@ export class Answers {
   }
 
   /** The executor has the outcome for good. */
-  settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
+  settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
     const isNew = outcome !== fallback?.outcome;
-    if (isNew && isKept(outcome) && isStored(lookup.operation)) this.#options.store.put(lookup, outcome);
+    if (isNew && isKept(outcome) && isStored(lookup.operation)) {
+      if (outcome.status !== 'ok') this.rejections.add(lookup, outcome, outcome.error === rejectedBefore);
+      else {
+        this.#options.store.put(lookup, outcome);
+        this.rejections.keep(lookup.operation);
+      }
+    }
     this.#end(lookup, outcome);
   }
 
@@ -152,7 +173,7 @@ export class Answers {
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
-    const fallbacks = new Map<string, Task['fallback']>();
+    const left = new Map<string, Known>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;
@@ -178,18 +199,17 @@ export class Answers {
         }
         if (stored === undefined) ledger.notLookedUp(operation);
         if (carried !== undefined) carriedOver.set(key, carried);
-        if (found !== undefined)
-          fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
+        if (found !== undefined) left.set(key, found);
       }
     }
-    return {carried: carriedOver, fallbacks};
+    return {carried: carriedOver, stored: left};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    {carried, fallbacks}: LeftOver,
+    {carried, stored}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -206,7 +226,7 @@ export class Answers {
         ambiguous: before.some(entry => entry.ambiguous),
         doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
-        fallback: fallbacks.get(key),
+        ...knownBefore(stored.get(key)),
       });
     }
     return tasks;

@@ -1,4 +1,6 @@
 import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {Operation} from '../operations/table.ts';
+import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
@@ -13,6 +15,8 @@ export interface Task {
   /** Attempts so far that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
+  /** The code that the service has rejected it with before, however long ago. */
+  readonly rejectedBefore?: string | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: {readonly outcome: StoredOutcome; readonly isStale: boolean} | undefined;
 }
@@ -23,6 +27,8 @@ export interface ExecutorEvents {
   settled(task: Task, outcome: LastingOutcome): void;
   /** It can't be asked for in this run any more, and has no outcome. */
   unasked(task: Task, reason: UnaskedCode): void;
+  /** So many calls of an operation were refused in a row that their values are not to blame. */
+  refused?(operation: Operation, streak: Streak): void;
   /** It was not asked, as nobody wants it any more. */
   dropped?(task: Task): void;
   /** Nothing new is sent any more. */

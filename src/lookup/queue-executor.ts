@@ -10,6 +10,7 @@ import type {QueueExecutorOptions} from './queue-options.ts';
 import {
   concluded,
   firstDispatch,
+  isKnownRejection,
   noteDoubt,
   orKnown,
   Renewals,
@@ -54,14 +55,12 @@ export class QueueExecutor implements Executor {
     this.#renewals = new Renewals(options.renewals);
     this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#flow = new FlowControl({
+      ...options,
       slots: () => this.#slots,
-      maxOutageMs: options.maxOutageMs,
       tasks: this.#unsettled,
-      isAnswered: options.isAnswered,
-      now: options.now,
-      random: options.random,
       onOpen: () => this.#wakeLanes(),
       onStop: reason => this.#giveUp(reason),
+      onStreak: (operation, streak) => options.events.refused?.(operation, streak),
     });
     for (const settings of options.lanes) {
       const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
@@ -194,16 +193,17 @@ export class QueueExecutor implements Executor {
 
   /** in flight → settled, or backing off. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
-    const {outlet, ledger, policy, now, isAnswered} = this.#options;
+    const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
     task.known = true;
     const answer = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await answer;
     noteDoubt(task, attempt, policy);
-    const blame = this.#flow.ended(task.lookup, attempt);
+    const isKnown = isKnownRejection(task, attempt);
+    const blame = this.#flow.ended(task.lookup, attempt, isKnown);
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
-    const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
+    const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
     // Its slot is used again before that is written: in one transaction with what is sent next.
     ledger.record(booked).catch(error => this.#fail(error));

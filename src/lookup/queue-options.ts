@@ -18,6 +18,8 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
+  /** True if calls may be refused in any number, and end nothing. */
+  readonly mayAllFail?: boolean | undefined;
   /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
   readonly renewals?: number | undefined;
   readonly events: ExecutorEvents;

@@ -61,10 +61,16 @@ export function concluded(
   return {step, booked: {operation, key, cost: task.cost, attempt, charge, doubt, retry, outcome}};
 }
 
-/** What is still good stands where asking for it again came to nothing. */
+/** True if a value is refused with the code that is known of it: that is no news of the service. */
+export function isKnownRejection({rejectedBefore}: Task, attempt: Attempt): boolean {
+  return attempt.kind === 'rejected' && attempt.code === rejectedBefore;
+}
+
+/** What is still good stands where asking for it again came to nothing, or to a rejection of a value that had an answer. */
 export function orKnown(step: Step, {fallback}: Task): Step {
-  if (fallback === undefined || fallback.isStale || step.next !== 'settle' || isKept(step.outcome))
-    return step;
+  if (fallback === undefined || fallback.isStale || step.next !== 'settle') return step;
+  const {outcome} = step;
+  if (outcome.status === 'ok' || (isKept(outcome) && fallback.outcome.status === 'failed')) return step;
   return {next: 'settle', outcome: fallback.outcome};
 }
 

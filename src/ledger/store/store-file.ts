@@ -47,6 +47,9 @@ export interface Span {
   readonly notAfter: number;
 }
 
+/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+const OF_REJECTIONS = ' rejected';
+
 /** What the file has of a value; `at` is when it came, in milliseconds since the epoch. */
 export interface Found {
   readonly outcome: StoredOutcome;
@@ -112,7 +115,7 @@ export class StoreFile {
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
       ['key', 'data', 'at'],
-      `FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+      `FROM answer WHERE scope IN (?, ?) AND at BETWEEN ? AND ? AND key IN (${many})`,
     );
     this.#put = db.prepare(
       'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
@@ -124,19 +127,24 @@ export class StoreFile {
     );
   }
 
-  find(keys: readonly string[], span: Span): Map<string, Found> {
-    const found = new Map<string, Found>();
+  /** What it has of these keys: an answer, a rejection, or both. */
+  find(keys: readonly string[], span: Span): Map<string, Found[]> {
+    const found = new Map<string, Found[]>();
     this.#db.reading(() => this.#findIn(found, keys, span));
     return found;
   }
 
-  #findIn(found: Map<string, Found>, keys: readonly string[], {notBefore, notAfter}: Span): void {
+  #findIn(found: Map<string, Found[]>, keys: readonly string[], {notBefore, notAfter}: Span): void {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, at} of this.#find.all(this.#scope, notBefore, notAfter, ...some)) {
+      const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
+      for (const {key, data, at} of this.#find.all(...scopes, notBefore, notAfter, ...some)) {
         const outcome = outcomeIn(data);
-        if (outcome !== undefined) found.set(String(key), {outcome, at: Number(at)});
+        if (outcome === undefined) continue;
+        const others = found.get(String(key));
+        if (others === undefined) found.set(String(key), [{outcome, at: Number(at)}]);
+        else others.push({outcome, at: Number(at)});
       }
     }
   }
@@ -147,8 +155,10 @@ export class StoreFile {
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     this.#db.transaction(() => {
-      for (const {key, operation, outcome, at} of answers)
-        this.#put.run(key, this.#scope, operation, at, textOf(outcome), notAfter);
+      for (const {key, operation, outcome, at} of answers) {
+        const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
+        this.#put.run(key, scope, operation, at, textOf(outcome), notAfter);
+      }
     });
   }
 

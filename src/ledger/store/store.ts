@@ -5,8 +5,8 @@ import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Lookup, StoredOutcome} from '../lookup.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
-import {type Freshness, freshnessOf, oldestUse, type Terms, termOf} from './freshness.ts';
-import {CLOCK_SKEW_MS, type Found, StoreFile, type StoreScope} from './store-file.ts';
+import {bestOf, type Known, oldestUse, type Terms} from './freshness.ts';
+import {CLOCK_SKEW_MS, StoreFile, type StoreScope} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
 
 const WRITE_AT_ONCE = 500;
@@ -41,11 +41,6 @@ export interface StoreTrouble {
   readonly cause: string;
   /** Answers that could not be written so far. */
   readonly missed: number;
-}
-
-/** What the store knows of a value, and what that is good for. */
-export interface Known extends Found {
-  readonly freshness: Freshness;
 }
 
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
@@ -133,9 +128,9 @@ class SqliteStore implements AnswerStore {
     const found = this.#attempt(this.#reading, file => file.find(keys, span));
     if (found === undefined) return undefined;
     const known = new Map<string, Known>();
-    for (const [key, {outcome, at}] of found) {
-      const freshness = freshnessOf(key, since - at, termOf(outcome, operation, terms), terms.stale);
-      if (freshness !== undefined) known.set(key, {outcome, at, freshness});
+    for (const [key, all] of found) {
+      const best = bestOf(key, all, {operation, terms, since});
+      if (best !== undefined) known.set(key, best);
     }
     return known;
   }

@@ -1,5 +1,6 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
+import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import type {Settings} from '../../job/settings.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
@@ -12,7 +13,7 @@ import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -124,6 +125,11 @@ function renewalsOf(settings: Settings): number | undefined {
   return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
 }
 
+/** A program that gives rows sees each of them fail, and others may choose its values: a streak of bad ones ends nothing. */
+function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
+  return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
+}
+
 function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
   return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
@@ -144,11 +150,16 @@ function createExecutor(
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
     renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    mayAllFail: mayAllFail(job),
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
+      refused: (operation, streak) => {
+        answers().rejections.drop(operation);
+        if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
+      },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),

@@ -73,6 +73,11 @@ export function storedAs(operation: Operation, value: string, spec: RunSpec): st
   return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
 }
 
+/** How it knows that this value is rejected: beside its answer, if there is one. */
+export function rejectedAs(operation: Operation, value: string, spec: RunSpec): string {
+  return `${storedAs(operation, value, spec)} rejected`;
+}
+
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);
 
 /** All calls that are in the run's ledger when it ends, whichever run made them. */

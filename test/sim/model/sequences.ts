@@ -42,6 +42,7 @@ const refusedRows = integer({min: 10, max: 12}).map(count =>
 
 const faultKinds: readonly Fault['kind'][] = [
   ...(['broken', 'reset', 'late', 'throttled', 'refused', 'garbled', 'no credits', 'no access'] as const),
+  'denied',
 ];
 
 const fault = record({

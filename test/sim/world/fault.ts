@@ -10,5 +10,7 @@ export interface Fault {
     | 'refused'
     | 'garbled'
     | 'no credits'
-    | 'no access';
+    | 'no access'
+    /** The account is refused, as if it were the value. */
+    | 'denied';
 }

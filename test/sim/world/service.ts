@@ -55,8 +55,9 @@ export function serialOf(call: Pick<Call, 'number'>): string {
   return `c${call.number}`;
 }
 
-/** The code by which it rejects a value. */
+/** The codes by which it rejects a value, and an account. */
 export const REJECTED = 'value_not_supported';
+export const DENIED = 'insufficient_credits';
 
 export interface Manners {
   readonly faults: readonly Fault[];
@@ -198,6 +199,8 @@ export class Service {
         // Of a verdict that may be said of the session token, which is the row's own fault.
         if (call.operation === 'verify') return this.#refuses(call, 401, 'invalid_token', manners);
         return says(call, 'fatal', 401, {success: false, message: 'invalid_token'}, () => {});
+      case 'denied':
+        return this.#refuses(call, 400, DENIED, manners);
       case undefined:
         return this.#fine(call, manners);
       default:
