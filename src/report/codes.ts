@@ -75,6 +75,13 @@ export const callCodes = {
       'The token may have been redeemed by a call whose answer was lost: nobody can tell whether it is a replay.',
   },
   invalid_token: {meaning: 'The service does not know the session token.'},
+  service_error: {
+    meaning: 'The service gave no code, or none that can be shown: it repeats the value, for one.',
+  },
+  other_codes: {
+    meaning: 'In the summary: all further codes of an operation that has more than fifty.',
+    advice: 'see the column of errors in the output',
+  },
 } as const satisfies Readonly<Record<string, Told>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */

@@ -93,10 +93,10 @@ describe('store', () => {
 
   test('purge: nothing of the value is left, and it is asked about anew', async () => {
     expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toMatch(
-      /^1 answer removed, and overwritten in the file\.\nRuns that are not finished .* OUT\.run, .*\n$/,
+      /^1 answer removed, and overwritten in the file\.\nRuns that are not finished .* OUT\.run, .*\nThe history of runs \(runs\.db\) .*\n$/,
     );
     expect((await here('store', 'purge', 'Jo@example.com')).stdout).toMatch(
-      /^Nothing is known of that value\.\nRuns /,
+      /^The answer store has nothing of that value\.\nRuns /,
     );
     expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
     expect(service.ledger.repeated()).toEqual([['email', 'Jo@example.com', 2]]);

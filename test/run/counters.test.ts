@@ -1,7 +1,13 @@
 import {expect, test} from 'vitest';
 import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
 import {operationNames} from '../../src/operations/table.ts';
-import {countReject, emptyCounters, savedCounters} from '../../src/run/books/counters.ts';
+import {
+  countFailure,
+  countReject,
+  emptyCounters,
+  listErrors,
+  savedCounters,
+} from '../../src/run/books/counters.ts';
 
 test('of each error code the first ten rows are named, and all are counted', () => {
   const counters = emptyCounters();
@@ -36,4 +42,16 @@ test.each(operationNames)('counts that were saved before there was %s go on, wit
 
 test('without a checkpoint all counts are zero', () => {
   expect(savedCounters(undefined)).toEqual(emptyCounters());
+});
+
+test('a service that has a code for every value fills no summary: of each operation so many are named', () => {
+  const counters = emptyCounters();
+  for (let row = 1; row <= 4_000; row++) countFailure(counters, 'ip', `odd_${row}`, row);
+  countFailure(counters, 'ip', 'odd_1', 4_001);
+  countFailure(counters, 'email', 'odd', 4_002);
+  const codes = listErrors(counters.errors);
+  expect(codes).toHaveLength(52);
+  expect(codes[0]).toMatchObject({code: 'ip.other_codes', count: 3_950});
+  expect(codes[1]).toEqual({code: 'ip.odd_1', count: 2, rows: [1, 4_001]});
+  expect(codes).toContainEqual({code: 'email.odd', count: 1, rows: [4_002]});
 });

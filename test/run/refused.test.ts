@@ -1,3 +1,5 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage} from '../support/stage.ts';
@@ -122,4 +124,20 @@ test('ten rejections before anything is answered stop the run, whatever their co
   expect(stopped).toMatchObject({code: 2, summary: {reason: 'refused', calls: {total: 10}}});
   stage.api.setScript(undefined);
   expect(await stage.run(alone)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 30}}}});
+});
+
+test('codes that repeat the values are in no summary, and in no history', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  await stage.run(nightly);
+  stage.write('list.csv', ips(30));
+  stage.api.setScript(({value}) => reply.error(400, `bad_${value.replaceAll('.', '-')}`));
+  const {code, summary, warnings} = await stage.run(nightly);
+  expect([code, summary?.errors]).toEqual([
+    3,
+    [expect.objectContaining({code: 'ip.service_error', count: 25})],
+  ]);
+  const history = readFileSync(join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db'), 'latin1');
+  for (const told of [JSON.stringify(summary), warnings.join(), history])
+    expect(told).not.toMatch(/203.0.113/);
 });

@@ -76,6 +76,9 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
 const KEPT_ELSEWHERE =
   'Runs that are not finished have answers of their own in OUT.run, which come back here when they go on: finish them first, or delete that.';
 
+const IN_HISTORY =
+  'The history of runs (runs.db) is not searched: it has counts, codes, e-mail domains of five rows or more, and the names of jobs and lists.';
+
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
   value: string,
@@ -99,10 +102,10 @@ export async function storePurge(
     print(
       'stdout',
       removed === 0
-        ? 'Nothing is known of that value.\n'
+        ? 'The answer store has nothing of that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
-    print('stdout', `${KEPT_ELSEWHERE}\n`);
+    print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
   });
 }
 
