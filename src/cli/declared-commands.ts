@@ -220,7 +220,10 @@ function addStore(program: Command, run: Run, said: CommandSettings['said']): vo
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePrune));
-  sub('purge', 'Remove all that is known of one value, so that nothing readable stays in the file.')
+  sub(
+    'purge',
+    'Remove all that the answer store has of one value, so that nothing readable stays in the file.',
+  )
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePurge));

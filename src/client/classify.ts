@@ -5,6 +5,7 @@ import {type Operation, operations} from '../operations/table.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
+import {repeaterOf} from './repeats-value.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
 export interface RawResponse {
@@ -28,7 +29,7 @@ export function classifyResponse(
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
-  const message = errorMessage(json);
+  const message = errorMessage(json, sent);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
   if (message === INVALID_TOKEN && operation === 'verify')
     return {kind: 'rejected', code: message, ...responded};
@@ -70,7 +71,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = checkedAnswer(operation, data, isMarked);
+  const answer = withoutValue(checkedAnswer(operation, data, isMarked), sent);
   const echoed = answer.data.user_id;
   if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -134,12 +135,24 @@ function checkFields(
   return {data: isWhole ? given : Object.fromEntries(data), unknownFields, wrongTypes};
 }
 
-/** The service's own code for a failure; undefined where the body is no error body or its code is unfit as a code. */
-function errorMessage(json: unknown): string | undefined {
+/** The service's own code for a failure, or one for what is no code; undefined where the body is no error body. */
+function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
-  const error = errorBody.safeParse(json);
-  if (error.success) return /^[\w.:-]{1,64}$/.test(error.data.message) ? error.data.message : 'service_error';
-  return 'service_error';
+  const {data} = errorBody.safeParse(json);
+  if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
+  return repeaterOf(sent)(data.message) ? 'service_error' : data.message;
+}
+
+/** What a field is counted as whose name repeats the value. */
+const NAMED_BY_VALUE = '[value]';
+
+function withoutValue<T extends Checked>(answer: T, sent: Readonly<Record<string, string>>): T {
+  if (answer.unknownFields.length === 0) return answer;
+  const repeats = repeaterOf(sent);
+  return {
+    ...answer,
+    unknownFields: answer.unknownFields.map(name => (repeats(name) ? NAMED_BY_VALUE : name)),
+  };
 }
 
 /** Numbers that would lose their spelling are marked in `json`, which is undefined where the body is none. */

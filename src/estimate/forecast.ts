@@ -1,6 +1,5 @@
 import type {Lookup} from '../ledger/lookup.ts';
-import type {Known} from '../ledger/store/store.ts';
-import {dueAge, endOf, type Term} from '../ledger/store/validity.ts';
+import {dueAge, endOf, type Known, type Term} from '../ledger/store/validity.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 
 const DAY_MS = 86_400_000;

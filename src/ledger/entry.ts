@@ -9,7 +9,7 @@ export interface LedgerEntry {
   readonly outcome: LastingOutcome | undefined;
   /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
-  /** Attempts of this run that may have been charged and brought no answer, and the code of the last attempt. */
+  /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
@@ -106,6 +106,6 @@ export function columnsOf(outcome: LastingOutcome | undefined) {
 /** What an attempt leaves in its value's row; `nth` is the number of the answer that it brought, null for none. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
-  const error = outcome === undefined && 'code' in attempt ? attempt.code : settled;
+  const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;
   return [state, Number(doubt), error, data, boughtAt, nth, key] as const;
 }

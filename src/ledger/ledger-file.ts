@@ -116,6 +116,10 @@ export function ledgerStatements(db: Sqlite) {
       'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
     ),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
+    keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    dropRejection: db.prepare(
+      `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
+    ),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
     setMeta: db.prepare(

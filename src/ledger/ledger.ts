@@ -150,6 +150,11 @@ export class Ledger {
     this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
+  /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
+  judgeRejection(key: string, isKept: boolean): void {
+    this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -254,13 +259,15 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, size} = this.#unwritten;
+    const {attempts, rejections, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
         for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        for (const [key, nth] of rejections)
+          nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
         // Behind them: what is taken over settles values whose own calls came to nothing.
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch, firstRow} of reservations)

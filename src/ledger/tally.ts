@@ -209,7 +209,9 @@ export function bookAttempt(
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
-  return outcome !== undefined && isBought(outcome) ? ++tally.bought : null;
+  // A rejection has a number once it is known to be of its value.
+  const isNumbered = outcome !== undefined && isBought(outcome) && outcome.status !== 'failed';
+  return isNumbered ? ++tally.bought : null;
 }
 
 /** Books calls that were under way when their session ended: they may have been charged. Negative to take that back. */

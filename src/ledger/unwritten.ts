@@ -17,9 +17,11 @@ export class Unwritten {
   readonly outcomes = new Map<string, LastingOutcome>();
   /** Keys of values that have attempts here and no outcome. */
   readonly open = new Set<string>();
+  /** By the keys of rejected values: the number of what is kept for other runs, null for what is no more than a failure. */
+  readonly rejections = new Map<string, number | null>();
 
   get size(): number {
-    return this.attempts.length + this.adopted.size;
+    return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
   /** What was taken over, as the ledger's file has it: key, operation, state, error, data, time and first row. */
@@ -36,6 +38,14 @@ export class Unwritten {
     this.attempts.push([booked, nth]);
     if (booked.outcome === undefined) this.open.add(booked.key);
     else this.outcomes.set(booked.key, booked.outcome);
+  }
+
+  /** A rejection's number among the answers that the run bought; null if it is no more than a failure. */
+  judge(key: string, nth: number | null): void {
+    this.rejections.set(key, nth);
+    const outcome = this.outcomes.get(key);
+    if (nth === null && outcome?.status === 'failed')
+      this.outcomes.set(key, {status: 'failed', error: outcome.error});
   }
 
   adopt(key: string, adopted: Adopted): void {

@@ -107,7 +107,7 @@ export interface JobInput {
   readonly onDeadline?: Setting<'onDeadline'>;
   /** In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onOutage?: Setting<'onOutage'>;
-  /** More failed lookups than this: stop with state saved; exit 4. */
+  /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
   readonly maxRejects?: Setting<'maxRejects'>;

@@ -10,8 +10,9 @@ import {
   type StoredOutcome,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
-import type {AnswerStore, Known} from '../ledger/store/store.ts';
-import type {Judge} from '../ledger/store/validity.ts';
+import {Rejections} from '../ledger/store/rejections.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
+import type {Judge, Known} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 import type {OutageState} from './pace/pause.ts';
@@ -33,7 +34,10 @@ export interface Waiter {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<
+    Ledger,
+    'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp' | 'judgeRejection' | 'tally'
+  >;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
@@ -55,7 +59,8 @@ interface Pending {
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
+  /** What the store has that does not spare the call. */
+  readonly stored: ReadonlyMap<string, Known>;
 }
 
 const RECENT_BYTES = 16 * 1_048_576;
@@ -70,8 +75,19 @@ function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): 
   return known?.validity === 'due' ? known.outcome : last;
 }
 
+/** What a task has of what the store knows. */
+function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
+  if (known === undefined) return {};
+  const {outcome, validity} = known;
+  return {
+    ...(outcome.status === 'failed' && {rejectedBefore: outcome.error}),
+    ...(validity !== 'past' && {fallback: {outcome, validity}}),
+  };
+}
+
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
+  readonly rejections: Rejections;
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
@@ -84,6 +100,7 @@ export class Answers {
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.rejections = new Rejections(options.store, options.ledger);
     this.#inTurn = new InTurn(options.executor);
   }
 
@@ -113,10 +130,16 @@ export class Answers {
   }
 
   /** The executor has the outcome for good. */
-  settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
+  settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
     const {ledger, store} = this.#options;
     if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
-    else if (isKept(outcome) && isStored(lookup.operation)) store.put(lookup, outcome);
+    else if (isKept(outcome) && isStored(lookup.operation)) {
+      if (outcome.status !== 'ok') this.rejections.add(lookup, outcome, outcome.error === rejectedBefore);
+      else {
+        store.put(lookup, outcome);
+        this.rejections.keep(lookup.operation);
+      }
+    }
     this.#end(lookup, outcome);
   }
 
@@ -184,7 +207,7 @@ export class Answers {
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
-    const fallbacks = new Map<string, Task['fallback']>();
+    const left = new Map<string, Known>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;
@@ -210,17 +233,21 @@ export class Answers {
         }
         if (stored === undefined) ledger.notLookedUp(operation);
         if (carried !== undefined) carriedOver.set(key, carried);
-        if (newest !== undefined) fallbacks.set(key, newest);
+        if (newest !== undefined) left.set(key, newest);
       }
     }
-    return {carried: carriedOver, fallbacks};
+    return {carried: carriedOver, stored: left};
   }
 
   /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
   #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
     const {store, judge} = this.#options;
     const validity = judge(lookup, carried);
-    if (validity === undefined || (found && found.outcome.boughtAt >= carried.boughtAt)) return found;
+    if (
+      validity === undefined ||
+      (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt)
+    )
+      return found;
     if (isStored(lookup.operation)) store.put(lookup, carried);
     return {outcome: carried, validity};
   }
@@ -229,7 +256,7 @@ export class Answers {
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    {carried, fallbacks}: LeftOver,
+    {carried, stored}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -237,7 +264,8 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      const fallback = fallbacks.get(key);
+      const fromStore = knownBefore(stored.get(key));
+      const {fallback} = fromStore;
       const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
       this.#pending.set(key, pending);
       const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
@@ -248,7 +276,7 @@ export class Answers {
         ambiguous: before.some(entry => entry.ambiguous),
         doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
-        fallback,
+        ...fromStore,
         isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),
       };
       if (operations[lookup.operation].again === undefined) tasks.push(task);

@@ -1,5 +1,7 @@
-import type {LastingOutcome, Lookup, UnaskedCode} from '../ledger/lookup.ts';
-import type {Known} from '../ledger/store/store.ts';
+import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {Validity} from '../ledger/store/validity.ts';
+import type {Operation} from '../operations/table.ts';
+import type {Streak} from './pace/canary.ts';
 import type {OutageState, Pause, StopReason} from './pace/pause.ts';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
@@ -18,8 +20,10 @@ export interface Task {
   readonly firstRow?: () => number | undefined;
   /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
   readonly isUrgent?: () => boolean;
+  /** The code that the service has rejected it with before, however long ago. */
+  readonly rejectedBefore?: string | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
-  readonly fallback?: Known | undefined;
+  readonly fallback?: {readonly outcome: StoredOutcome; readonly validity: Validity} | undefined;
 }
 
 /** What the executor tells the run. */
@@ -28,6 +32,8 @@ export interface ExecutorEvents {
   settled(task: Task, outcome: LastingOutcome): void;
   /** It can't be asked for in this run any more, and has no outcome. */
   unasked(task: Task, reason: UnaskedCode): void;
+  /** So many calls of an operation were refused in a row that their values are not to blame. */
+  refused?(operation: Operation, streak: Streak): void;
   /** It was not asked, as nobody wants it any more. */
   dropped?(task: Task): void;
   /** An outage holds all up but its probe: requests are told now, and once it is overdue so are the others. */

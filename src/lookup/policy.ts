@@ -31,9 +31,14 @@ export const policyNumbers = {
   largestRamp: 64,
   /** A quota that reads as used up is believed for this long; then a call finds out. */
   quotaPauseMs: 60_000,
-  /** Calls of an operation that are refused alike before anything is answered, with few in flight: the settings are wrong. */
-  canaryValues: 10,
+  /**
+   * Calls of an operation that are refused in a row. Before anything is answered, with few in flight, the settings are
+   * wrong. Later it may be the account that is refused, so the values are not known as bad.
+   */
+  refusalStreak: 10,
   canaryInFlight: 4,
+  /** So many in a row end a run: with four bad values in five, that happens once in five billion calls. */
+  longestRefusalStreak: 100,
 } as const;
 
 export interface PolicySettings {
@@ -95,8 +100,7 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
 
 /** True if an attempt brought no answer and may have been charged anyway. */
 export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean {
-  if (attempt.kind === 'answered' || attempt.kind === 'rejected') return false;
-  return chargeOf(attempt, settings) !== 'free';
+  return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
 }
 
 /** How often a value may still be sent, after so many attempts that left a doubt. */

@@ -9,6 +9,7 @@ import type {QueueExecutorOptions} from './queue-options.ts';
 import {
   concluded,
   firstDispatch,
+  isKnownRejection,
   keptInstead,
   noteDoubt,
   reservationOf,
@@ -48,15 +49,12 @@ export class QueueExecutor implements Executor {
     this.#unsettled = new Unsettled(options.policy);
     this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#flow = new FlowControl({
+      ...options,
       slots: () => this.#slots,
-      maxOutageMs: options.maxOutageMs,
       tasks: this.#unsettled,
-      isAnswered: options.isAnswered,
-      outlastsOutages: options.outlastsOutages,
-      now: options.now,
-      random: options.random,
       onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
+      onStreak: (operation, streak) => options.events.refused?.(operation, streak),
     });
     this.#lanes = new Lanes(options.lanes, options.outlet, (lane, permits) => this.#lease(lane, permits));
   }
@@ -217,17 +215,18 @@ export class QueueExecutor implements Executor {
 
   /** in flight → settled, or backing off. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
-    const {outlet, ledger, policy, now, isAnswered} = this.#options;
+    const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
     task.known = true;
     const answer = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await answer;
     noteDoubt(task, attempt, policy);
-    const blame = this.#flow.ended(task.lookup, attempt);
+    const isKnown = isKnownRejection(task, attempt);
+    const blame = this.#flow.ended(task.lookup, attempt, isKnown);
     this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
-    const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
+    const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
     // Its slot is used again before that is written: in one transaction with what is sent next.
     ledger.record(booked).catch(error => this.#fail(error));

@@ -20,6 +20,8 @@ export interface QueueExecutorOptions {
   readonly onOutage: 'stop' | 'publish';
   /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
   readonly outlastsOutages?: boolean | undefined;
+  /** True if calls may be refused in any number, and end nothing. */
+  readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;

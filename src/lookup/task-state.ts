@@ -65,9 +65,19 @@ export function concluded(
   return {step, booked: {operation, key, cost: task.cost, attempt, charge, doubt, retry, outcome}};
 }
 
-/** The answer of before, which is good still, where the call that was to renew it came to nothing. */
+/** True if a value is refused with the code that is known of it: that is no news of the service. */
+export function isKnownRejection({rejectedBefore}: Task, attempt: Attempt): boolean {
+  return attempt.kind === 'rejected' && attempt.code === rejectedBefore;
+}
+
+/**
+ * The answer of before, which is good still, where the call that was to renew it came to nothing, or to a rejection of a
+ * value that had an answer.
+ */
 export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
-  if (fallback?.validity !== 'due' || step.next !== 'settle' || isKept(step.outcome)) return undefined;
+  if (fallback?.validity !== 'due' || step.next !== 'settle') return undefined;
+  const {outcome} = step;
+  if (outcome.status === 'ok' || (isKept(outcome) && fallback.outcome.status === 'failed')) return undefined;
   return {next: 'settle', outcome: fallback.outcome};
 }
 

@@ -88,6 +88,13 @@ export const callCodes = {
     meaning:
       'The service does not know the session token. Ten different ones in a row, and no answer yet: a wrong key.',
   },
+  service_error: {
+    meaning: 'The service gave no code, or none that can be shown: it repeats the value, for one.',
+  },
+  other_codes: {
+    meaning: 'In the summary: all further codes of an operation that has more than fifty.',
+    advice: 'see the column of errors in the output',
+  },
 } as const satisfies Readonly<Record<string, Told>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */

@@ -7,9 +7,9 @@ import {inCredits} from '../job/money.ts';
 import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
-import {policyNumbers} from '../lookup/policy.ts';
+import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
-import {operations} from '../operations/table.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import {exhaustedMessage} from './open/budgets.ts';
@@ -30,6 +30,8 @@ export interface Stop {
   readonly message: string;
   /** When it makes sense to come back, in milliseconds since the epoch. */
   readonly comeBackMs?: number | undefined;
+  /** True if the same command starts over with what was paid for, as outcomes of this session are in doubt. */
+  readonly startsOver?: true;
   /** What a limit of the user's own was held against, so that a higher one can be named. */
   readonly counted?: Counted | undefined;
   /** The error behind it, where there was one. */
@@ -157,24 +159,53 @@ export function stopFor(error: unknown): Stop {
 }
 
 function refused(
-  {operation, code, credentials}: Extract<ExecutorStop, {kind: 'refused'}>,
+  {operation, streak}: Extract<ExecutorStop, {kind: 'refused'}>,
   keyFrom = 'BULK_ENRICH_API_KEY',
 ): Stop {
-  const all = `All of the first ${policyNumbers.canaryValues} ${operation} calls were rejected with "${code}", so the run stopped before it spent more.`;
+  const {isKnownToAnswer, credentials, count, code} = streak;
+  const all = isKnownToAnswer
+    ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
+    : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
+  const again = 'Then run the same command again: it starts over with all that it paid for.';
   const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
   if (credentials)
     return {
       status: 'failed',
       reason: 'credentials',
       exitCode: exitCodes.credentials,
-      message: `${all} ${code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`}`,
+      message: `${all} ${code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`} ${again}`,
+      startsOver: true,
     };
+  const check = isKnownToAnswer
+    ? `Check the account: its credits, quota and plan. ${again} If the values really are that bad, add --max-errors 100%.`
+    : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
   return {
     status: 'failed',
     reason: 'refused',
     exitCode: exitCodes.usage,
-    message: `${all} Check BULK_ENRICH_BASE_URL and the columns.`,
+    message: `${all} ${check}`,
+    startsOver: true,
   };
+}
+
+function inARow(operation: Operation, streak: Streak): string {
+  return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, and none was answered in between`;
+}
+
+function codesOf({code, isMixed}: Streak): string {
+  return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
+}
+
+const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
+
+/** What a person is told of values that were refused in a row, while the run continues. */
+export function streakWarning(operation: Operation, streak: Streak): string {
+  return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
+}
+
+/** What a person is told of rejections in a run that got no answer. */
+export function unansweredWarning(operation: Operation, count: number): string {
+  return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
 }
 
 function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, {kind: 'outage'}>): string {

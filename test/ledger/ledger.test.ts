@@ -153,7 +153,7 @@ test('counts how often a value was sent in doubt, over all sessions, and what wa
   const next = open();
   expect(doubts(next)).toEqual([
     ['a', 2, 'econnreset'],
-    ['b', 0, 'econnrefused'],
+    ['b', 0, 'interrupted'],
     ['c', 2, 'interrupted'],
   ]);
   next.adopt('ip', 'a', {status: 'failed', error: 'econnreset'}, true);

@@ -2,6 +2,7 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
 import {noStore} from '../../src/ledger/store/store.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
@@ -16,7 +17,16 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const version = vi.fn(() => 0);
   const none = () => undefined;
   const answers = new Answers({
-    ledger: {find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none},
+    ledger: {
+      find,
+      firstRow: none,
+      adopt: none,
+      keep: none,
+      carried: none,
+      notLookedUp: none,
+      judgeRejection: none,
+      tally: emptyTally(),
+    },
     store: {...noStore, version},
     executor: {submit: async () => {}, isDown: false},
     costOf: () => 0,

@@ -70,9 +70,11 @@ test.each([
 test('what may have been charged and brought no answer leaves a doubt', () => {
   const doubtful = (own: Partial<PolicySettings> = {}) =>
     Object.entries(kinds).flatMap(([name, kind]) => (leavesDoubt(kind, {...settings, ...own}) ? [name] : []));
-  const always = ['reset', 'broken', 'unreadable', 'brokenToken', 'odd', 'redirect'];
-  expect(doubtful()).toEqual(always);
-  expect(doubtful({throttledCharge: 'maybe'})).toEqual(['throttled', ...always]);
+  const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
+  const rejections = ['rejected', 'bad'];
+  expect(doubtful().toSorted()).toEqual([...always, ...rejections].toSorted());
+  expect(doubtful({rejectedCharge: 'free'})).toEqual(always);
+  expect(doubtful({rejectedCharge: 'free', throttledCharge: 'maybe'})).toEqual(['throttled', ...always]);
 });
 
 test('what throttled and rejected calls cost is a setting', () => {

@@ -327,14 +327,14 @@ describe('the canary', () => {
   });
 
   test.each([
-    ['404', rejected(404, 'not_found'), {kind: 'refused', code: 'not_found', credentials: false}],
-    ['403', rejected(403, 'forbidden'), {kind: 'refused', code: 'forbidden', credentials: true}],
-    ['HTML with 200', html, {kind: 'refused', code: 'bad_response', credentials: false}],
+    ['404', rejected(404, 'not_found'), {kind: 'refused', streak: {code: 'not_found', credentials: false}}],
+    ['403', rejected(403, 'forbidden'), {kind: 'refused', streak: {code: 'forbidden', credentials: true}}],
+    ['HTML with 200', html, {kind: 'refused', streak: {code: 'bad_response', credentials: false}}],
   ])('ten times %s and nothing else stops the run', async (_, answer, expected) => {
     const run = await simulate({values: valuesUpTo(200), answer: () => answer});
     expect(run.stop).toMatchObject(expected);
     expect(run.calls.length).toBeLessThanOrEqual(
-      policyNumbers.canaryValues + policyNumbers.canaryInFlight - 1,
+      policyNumbers.refusalStreak + policyNumbers.canaryInFlight - 1,
     );
   });
 
@@ -363,7 +363,37 @@ describe('the canary', () => {
     });
     expect([among.stop, among.settled.size]).toEqual([undefined, 50]);
     const all = await simulate({values: valuesUpTo(50), operations: ['verify'], answer: () => stale});
-    expect(all.stop).toMatchObject({kind: 'refused', credentials: true});
+    expect(all.stop).toMatchObject({kind: 'refused', streak: {credentials: true}});
+  });
+});
+
+describe('a streak of refusals, once values were answered', () => {
+  const answer = ({call}: SimulatedCall) => (call <= 30 ? ok : rejected(400, 'quota_exceeded'));
+
+  test('ends the run at a hundred', async () => {
+    const run = await simulate({values: valuesUpTo(500), isAnswered: () => true, answer});
+    expect(run.stop).toMatchObject({kind: 'refused', streak: {count: 100, isKnownToAnswer: true}});
+    expect(run.calls.length).toBeLessThanOrEqual(30 + 100 + 16);
+  });
+
+  test('ends nothing where all may fail, and is told once', async () => {
+    const told: number[] = [];
+    const values = valuesUpTo(500);
+    const run = await simulate({values, mayAllFail: true, answer, refused: ({count}) => told.push(count)});
+    expect([run.stop, run.settled.size, told]).toEqual([undefined, 500, [10]]);
+  });
+
+  test('is of values where it is shorter, or where some are answered in between', async () => {
+    const isBad = (call: number) => call > 30 && call % 50 !== 0;
+    const run = await simulate({
+      values: valuesUpTo(500),
+      isAnswered: () => true,
+      answer: ({call}) => (isBad(call) ? rejected(400, 'odd_value') : ok),
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 500]);
+    const kept = [...run.settled.values()].filter(outcome => 'rejected' in outcome);
+    // Nine of each streak, before it was one.
+    expect(kept).toHaveLength(10 * 9);
   });
 });
 

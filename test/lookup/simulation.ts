@@ -3,6 +3,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
+import type {Streak} from '../../src/lookup/pace/canary.ts';
 import type {PolicySettings} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
@@ -32,6 +33,8 @@ export interface SimulationOptions
   /** What earlier sessions of the run left of all values. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
+  /** Told of a streak of refusals. */
+  readonly refused?: (streak: Streak) => void;
   /** How many calls the credits last for. */
   readonly credits?: number;
 }
@@ -155,6 +158,7 @@ function start(options: SimulationOptions) {
         this.settled(task, {status: 'skipped', error: reason} as never);
       },
       closed() {},
+      refused: (_, streak) => options.refused?.(streak),
       stopped(reason) {
         stop = reason;
         ended = Date.now();

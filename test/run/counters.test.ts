@@ -5,9 +5,11 @@ import {operationNames} from '../../src/operations/table.ts';
 import type {EnrichedRow} from '../../src/output/encoder.ts';
 import {
   type Counters,
+  countFailure,
   countReject,
   countRow,
   emptyCounters,
+  listErrors,
   savedCounters,
 } from '../../src/run/books/counters.ts';
 import type {Risk} from '../../src/score/risk.ts';
@@ -60,4 +62,16 @@ test('the first hundred rows of high risk are named, and all are counted', () =>
 
 test('without a checkpoint all counts are zero', () => {
   expect(savedCounters(undefined)).toEqual(emptyCounters());
+});
+
+test('a service that has a code for every value fills no summary: of each operation so many are named', () => {
+  const counters = emptyCounters();
+  for (let row = 1; row <= 4_000; row++) countFailure(counters, 'ip', `odd_${row}`, row);
+  countFailure(counters, 'ip', 'odd_1', 4_001);
+  countFailure(counters, 'email', 'odd', 4_002);
+  const codes = listErrors(counters.errors);
+  expect(codes).toHaveLength(52);
+  expect(codes[0]).toMatchObject({code: 'ip.other_codes', count: 3_950});
+  expect(codes[1]).toEqual({code: 'ip.odd_1', count: 2, rows: [1, 4_001]});
+  expect(codes).toContainEqual({code: 'email.odd', count: 1, rows: [4_002]});
 });

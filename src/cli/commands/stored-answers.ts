@@ -79,6 +79,9 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
 const KEPT_ELSEWHERE =
   'Unfinished runs have answers of their own in OUT.run, and bring them back when they resume: finish them first, or delete OUT.run.';
 
+const IN_HISTORY =
+  'The history of runs (runs.db) is not searched: it has counts, codes, e-mail domains of five rows or more, and the names of jobs and lists.';
+
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
   value: string,
@@ -102,10 +105,10 @@ export async function storePurge(
     print(
       'stdout',
       removed === 0
-        ? 'The store has no answer of that value.\n'
+        ? 'The store has nothing of that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
-    print('stdout', `${KEPT_ELSEWHERE}\n`);
+    print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
   });
 }
 

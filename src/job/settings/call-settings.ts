@@ -114,7 +114,8 @@ export const callSettings = {
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
-    description: 'More failed lookups than this: stop with state saved; exit 4.',
+    description:
+      'More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

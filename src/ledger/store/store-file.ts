@@ -44,6 +44,9 @@ export function scopeKey({endpoint, account}: StoreScope): string {
   return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
 }
 
+/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+const OF_REJECTIONS = ' rejected';
+
 /** @throws when the directory or the file can't be made, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
   makeDirectory(directory);
@@ -109,7 +112,7 @@ export class StoreFile {
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
       ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
-      `FROM answer WHERE scope = ? AND key IN (${many})`,
+      `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
     );
     this.#put = db.prepare(
       'INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, after = excluded.after, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
@@ -121,20 +124,24 @@ export class StoreFile {
     );
   }
 
-  /** What it has of these keys, however old; `now` in milliseconds since the epoch. */
-  find(keys: readonly string[], now: number): Map<string, StoredOutcome> {
-    const found = new Map<string, StoredOutcome>();
+  /** What it has of these keys, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
+    const found = new Map<string, StoredOutcome[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));
     return found;
   }
 
-  #findIn(found: Map<string, StoredOutcome>, keys: readonly string[], now: number): void {
+  #findIn(found: Map<string, StoredOutcome[]>, keys: readonly string[], now: number): void {
+    const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, this.#scope, ...some)) {
+      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, ...scopes, ...some)) {
         const outcome = outcomeIn(data, Number(boughtAt));
-        if (outcome !== undefined) found.set(String(key), outcome);
+        if (outcome === undefined) continue;
+        const others = found.get(String(key));
+        if (others === undefined) found.set(String(key), [outcome]);
+        else others.push(outcome);
       }
     }
   }
@@ -149,8 +156,9 @@ export class StoreFile {
       this.#earlier ??= this.#date.note(this.#db).earlier;
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
+        const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
         const after = boughtAt >= this.#openedAt ? this.#earlier : 0;
-        this.#put.run(key, this.#scope, operation, boughtAt, after, textOf(outcome), latest);
+        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), latest);
       }
     });
   }

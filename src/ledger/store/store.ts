@@ -9,7 +9,7 @@ import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile, type StoreScope} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
-import type {Judge, Validity} from './validity.ts';
+import {bestOf, type Judge, type Known} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
@@ -39,12 +39,6 @@ export interface StoreTrouble {
   readonly cause: string;
   /** Answers that could not be written so far. */
   readonly missed: number;
-}
-
-/** What is known of a value from before, and what that is good for. */
-export interface Known {
-  readonly outcome: StoredOutcome;
-  readonly validity: Validity;
 }
 
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
@@ -136,9 +130,9 @@ class SqliteStore implements AnswerStore {
     const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
     if (found === undefined) return undefined;
     const known = new Map<string, Known>();
-    for (const [key, outcome] of found) {
-      const validity = judge({operation, key}, outcome);
-      if (validity !== undefined) known.set(key, {outcome, validity});
+    for (const [key, all] of found) {
+      const best = bestOf({operation, key}, all, judge);
+      if (best !== undefined) known.set(key, best);
     }
     return known;
   }

@@ -1,5 +1,5 @@
 import type {Operation} from '../../operations/table.ts';
-import type {BoughtOutcome, Lookup} from '../lookup.ts';
+import type {BoughtOutcome, Lookup, StoredOutcome} from '../lookup.ts';
 
 /** How long what the service said of an operation's values is good for, in milliseconds. */
 export interface Term {
@@ -65,4 +65,31 @@ export function dueAge(key: string, term: number): number {
 /** 32 bits of a key as a number in [0, 1). */
 function shareOf(key: string): number {
   return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
+}
+
+/** What is known of a value from before, and what that is good for. */
+export interface Known {
+  readonly outcome: StoredOutcome;
+  /** `past`: a rejection that is of no use any more, but for its code: the same one again is no news. */
+  readonly validity: Validity | 'past';
+}
+
+/**
+ * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
+ * rejection from before an answer says nothing.
+ */
+export function bestOf(
+  lookup: Pick<Lookup, 'operation' | 'key'>,
+  found: readonly StoredOutcome[],
+  judge: Judge,
+): Known | undefined {
+  const known = found.flatMap((outcome): Known[] => {
+    const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
+    return validity === undefined ? [] : [{outcome, validity}];
+  });
+  const answeredAt = found.find(({status}) => status === 'ok')?.boughtAt ?? 0;
+  const answer = known.find(({outcome}) => outcome.status === 'ok');
+  const rejection = known.find(({outcome}) => outcome.status !== 'ok' && outcome.boughtAt >= answeredAt);
+  const isWithin = (one: Known | undefined) => one?.validity === 'fresh' || one?.validity === 'due';
+  return [answer, rejection].find(isWithin) ?? answer ?? rejection;
 }

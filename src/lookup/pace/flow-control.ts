@@ -3,7 +3,7 @@ import type {Lookup} from '../../ledger/lookup.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
-import {Canary} from './canary.ts';
+import {Canary, type Streak} from './canary.ts';
 import {type Candidate, type Outage, type OutageOptions, OutageWatch} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
@@ -19,6 +19,10 @@ export interface FlowControlOptions extends OutageOptions {
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
+  /** So many calls of an operation were refused in a row that their values are not to blame; told once for each streak. */
+  readonly onStreak: (operation: Operation, streak: Streak) => void;
+  /** True if a streak of any length is of values, and ends nothing. */
+  readonly mayAllFail?: boolean | undefined;
 }
 
 type Sent = Pick<Lookup, 'operation' | 'key' | 'params'>;
@@ -90,12 +94,12 @@ export class FlowControl {
     this.#countInFlight(1);
   }
 
-  /** A call ended. Says who is to blame where that was a failure. */
-  ended({operation, key, params}: Sent, attempt: Attempt): Blame {
+  /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
+  ended({operation, key, params}: Sent, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);
-    const refusedBy = this.#canary(operation).ended(attempt, operations[operation].subject(params));
+    const streak = this.#canary(operation).ended(attempt, operations[operation].subject(params), isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
     let blame: Blame = 'value';
     switch (attempt.kind) {
@@ -105,10 +109,7 @@ export class FlowControl {
         this.#outages.succeeded();
         this.#gate.succeeded();
         this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
-        if (refusedBy !== undefined) {
-          const credentials = attempt.status === 403 || (refusedBy === INVALID_TOKEN && !this.#isKeyAccepted);
-          this.#giveUp({kind: 'refused', operation, code: refusedBy, credentials});
-        }
+        if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
         this.#outages.inconclusive(key);
@@ -158,6 +159,11 @@ export class FlowControl {
   /** Whether every value that is left has failed since anything succeeded. */
   get onlyFailingLeft(): boolean {
     return this.#outages.onlyFailingLeft;
+  }
+
+  /** True if a rejection is of its value: the service is known to answer the operation, and does not refuse all calls of it. */
+  trusts(operation: Operation): boolean {
+    return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
   }
 
   get outage(): OutageState | undefined {
@@ -219,6 +225,16 @@ export class FlowControl {
       this.#canaries.set(operation, canary);
     }
     return canary;
+  }
+
+  #refused(operation: Operation, streak: Streak): void {
+    const {count, isKnownToAnswer} = streak;
+    if (count === numbers.refusalStreak) this.#options.onStreak(operation, streak);
+    if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
+      return;
+    // A token that is not valid is not the key, once the key was accepted.
+    const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
+    this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
   /** A call that was lost with a fleet's worker says nothing of the service. */

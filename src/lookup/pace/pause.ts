@@ -1,5 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
+import type {Streak} from './canary.ts';
 
 /** What an outage does to values that wait. */
 export interface OutageState {
@@ -14,12 +15,7 @@ export interface OutageState {
 /** Why the run has to stop asking. */
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
-  | {
-      readonly kind: 'refused';
-      readonly operation: Operation;
-      readonly code: string;
-      readonly credentials: boolean;
-    }
+  | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
   | {
       readonly kind: 'outage';
       readonly cause: string;

@@ -57,6 +57,9 @@ interface FieldCount {
 const NAMED_ROWS = 10;
 /** So many rows of high risk are named. */
 const HIGH_ROWS = 100;
+/** A service may have a code for every value: so many are named of each operation. */
+const NAMED_CODES = 50;
+const OTHER_CODES = 'other_codes';
 /** Scores are counted by tens. */
 const HISTOGRAM = 10;
 
@@ -114,7 +117,9 @@ export function countRow(
     if ('stale' in result) countName(counters.stale[target.operation], result.stale);
     if ('rejected' in result) counters.rejected[target.operation] += 1;
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
-    countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+    if (result.status === 'failed' || result.status === 'unknown')
+      countFailure(counters, target.operation, result.error, row.record);
+    else countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
   if (trouble) counters.rows.with_errors += 1;
@@ -173,6 +178,20 @@ export function countRepairs(
 ): void {
   if (repairs.length > 0) counters.repaired[operation] += 1;
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
+}
+
+/** A lookup that came to nothing, by a code that may be the service's own. */
+export function countFailure(
+  {errors}: Pick<Counters, 'errors'>,
+  operation: Operation,
+  error: string,
+  row: number,
+): void {
+  const code = `${operation}.${error}`;
+  const isNamed =
+    Object.hasOwn(errors, code) ||
+    Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
+  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
 }
 
 export function countError(errors: ErrorCounts, code: string, row: number): void {

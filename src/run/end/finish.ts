@@ -9,13 +9,14 @@ import type {Summary} from '../../report/summary.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
+import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
-import {type Stop, stopFor} from '../stop.ts';
+import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
@@ -25,6 +26,7 @@ import {summarize, summarizeFailure} from './summarize.ts';
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
+  session.answers.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -80,8 +82,8 @@ function judge(
   session: Session,
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
-  const {job, writer, io} = session;
-  const done = completedExit(writer.counters, keepsRejections(job));
+  const {job, writer, io, answers} = session;
+  const done = completedExit(writer.counters, keepsRejections(job) && answers.rejections.dropped === 0);
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -152,6 +154,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
 function endLedger({ledger}: Session, stop: Stop): Stop {
   try {
+    if (stop.startsOver === true) endRun(ledger);
     ledger.end();
     return stop;
   } catch (error) {

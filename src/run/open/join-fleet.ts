@@ -92,8 +92,8 @@ export async function bookCollected(
     // The interruption was one of them: this is what it came to.
     const doubts = known.doubts - 1 + Number(doubt);
     const ambiguous = known.doubts > 1 || ledger.carried(lookup.key) !== undefined;
-    const isTrusted = ledger.isAnswered(ask.operation);
-    const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', isTrusted);
+    // Nothing tells here of a rejection's value or account: the next run asks again.
+    const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({
       key: lookup.key,

@@ -1,5 +1,6 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
+import type {Job} from '../../job/job.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
@@ -10,7 +11,7 @@ import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -116,6 +117,11 @@ function watchFleet(
   });
 }
 
+/** A program that gives rows sees each of them fail, and others may choose its values: a streak of bad ones ends nothing. */
+function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
+  return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
+}
+
 function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
   return lanesOf(job, operationsOf(layout.mapping.targets), account);
 }
@@ -136,12 +142,17 @@ function createExecutor(
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     outlastsOutages: io.outlastsOutages,
+    mayAllFail: mayAllFail(job),
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
       down: outage => answers().down(outage),
+      refused: (operation, streak) => {
+        answers().rejections.drop(operation);
+        if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
+      },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),

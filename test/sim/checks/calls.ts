@@ -1,4 +1,3 @@
-import type {Operation} from '../../../src/operations/table.ts';
 import {MIDNIGHT} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {endpointOf, keyOf, outputPath} from '../model/places.ts';
@@ -9,7 +8,7 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
-  isTimeOf,
+  rejectedAs,
   runsOfLedger,
   type Scene,
   SURELY_FRESH,
@@ -219,18 +218,6 @@ function mayBeCharged({told, recorded, charged}: Call): boolean {
 /** How long a rejection is good for at most. */
 const REJECTED_MS = 7 * DAY_MS;
 
-/** Whether what was stored at a time may be that the service rejects the value. */
-function isOfRejection({service}: Scene, operation: Operation, value: string, at: number): boolean {
-  return service.calls.some(
-    call =>
-      call.told === 'rejected' &&
-      call.code === REJECTED &&
-      call.operation === operation &&
-      call.value === value &&
-      isTimeOf(call, at),
-  );
-}
-
 const known: Check = {
   promise:
     'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
@@ -239,13 +226,17 @@ const known: Check = {
     if (run.spec.cache === 'none') return undefined;
     // A run that goes on judges by its start, though the clock was set back since.
     const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
+    const isFresh = (at: number | undefined, sentAt: number, age: number) =>
+      at !== undefined && at <= sentAt && at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
     const again = run.calls.filter(({operation, value, sentAt}) => {
-      const at = operation === 'verify' ? undefined : storedBefore.get(storedAs(operation, value, run.spec));
-      if (at === undefined || at > sentAt) return false;
-      const age = isOfRejection(scene, operation, value, at)
-        ? Math.min(ageOf(run.spec), REJECTED_MS)
-        : ageOf(run.spec);
-      return at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
+      if (operation === 'verify') return false;
+      const age = ageOf(run.spec);
+      const at = storedBefore.get(storedAs(operation, value, run.spec));
+      const rejectedAt = storedBefore.get(rejectedAs(operation, value, run.spec));
+      const isOutdated = (rejectedAt ?? 0) < (at ?? 0);
+      return (
+        isFresh(at, sentAt, age) || (!isOutdated && isFresh(rejectedAt, sentAt, Math.min(age, REJECTED_MS)))
+      );
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
     if (values === 0 || (run.process.killed && !run.storeIsSound)) return undefined;
@@ -305,6 +296,41 @@ const keptOfAll: Check = {
       : undefined;
   },
 };
+
+/** So many in a row are not known to be rejected. */
+const STREAK = 10;
+
+const unblamed: Check = {
+  promise:
+    'What is rejected ten times in a row, or in a run that got no answer, is kept for no other run: it may be the account.',
+  broken(scene) {
+    const {run, storedNow, storedBefore} = scene;
+    const isKept = ({operation, value, toldAt}: Call) =>
+      Math.abs((storedNow.get(rejectedAs(operation, value, run.spec)) ?? 0) - toldAt) < HOUR_MS / 2;
+    const isNews = ({operation, value}: Call) => !storedBefore.has(rejectedAs(operation, value, run.spec));
+    for (const calls of grouped(run.calls, ({operation}) => operation)) {
+      const [{operation} = {operation: 'ip'}] = calls;
+      const isAnswered = callsInLedger(scene).some(
+        call => call.operation === operation && call.told === 'answered',
+      );
+      for (const streak of streaksOf(calls.filter(isNews))) {
+        if (isAnswered && streak.length < STREAK) continue;
+        const kept = streak.find(call => call.told === 'rejected' && isKept(call));
+        if (kept !== undefined) return `${showCall(kept)} is, one of ${streak.length}`;
+      }
+    }
+    return undefined;
+  },
+};
+
+/** Refusals with nothing answered in between, in the order in which they were heard of. */
+function streaksOf(calls: readonly Call[]): Call[][] {
+  const streaks: Call[][] = [[]];
+  for (const call of calls.toSorted((a, b) => a.toldOrder - b.toldOrder))
+    if (call.told === 'answered') streaks.push([]);
+    else if (call.told === 'rejected' || call.told === 'unreadable') streaks.at(-1)?.push(call);
+  return streaks;
+}
 
 const quiet: Check = {
   promise: 'With --offline nobody is asked.',
@@ -367,5 +393,5 @@ export const callChecks: readonly Check[] = [
   named,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, apart].map(ofOneProcess),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, unblamed, apart].map(ofOneProcess),
 ];

@@ -45,21 +45,14 @@ const refused: Check = {
 };
 
 /**
- * When a run heard of the refusal that it stops at, so many with one code and nothing answered. Calls in flight are still
- * heard of, refused or answered: that comes too late.
+ * When a run heard of the refusal that it stops at, so many and nothing answered. Calls in flight are still heard of,
+ * refused or answered: that comes too late.
  */
 function stoppedAt(calls: readonly Call[], most: number): number {
   const refusals = calls.filter(({told}) => told === 'rejected' || told === 'unreadable');
   refusals.sort((a, b) => a.toldOrder - b.toldOrder);
-  let alike = 0;
-  let code: string | undefined;
-  for (const refusal of refusals) {
-    alike = refusal.code === code ? alike + 1 : 1;
-    code = refusal.code;
-    if (alike === most) return refusal.toldOrder;
-  }
   // A fleet's workers hear in another order.
-  return refusals.at(-1)?.toldOrder ?? 0;
+  return (refusals[most - 1] ?? refusals.at(-1))?.toldOrder ?? 0;
 }
 
 const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);

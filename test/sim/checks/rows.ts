@@ -4,15 +4,17 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
-import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
+import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/service.ts';
 import {
   ageOf,
   type Check,
   rowsIn,
+  runsOfLedger,
   type Scene,
   STALE_MS,
   scopeOfCall,
   scopeOfSpec,
+  storedAs,
   TURN_MS,
   textOf,
 } from './scene.ts';
@@ -170,6 +172,7 @@ function faultOf(
     case 'ok':
       return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
+      if (isGoodStill(name, value, run, scene)) return 'the store has an answer within its age';
       return ours.some(({told, code}) => told !== 'answered' && code === result.error) ||
         mayBeInterrupted(result.error, run, runs)
         ? undefined
@@ -185,6 +188,17 @@ function faultOf(
     default:
       return 'there is no such status';
   }
+}
+
+/** Whether the store had an answer before the run began, and has it within its age until now. */
+function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
+  const {spec, summary, storeIsSound} = run;
+  const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
+  if (!isOnly || name === 'verify' || spec.cache === 'none' || !storeIsSound || summary === undefined)
+    return false;
+  const at = scene.storedBefore.get(storedAs(name, value, spec));
+  const startedAt = Date.parse(summary.started_at);
+  return at !== undefined && at <= startedAt && at >= startedAt - ageOf(spec);
 }
 
 /** Whether a call was reserved perhaps, and never sent. */
@@ -205,7 +219,13 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
 /** Whether the run may not know what became of a call, or of one before it. */
 function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   return (
-    told === undefined || told === 'ambiguous' || told === 'unreadable' || !recorded || ledger !== run.ledger
+    told === undefined ||
+    told === 'ambiguous' ||
+    told === 'unreadable' ||
+    // It may have been charged, and an attempt that was given up is not asked for it again.
+    told === 'rejected' ||
+    !recorded ||
+    ledger !== run.ledger
   );
 }
 
@@ -317,7 +337,7 @@ const judged: Check = {
         const {prefix} = targets[name];
         const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
         // A rejection is an answer where it is kept.
-        const isRejection = status === 'failed' && error === REJECTED;
+        const isRejection = status === 'failed' && (error === REJECTED || error === DENIED);
         if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))
           return `${name} ${status} ${error}`;
       }

@@ -87,6 +87,11 @@ export function isTimeOf({toldAt}: Call, at: number): boolean {
   return Math.abs(at - toldAt) <= TURN_MS;
 }
 
+/** How it knows that this value is rejected: beside its answer, if there is one. */
+export function rejectedAs(operation: Operation, value: string, spec: RunSpec): string {
+  return `${storedAs(operation, value, spec)} rejected`;
+}
+
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);
 
 /** All calls that are in the run's ledger when it ends, whichever run made them. */

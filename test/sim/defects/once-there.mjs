@@ -134,4 +134,26 @@ export const onceThere = [
       ],
     ],
   },
+  {
+    name: 'what an account is refused for is known of its values',
+    edits: [
+      ['src/lookup/pace/flow-control.ts', '!this.#canary(operation).isStreak && ', ''],
+      ['src/run/open/open-executor.ts', 'rejections.drop(operation)', 'rejections.keep(operation)'],
+      [
+        'src/ledger/store/rejections.ts',
+        'operations[operation].answered > 0',
+        'operations[operation].answered >= 0',
+      ],
+    ],
+  },
+  {
+    name: 'a rejection takes the place of an answer that is within its age',
+    edits: [
+      [
+        'src/lookup/task-state.ts',
+        "(isKept(outcome) && fallback.outcome.status === 'failed')",
+        'isKept(outcome)',
+      ],
+    ],
+  },
 ];

@@ -220,5 +220,29 @@ export function aimed(
     fleet: constant(false),
   });
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead);
+  /** Answers fall due in the night in which the account is refused, or the service is down. */
+  const denied = night(
+    rows(1, 10),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        requireStore: false,
+        until: undefined,
+      }),
+      constantFrom(20, 22, 23),
+      constantFrom('denied' as const, 'denied' as const, 'broken' as const),
+      constantFrom('30d' as const, '1h' as const),
+    ).map(([one, hours, kind, maxAge]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      again({...fine, faults: [{from: 1, count: 40, kind}]}, {force: true}),
+      again(fine, {force: true, maxAge}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied);
 }

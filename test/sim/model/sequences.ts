@@ -52,6 +52,7 @@ const faultKinds: readonly Fault['kind'][] = [
     'no access',
     'lost way',
   ] as const),
+  'denied',
 ];
 
 const fault = record({

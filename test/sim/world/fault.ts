@@ -11,5 +11,7 @@ export interface Fault {
     | 'garbled'
     | 'no credits'
     | 'lost way'
-    | 'no access';
+    | 'no access'
+    /** The account is refused, as if it were the value. */
+    | 'denied';
 }

@@ -55,8 +55,9 @@ export function serialOf(call: Pick<Call, 'number'>): string {
   return `c${call.number}`;
 }
 
-/** The code by which it rejects a value. */
+/** The codes by which it rejects a value, and an account. */
 export const REJECTED = 'value_not_supported';
+export const DENIED = 'insufficient_credits';
 
 export interface Manners {
   readonly faults: readonly Fault[];
@@ -201,6 +202,8 @@ export class Service {
       case 'lost way':
         // A bare status, as a gateway's: it says nothing of the value.
         return this.#refuses(call, 404, undefined, manners);
+      case 'denied':
+        return this.#refuses(call, 400, DENIED, manners);
       case undefined:
         return this.#fine(call, manners);
       default:
