@@ -107,7 +107,7 @@ function busy(who: string): string {
 export function openLedger(
   {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'shared'>,
+  options: Pick<LedgerOptions, 'now' | 'shared' | 'giveBack'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
@@ -163,7 +163,7 @@ export function fromLedger<T>(
 }
 
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
-export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
+function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
 }
 
@@ -179,7 +179,7 @@ export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: str
   }
 }
 
-export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
+function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
   return join(directory, LEDGER);
 }
 
