@@ -5,7 +5,7 @@ import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 export interface Bill {
   /** By which the history knows it: told twice, it is one line. */
   readonly id: string;
-  /** What its line says beside the money, in the words of whoever opened it. */
+  /** What its line says beside the money, in the words of the code that opened it. */
   readonly about: unknown;
   /** When the last of it was booked, in milliseconds since the epoch. */
   readonly at: number;

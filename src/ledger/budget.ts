@@ -16,13 +16,13 @@ export interface PeriodUse {
   readonly used: number;
 }
 
-/** Who takes blocks of shared budgets, and what the run had taken of each limit before that, by the limit's name. */
+/** The session that takes blocks of shared budgets, and what its run had taken of each limit before, by the limit's name. */
 export interface Holding {
   readonly holder: string;
   readonly taken: Readonly<Record<string, number>>;
 }
 
-/** Whatever limits a run: its own limit, or a shared one. */
+/** A limit of a run: its own, or a shared one. */
 interface Limit {
   /** By which the books have what the run took of it. */
   readonly name: string;
@@ -50,20 +50,17 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /**
-   * Begins a session; undefined where it shares no budget. What the last one (`before`) took of shared budgets and did not
-   * spend, as it was killed, is given back. Returns what the next one needs for that.
-   */
-  begin(before: Holding | undefined): Holding | undefined {
-    const {draws} = this.#books;
-    const taken = (name: string) => (draws[name]?.taken ?? 0) - (before?.taken[name] ?? 0);
-    for (const budget of this.#shared) if (before !== undefined) budget.giveBack(before.holder, taken);
+  /** What the next session needs to give back what a kill leaves of this one's blocks; undefined where there are none. */
+  get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;
-    return {
-      holder,
-      taken: Object.fromEntries(Object.entries(draws).map(([name, draw]) => [name, draw.taken])),
-    };
+    const taken = Object.entries(this.#books.draws).map(([name, draw]) => [name, draw.taken] as const);
+    return {holder, taken: Object.fromEntries(taken)};
+  }
+
+  /** What the run took of a limit since then, by the limit's name. */
+  takenSince({taken}: Holding): (name: string) => number {
+    return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
   /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
@@ -144,7 +141,7 @@ export class Budget {
     return this.#run === undefined ? this.#shared : [this.#run, ...this.#shared];
   }
 
-  /** What the run itself takes changes nothing of the room: it is read again only where it may suffice. */
+  /** The run's own calls leave the room as it is, so it is read again only where it may suffice. */
   #hasHalfFor(limit: Limit, cost: number): boolean {
     const {name} = limit;
     const {taken, renewed} = this.#drawOf(name);

@@ -8,7 +8,7 @@ import {systemCode} from '../errors.ts';
 import type {SharedDate} from './shared-date.ts';
 import {Sqlite} from './sqlite.ts';
 
-/** Another run may be adding its own line: who adds one can leave it instead, who reads has to wait. */
+/** Another run may be adding its own line. A run can leave its line instead of waiting; a reader has to wait. */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year, and no more than so many. */

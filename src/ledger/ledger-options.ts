@@ -5,4 +5,6 @@ export interface LedgerOptions extends Limits {
   readonly lostState?: boolean | undefined;
   /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
   readonly temporary?: boolean | undefined;
+  /** Gives back what a killed session took of shared budgets and did not spend: `taken` is what it took of each, by name. */
+  readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }

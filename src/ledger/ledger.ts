@@ -64,12 +64,11 @@ export class Ledger {
       this.#sql = guarded(() => ledgerStatements(db));
       this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
-      this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), bills =>
-        guarded(() => this.#sql.setMeta.run('bills', JSON.stringify(bills))),
-      );
+      const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
+      this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
       this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
-      guarded(() => this.#hold(this.getMeta<Holding>('holding')));
+      this.#giveBack(options.giveBack);
     } catch (error) {
       db.close();
       throw error;
@@ -160,7 +159,7 @@ export class Ledger {
     this.tally.operations[operation].notLookedUp += 1;
   }
 
-  /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
+  /** True if any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
     const {answered, fromCache, knownRejections} = this.tally.operations[operation];
     return answered + fromCache > knownRejections;
@@ -192,8 +191,8 @@ export class Ledger {
         this.bills.begin(undefined, () => {
           Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
         });
-        this.#writeTally();
-        this.#hold(undefined);
+        this.#saveMeta('tally', this.tally);
+        this.#saveHolding();
       }),
     );
     this.budget.clear();
@@ -206,7 +205,7 @@ export class Ledger {
 
   /** Saves a value together with all outcomes that arrived; durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
+    this.#write([], () => this.#saveMeta(name, value));
   }
 
   /** Writes out what is waiting, and books calls in flight as maybe spent: from here on the books are as they are. */
@@ -272,35 +271,41 @@ export class Ledger {
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch, firstRow} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
-        if (size + reservations.length > 0) this.#writeTally();
+        if (size + reservations.length > 0) this.#saveMeta('tally', this.tally);
         more?.();
       }),
     );
     this.#state = 'open';
   }
 
-  /** Has the next session know what this one takes of shared budgets, and gives back what the last one left. */
-  #hold(before: Holding | undefined): void {
-    const holding = this.budget.begin(before);
-    if (holding !== undefined) this.#sql.setMeta.run('holding', JSON.stringify(holding));
+  /** Gives back what the last session left of its blocks, before this one takes its own. */
+  #giveBack(giveBack: LedgerOptions['giveBack']): void {
+    const before = this.getMeta<Holding>('holding');
+    if (before !== undefined) giveBack?.(before.holder, this.budget.takenSince(before));
+    guarded(() => this.#saveHolding());
   }
 
-  #writeTally(): void {
-    this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
+  #saveHolding(): void {
+    const {holding} = this.budget;
+    if (holding !== undefined) this.#saveMeta('holding', holding);
+  }
+
+  #saveMeta(name: string, value: unknown): void {
+    this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
   /** Values that were sent and have no outcome: nobody knows, so they may have been charged. Returns how many. */
   #giveUpSent(): number {
     const lost = this.#sql.sent.all();
     if (lost.length === 0) return 0;
-    const counts = lost.map(({operation, n, cost}) =>
-      bookLost(this.tally, operation as Operation, Number(n), Number(cost)),
-    );
+    let count = 0;
+    for (const {operation, n, cost} of lost)
+      count += bookLost(this.tally, operation as Operation, Number(n), Number(cost));
     this.#db.transaction(() => {
       this.#sql.lose.run();
-      this.#writeTally();
+      this.#saveMeta('tally', this.tally);
     });
     this.budget.clear();
-    return counts.reduce((sum, count) => sum + count);
+    return count;
   }
 }

@@ -14,7 +14,7 @@ import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
 import {openAnswerStore, termsOf} from './open/answer-store.ts';
-import {openBudgets, warnOfEarlier} from './open/budgets.ts';
+import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
@@ -69,7 +69,12 @@ export function openSession(
       stage => stage.close(),
     );
     const ledger = opened(
-      openLedger(state, job, {shared: openBudgets(account, io, randomUUID())}, io.warn),
+      openLedger(
+        state,
+        job,
+        {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)},
+        io.warn,
+      ),
       stage => stage.abandon(),
     );
     const beginning = beginningIn(ledger, asked);

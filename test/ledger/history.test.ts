@@ -80,7 +80,7 @@ test('what is told of a bill again is merged into its line, with the summary tha
   again.close();
 });
 
-test('what is left while another has the file locked is taken in by whoever comes next', () => {
+test('what is left while another has the file locked is taken in by the next process that opens it', () => {
   const locked = new RunHistory(directory);
   const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('BEGIN EXCLUSIVE');

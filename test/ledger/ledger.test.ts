@@ -3,7 +3,7 @@ import {cpSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {PeriodBudget} from '../../src/ledger/account/period-budget.ts';
+import {giveBackBlocks, PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
@@ -78,6 +78,7 @@ test('what a killed session took of a shared budget and did not spend is given b
   for (const isOver of [false, true]) {
     const next = new Ledger(join(left, 'ledger.db'), {
       shared: [day(left)],
+      giveBack: (holder, taken) => giveBackBlocks({directory: left, now: () => 1_000}, holder, taken),
     });
     if (isOver) next.restart('a scope');
     expect(next.budget.uses).toMatchObject([{used: 50 + 300 + 40}]);

@@ -3,7 +3,11 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {PeriodBudget, type PeriodBudgetOptions} from '../../src/ledger/account/period-budget.ts';
+import {
+  giveBackBlocks,
+  PeriodBudget,
+  type PeriodBudgetOptions,
+} from '../../src/ledger/account/period-budget.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
@@ -71,7 +75,7 @@ test('what a killed session took of a period and did not spend is given back, on
     ['account 2031-05-07', 20],
     ['account 2031-05', 320],
   ]);
-  const giveBack = () => next.giveBack('killed', name => taken.get(name) ?? 0);
+  const giveBack = () => giveBackBlocks({directory, now: () => now}, 'killed', name => taken.get(name) ?? 0);
   giveBack();
   const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
   expect(left()).toEqual([20 + 1_000, 320]);
@@ -81,14 +85,17 @@ test('what a killed session took of a period and did not spend is given back, on
   expect(open(100_000, 'account').used).toBe(300);
 });
 
-test('nothing is given back of a session that has ended, nor of another account', () => {
+test('nothing is given back of a session that has ended, and of a killed one whatever account it had', () => {
   const ended = open(100_000, 'account', {holder: 'ended'});
   ended.take('a', 300);
   ended.close();
   open(100_000, 'another', {holder: 'killed'}).take('a', 300);
   const next = open(100_000, 'account');
-  for (const holder of ['ended', 'killed']) next.giveBack(holder, () => 0);
+  giveBackBlocks({directory, now: () => now}, 'ended', () => 0);
   expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
+  giveBackBlocks({directory: join(directory, 'none'), now: () => now}, 'killed', () => 0);
+  giveBackBlocks({directory, now: () => now}, 'killed', name => (name === 'another 2031-05-06' ? 300 : 0));
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 300]);
 });
 
 test('a call beside runs takes its own cost, and no block', () => {

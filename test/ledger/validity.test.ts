@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
-import {dueAge, endOf, judgeBy, longestUse, validity} from '../../src/ledger/store/validity.ts';
+import {bestOf, dueAge, endOf, judgeBy, longestUse, validity} from '../../src/ledger/store/validity.ts';
 import {perOperation} from '../../src/operations/table.ts';
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
@@ -56,4 +56,33 @@ describe('what an answer is good for', () => {
 test('what is older than every term is of no use', () => {
   expect(longestUse({answers: 20, rejections: 7, stale: 100})).toBe(120);
   expect(longestUse({answers: 1, rejections: 7, stale: 100})).toBe(107);
+});
+
+describe('of an answer and a rejection of one value', () => {
+  const term = {answers: 20, rejections: 7, stale: 5};
+  const [key = ''] = keys;
+  const answer = (boughtAt: number) => ({status: 'ok', data: '{}', boughtAt}) as const;
+  const rejection = (boughtAt: number) =>
+    ({status: 'failed', error: 'odd', rejected: true, boughtAt}) as const;
+
+  test.each([
+    ['the answer, as long as it is within its term', 10, [answer(0), rejection(9)], ['ok', 'fresh']],
+    ['also where that was refused since', 20, [rejection(19), answer(0)], ['ok', 'due']],
+    ['the rejection, once the answer is past its term', 22, [answer(0), rejection(21)], ['failed', 'fresh']],
+    ['a stale answer, once both are past theirs', 24, [answer(0), rejection(11)], ['ok', 'stale']],
+    ['nothing of a rejection from before the answer', 26, [answer(0), rejection(-1)], undefined],
+    ['no more than the code of a rejection that is past', 13, [rejection(0)], ['failed', 'past']],
+    ['a rejection alone', 3, [rejection(0)], ['failed', 'fresh']],
+    ['nothing', 3, [], undefined],
+  ] as const)('it is %s', (_, now, found, expected) => {
+    const known = bestOf(
+      {operation: 'ip', key},
+      found,
+      judgeBy(
+        perOperation(() => term),
+        now,
+      ),
+    );
+    expect(known && [known.outcome.status, known.validity]).toEqual(expected);
+  });
 });

@@ -1,4 +1,6 @@
 import {getEventListeners} from 'node:events';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {AbortError, createEnricher} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -41,6 +43,24 @@ it('a budget is that of all callers; who comes after its end is told why', async
   });
   expect(await enricher.close()).toMatchObject({exitCode: 7, summary: {credits: {spent: 3}}});
   expect(program.api.ledger.calls).toBe(3);
+});
+
+it("a row that could not be sent gives its credit back to the account's day", async () => {
+  await using program = await startProgram();
+  const {env} = program.options;
+  const accounts = join(program.temporary, '.config', 'bulk-enrich', 'accounts');
+  mkdirSync(accounts, {recursive: true});
+  writeFileSync(join(accounts, 'a.yaml'), `endpoint: ${program.api.url}\nmax_credits_per_day: 1\n`);
+  await program.api.close();
+  for (let again = 0; again < 2; again++) {
+    await using enricher = await createEnricher(settings, {env});
+    expect(await enricher.one({ip: address(0)}, {budgetMs: 200})).toMatchObject({
+      enrichment: {ip: {status: 'unknown', error: 'out_of_time'}},
+    });
+    const {summary} = await enricher.close();
+    expect(summary?.calls.by_error).toMatchObject({econnrefused: expect.any(Number)});
+    expect(summary?.credits.account.per_day).toEqual({limit: 1, used: 0});
+  }
 });
 
 it('what is not known within budgetMs is unknown; what had not left by then never leaves, what had is kept', async () => {

@@ -59,6 +59,17 @@ test('what a killed session spent is its own, whatever account the restart has',
   expect(stage.api.ledger.credits).toBe(16);
 });
 
+test("what a killed session had only reserved of its account's day is free again, whatever account the restart has", async () => {
+  await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 10000\n');
+  stage.write('list.csv', ips(10));
+  await stage.killAt(6, one);
+  expect(await stage.run({...one, account: 'second', restart: true})).toMatchObject({code: 0});
+  stage.write('list.csv', ips(1));
+  const {summary} = await stage.run({...one, output: 'other.csv'});
+  expect(summary?.credits.account.per_day).toEqual({limit: 10_000, used: 6 + 1});
+});
+
 test('nor does the endpoint of the restart have it, and a third session tells nothing again', async () => {
   await using stage = await openStage();
   await using other = await startApiServer({key: 'stage-key-71ac4f'});
@@ -95,7 +106,7 @@ test('a doubtful call is told once: by the session that made it', async () => {
   expect(stage.api.ledger.credits).toBe(12);
 });
 
-test('what is spent while the history is locked is told all the same, and once', async () => {
+test('what is spent while the history is locked is told anyway, and once', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   const ended = await withLock(stage, () => interruptedAt(stage, 6));

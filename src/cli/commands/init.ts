@@ -73,7 +73,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** Where the account's file would be, and what it would name: without what may be secret in the URL. */
+/** The account's file that a user may write: its path, and the endpoint without what may be secret in its URL. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {

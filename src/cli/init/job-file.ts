@@ -16,7 +16,7 @@ export interface JobFacts {
   readonly program: string;
   /** The flags that say how the list is read. */
   readonly reading: RawSettings;
-  /** The account: where a file for its limits would be, and the endpoint that it would name. */
+  /** The account's file that a user may write: its path, and the endpoint that it names. */
   readonly account: {readonly path: string; readonly endpoint: string};
 }
 

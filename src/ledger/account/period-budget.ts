@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
@@ -14,17 +15,19 @@ const BLOCK_AT_MOST = thousandths(100);
 /** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
 const VERSION = 1;
 
+const FILE = 'daily-credits.db';
+
 /** By UTC. */
 export type Period = 'day' | 'month';
 
 export interface PeriodBudgetOptions {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
-  /** Whose budget it is: all runs of this account share it. */
+  /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
   /**
-   * The session that spends from it, which its run's ledger knows: what a kill leaves of its blocks is given back by it.
-   * Undefined for a call outside of runs, which takes its own cost and no block.
+   * The session that spends from it. Its run's ledger keeps this name, so that the next session can give back what a kill
+   * leaves of its blocks. Undefined for a call outside of runs, which takes its own cost and no block.
    */
   readonly holder?: string | undefined;
   readonly period: Period;
@@ -59,7 +62,7 @@ export class PeriodBudget {
 
   constructor(options: PeriodBudgetOptions) {
     this.#options = options;
-    this.#path = join(options.directory, 'daily-credits.db');
+    this.#path = join(options.directory, FILE);
     this.#current = this.#period();
     const {date = new SharedDate(options.now, () => {})} = options;
     const opened = this.#guarded(() => open(options.directory, this.#path, date));
@@ -129,23 +132,6 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /**
-   * Gives back what a session that was killed had taken from any period of this account and not spent. `taken`: what the
-   * session took of a period, by its {@link name}.
-   */
-  giveBack(holder: string, taken: (name: string) => number): void {
-    const {owner} = this;
-    this.#guarded(() =>
-      this.#db.transaction(() => {
-        for (const {day, thousandths: held} of this.#sql.held.all(holder, owner)) {
-          const unspent = Number(held) - taken(`${owner} ${day}`);
-          if (unspent > 0) this.#sql.add.run(owner, String(day), -unspent);
-          this.#sql.letGo.run(holder, owner, String(day).length);
-        }
-      }),
-    );
-  }
-
   /** Returns what was not spent. */
   close(): void {
     const {holder, owner} = this;
@@ -153,7 +139,7 @@ export class PeriodBudget {
       if (this.#left > 0) this.#add(-this.#left);
       if (holder !== undefined) this.#sql.letGo.run(holder, owner, this.#current.length);
     };
-    this.#guarded(() => this.#db.transaction(work));
+    if (this.#left > 0 || holder !== undefined) this.#guarded(() => this.#db.transaction(work));
     this.#db.close();
   }
 
@@ -226,6 +212,36 @@ export class PeriodBudget {
   }
 }
 
+/**
+ * Gives back what a session that was killed had taken of any account's periods and not spent. `taken`: what the session took
+ * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
+ */
+export function giveBackBlocks(
+  {
+    directory,
+    now,
+    date = new SharedDate(now, () => {}),
+  }: Pick<PeriodBudgetOptions, 'directory' | 'now' | 'date'>,
+  holder: string,
+  taken: (name: string) => number,
+): void {
+  const path = join(directory, FILE);
+  if (!existsSync(path)) return;
+  const {db, sql} = open(directory, path, date);
+  try {
+    db.transaction(() => {
+      for (const {job, day, thousandths: held} of sql.held.all(holder)) {
+        const [owner, period] = [String(job), String(day)];
+        const unspent = Number(held) - taken(`${owner} ${period}`);
+        if (unspent > 0) sql.add.run(owner, period, -unspent);
+        sql.letGo.run(holder, owner, period.length);
+      }
+    });
+  } finally {
+    db.close();
+  }
+}
+
 const DAY_MS = 86_400_000;
 /** What was used in periods that are over is nobody's limit any more. */
 const KEPT_MS = 62 * DAY_MS;
@@ -250,7 +266,7 @@ function open(directory: string, path: string, date: SharedDate) {
       add: db.prepare(
         'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
-      held: db.query(['day', 'thousandths'], 'FROM held WHERE holder = ? AND job = ?'),
+      held: db.query(['job', 'day', 'thousandths'], 'FROM held WHERE holder = ?'),
       hold: db.prepare(
         'INSERT INTO held VALUES (?, ?, ?, ?) ON CONFLICT (holder, job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),

@@ -59,7 +59,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   };
 }
 
-/** Whose money it is: a session that completes what another one published may have another account. */
+/** The account that paid: a session that completes what another one published may have another. */
 function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): RunRecord['account'] {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};

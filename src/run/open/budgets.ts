@@ -3,8 +3,9 @@ import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
-import {PeriodBudget} from '../../ledger/account/period-budget.ts';
+import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
+import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT} from '../identity.ts';
 import {dateOf, type RunIo} from '../io.ts';
@@ -40,6 +41,18 @@ export function openBudgets(account: Account | undefined, io: BudgetIo, holder?:
     for (const budget of opened) budget.close();
     throw error;
   }
+}
+
+/** Gives back what a killed session took of its account's budgets and did not spend, whatever account this one has. */
+export function giverBack(io: BudgetIo): LedgerOptions['giveBack'] {
+  return (holder, taken) => {
+    const {env, now} = io;
+    try {
+      giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
+    } catch {
+      // A run whose own budgets are in that file has said so; to others they are nothing.
+    }
+  };
 }
 
 /** What to say where a shared budget is used up. */

@@ -107,7 +107,7 @@ function busy(who: string): string {
 export function openLedger(
   {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'shared'>,
+  options: Pick<LedgerOptions, 'shared' | 'giveBack'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
@@ -160,7 +160,7 @@ export function fromLedger<T>(
 }
 
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
-export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
+function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
 }
 

@@ -145,7 +145,7 @@ const limited: Check = {
   },
 };
 
-/** Whether the one account of which there is a file limits it. */
+/** True for a call or a run that the account's file limits. */
 const isOfAccount = ({spec}: {readonly spec: RunSpec}) => spec.endpoint === 0 && spec.account === 0;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 

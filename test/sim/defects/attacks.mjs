@@ -129,7 +129,13 @@ export const attacks = [
   },
   {
     name: "attack: what a killed run had reserved of its account's day is lost",
-    edits: [['src/ledger/budget.ts', 'budget.giveBack(before.holder, taken);', 'void taken;']],
+    edits: [
+      [
+        'src/ledger/ledger.ts',
+        'this.#options.giveBack?.(before.holder, this.budget.takenSince(before));',
+        ';',
+      ],
+    ],
   },
   {
     name: 'attack: what a killed session spent is told as if the session after it had',
@@ -142,7 +148,7 @@ export const attacks = [
     ],
   },
   {
-    name: 'attack: what a killed session spent is told by nobody',
+    name: 'attack: what a killed session spent is never told',
     edits: [['src/ledger/bills.ts', '    this.#ended = this.untold;\n', '']],
   },
   {
