@@ -15,6 +15,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   lookup: ['client', 'input/row.ts', 'job', 'ledger', 'operations'],
   score: ['cel', 'input/row.ts', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations'],
   output: [
+    'client/answer-fields.ts',
     'client/exact-numbers.ts',
     'disk/replace.ts',
     'input/records/json-members.ts',
