@@ -23,6 +23,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'operations',
   ],
   output: [
+    'client/answer-fields.ts',
     'client/exact-numbers.ts',
     'disk/replace.ts',
     'input/records/json-members.ts',

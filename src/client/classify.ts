@@ -1,9 +1,10 @@
 import {nestsTooDeep} from '../job/nesting.ts';
-import {type FieldTests, fieldTests} from '../operations/field-tests.ts';
+import {fieldTypes} from '../operations/field-types.ts';
 import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
+import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
-import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
+import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
 import {repeaterOf} from './repeats-value.ts';
 
@@ -71,7 +72,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = withoutValue(checkedAnswer(operation, data, isMarked), sent);
+  const answer = withoutValue(answerOf(operation, data, isMarked), sent);
   const echoed = answer.data.user_id;
   if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -79,17 +80,18 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** What is kept of an answer. */
-function checkedAnswer(
+/** An answer by the interface's types, with its text where that says more. */
+function answerOf(
   operation: Operation,
-  given: Record<string, unknown>,
+  given: Readonly<Record<string, unknown>>,
   isMarked: boolean,
-): Checked & Pick<Answered, 'exact'> {
-  const checked = checkFields(fieldTests[operation], given, isMarked);
-  if (!isMarked) return checked;
-  const marked = JSON.stringify(checked.data);
+): Pick<Answered, 'data' | 'exact' | 'unknownFields' | 'wrongTypes'> {
+  const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given);
+  if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
+  const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
   const exact = unmarkNumbers(marked);
-  return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
+  const plain = exact === marked ? data : (JSON.parse(unmarkNumbers(used)) as Answered['data']);
+  return {data: plain, unknownFields, wrongTypes, ...(exact === used ? {} : {exact})};
 }
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
@@ -97,42 +99,6 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
   if (operation !== 'verify') return isObject(json.data) ? json.data : undefined;
   const {success: _, ...verdict} = json;
   return verdict;
-}
-
-type Checked = Pick<Answered, 'data' | 'unknownFields' | 'wrongTypes'>;
-
-/** Keeps known fields of the right type and unknown fields as they are; names the unknown and the wrong ones. */
-function checkFields(
-  tests: FieldTests,
-  given: Record<string, unknown>,
-  isMarked: boolean,
-  path = '',
-): Checked {
-  // Pairs and own names only: a field may be called `__proto__` or `constructor`.
-  const data: [string, unknown][] = [];
-  const unknownFields: string[] = [];
-  const wrongTypes: string[] = [];
-  let isWhole = true;
-  for (const name of Object.keys(given)) {
-    const value = given[name];
-    const test = value === null ? undefined : tests.get(name);
-    if (typeof test === 'object' && isObject(value)) {
-      const inner = checkFields(test, value, isMarked, `${path}${name}.`);
-      isWhole &&= inner.data === value;
-      data.push([name, inner.data]);
-      // One by one: as arguments of one call, a hundred thousand names overflow the stack.
-      for (const unknown of inner.unknownFields) unknownFields.push(unknown);
-      for (const wrong of inner.wrongTypes) wrongTypes.push(wrong);
-    } else if (value !== null && test === undefined) {
-      unknownFields.push(path + name);
-      data.push([name, value]);
-    } else if (typeof test === 'function' && test(isMarked ? plain(value) : value)) data.push([name, value]);
-    else {
-      isWhole = false;
-      if (value !== null) wrongTypes.push(path + name);
-    }
-  }
-  return {data: isWhole ? given : Object.fromEntries(data), unknownFields, wrongTypes};
 }
 
 /** The service's own code for a failure, or one for what is no code; undefined where the body is no error body. */
@@ -146,7 +112,10 @@ function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): st
 /** What a field is counted as whose name repeats the value. */
 const NAMED_BY_VALUE = '[value]';
 
-function withoutValue<T extends Checked>(answer: T, sent: Readonly<Record<string, string>>): T {
+function withoutValue<T extends Pick<Answered, 'unknownFields'>>(
+  answer: T,
+  sent: Readonly<Record<string, string>>,
+): T {
   if (answer.unknownFields.length === 0) return answer;
   const repeats = repeaterOf(sent);
   return {
@@ -167,15 +136,4 @@ function parseJson(body: string | undefined, redact: Redact): {json: unknown; is
   } catch {
     return none;
   }
-}
-
-/** A field's value with its numbers as numbers. */
-function plain(value: unknown): unknown {
-  if (typeof value === 'object') return JSON.parse(unmarkNumbers(JSON.stringify(value)));
-  const spelled = markedNumber(value);
-  return spelled === undefined ? value : Number(spelled);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

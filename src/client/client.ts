@@ -9,7 +9,7 @@ import {
   perIntelligence,
   perOperation,
 } from '../operations/table.ts';
-import type {Attempt} from './attempt.ts';
+import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
 import {proxyFor} from './http/proxy.ts';
@@ -48,6 +48,8 @@ export interface Client extends Lookups {
   /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
+  /** The same with all that came with the answer. */
+  answer(operation: Operation, params: Params): Promise<Answered>;
   /** Gives up calls in flight and closes the connections; nothing is sent any more. */
   close(): void;
 }
@@ -111,16 +113,21 @@ export function createClient(
     return attempt;
   }
 
-  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
+  async function answer(operation: Operation, params: Params): Promise<Answered> {
     let attempt = await send(operation, params);
     while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
-    if (attempt.kind === 'answered') return attempt.data as AnswerData<Name>;
+    if (attempt.kind === 'answered') return attempt;
     throw ClientError.of(operation, attempt, options.keyFrom);
+  }
+
+  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
+    return (await answer(operation, params)).data as AnswerData<Name>;
   }
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
+    answer,
     ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
@@ -132,7 +139,7 @@ export function createClient(
 }
 
 /** The request of `/verify` without the key; fields that are not given are not sent. */
-function verifyParams(request: VerifyParams): Params {
+export function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,
     token: request.token,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
 import {operationNames} from '../../src/operations/table.ts';
 
@@ -159,6 +160,87 @@ describe('a response', () => {
     ['a null in what is not known is not', {city: 'X', more: {a: null}}, {city: 'X', more: {a: null}}],
   ])('%s left out', (_, data, kept) => {
     expect(classifyResponse('ip', respond(200, {success: true, data}), {})).toHaveProperty('data', kept);
+  });
+
+  const kept = (attempt: Attempt) => {
+    if (attempt.kind !== 'answered') return attempt.kind;
+    return [attempt.data, attempt.exact ?? JSON.stringify(attempt.data), attempt.wrongTypes];
+  };
+
+  test.each([
+    ['digits to text', '{"postal_code":94043}', {postal_code: '94043'}, '{"postal_code":"94043"}'],
+    ['digits to text as they are spelled', '{"isp":1.50}', {isp: '1.50'}, '{"isp":"1.50"}'],
+    ['text to a whole number', '{"asn_number":"15169"}', {asn_number: 15_169}, '{"asn_number":15169}'],
+    ['text to a number', '{"latitude":"-12.5"}', {latitude: -12.5}, '{"latitude":-12.5}'],
+    ['text to a number as it is spelled', '{"latitude":"37.10"}', {latitude: 37.1}, '{"latitude":37.10}'],
+    [
+      'a flag that is spelled',
+      '{"is_vpn":"true","is_threat":"false"}',
+      {is_vpn: true, is_threat: false},
+      '{"is_vpn":true,"is_threat":false}',
+    ],
+  ])(
+    'a field of another type becomes one of its own, where that loses nothing: %s',
+    (_, data, used, text) => {
+      expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
+        used,
+        text,
+        [],
+      ]);
+    },
+  );
+
+  test.each([
+    ['2026-01-31t12:30:00z', '2026-01-31T12:30:00Z'],
+    ['2026-01-31T12:30:00.25z', '2026-01-31T12:30:00.25Z'],
+    ['2026-01-31 12:30:00+02:00', '2026-01-31T12:30:00+02:00'],
+    ['2026-01-31T12:30:00-00:00', '2026-01-31T12:30:00-00:00'],
+    ['2026-12-31t23:59:60z', '2026-12-31T23:59:60Z'],
+  ])('a date is one in all spellings of RFC 3339: %s', (given, expected) => {
+    const session = {started_at: given};
+    const accounts = [{last_activity: given, session_count: '3'}];
+    const body = {success: true, session, multi_accounting: {accounts}};
+    const data = {
+      session: {started_at: expected},
+      multi_accounting: {accounts: [{last_activity: expected, session_count: 3}]},
+    };
+    expect(kept(classifyResponse('verify', respond(200, body), {}))).toEqual([
+      data,
+      JSON.stringify(data),
+      [],
+    ]);
+  });
+
+  test.each([
+    ['{"city":"X","latitude":"far"}', {city: 'X'}, ['latitude']],
+    ['{"asn_number":"AS15169","city":"X"}', {city: 'X'}, ['asn_number']],
+    ['{"asn_number":"1.5","latitude":" 1"}', {}, ['asn_number', 'latitude']],
+    ['{"is_vpn":1,"city":["X"]}', {}, ['is_vpn', 'city']],
+    ['{"latitude":"1e400","longitude":1.10}', {longitude: 1.1}, ['latitude']],
+  ])('what can not become one is kept as it came, and is not in the data: %s', (data, used, wrong) => {
+    expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
+      used,
+      data,
+      wrong,
+    ]);
+  });
+
+  test('a list with an item of another type is not in the data; a list of parts is, without such fields', () => {
+    const body = {
+      success: true,
+      email: {flags: ['a', 5, true]},
+      rules: [
+        {name: 'x', shadow: 'maybe'},
+        {name: 'y', more: 1},
+      ],
+    };
+    const {success: _, ...all} = {...body, email: {flags: ['a', '5', true]}};
+    expect(classifyResponse('verify', respond(200, body), {})).toMatchObject({
+      data: {email: {}, rules: [{name: 'x'}, {name: 'y', more: 1}]},
+      exact: JSON.stringify(all),
+      wrongTypes: ['email.flags', 'rules.shadow'],
+      unknownFields: ['rules.more'],
+    });
   });
 
   test('a part is judged by its own fields', () => {

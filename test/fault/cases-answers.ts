@@ -64,7 +64,7 @@ export const answerCases: readonly FaultCase[] = [
   },
   {
     fault: 'wrong types',
-    expected: 'answered; those fields are left empty and counted',
+    expected: 'answered; digits become text, other fields are left empty and counted',
     async see() {
       await using world = await World.open({
         script: ({value}) => (value === VICTIM ? reply.wrongTypes() : undefined),
@@ -72,7 +72,7 @@ export const answerCases: readonly FaultCase[] = [
       const ran = await world.run();
       world.expectSound(ran, {callsPerValue: 1});
       const row = ran.rows.find(each => each.ip === VICTIM);
-      expect([row?.ip_status, row?.ip_is_vpn, row?.ip_city]).toEqual(['ok', '', '']);
+      expect([row?.ip_status, row?.ip_is_vpn, row?.ip_city]).toEqual(['ok', '', '7']);
       const wrong = Object.keys(ran.summary.calls.wrong_types).length;
       expect(wrong).toBeGreaterThan(5);
       return `${describeRun(ran)}; ${describeMoney(ran)}; wrong types named in the summary`;

@@ -6,6 +6,7 @@ import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {wrongTypesSentence} from '../../report/wrong-types.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
@@ -25,6 +26,13 @@ import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
+  const outcome = await ended(session);
+  const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
+  if (wrongTypes !== undefined) session.io.warn(wrongTypes);
+  return outcome;
+}
+
+async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
   session.answers.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);

@@ -158,7 +158,9 @@ export class Admission {
         return plan?.status === 'ask' ? [{index, plan}] : [];
       });
       if (open.length === 0) continue;
-      entry.answers = known.map((result, index) => entry.answers?.[index] ?? parsedAnswer(result));
+      entry.answers = layout.mapping.targets.map(
+        ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(known[index], operation),
+      );
       const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
       for (const {index, plan} of open) {
         if (asks?.(index) === true) this.#second.push(this.#asked(entry, index, plan.lookup, row));
