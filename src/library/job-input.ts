@@ -151,10 +151,8 @@ export interface JobInput {
   readonly metrics?: Setting<'metrics'>;
   /** Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;
-  /** When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off. Default: warn. */
+  /** How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing. Default: 10%. */
   readonly drift?: Setting<'drift'>;
-  /** How far a share or the mean score may move before it counts as drift. Default: 10%. */
-  readonly driftThreshold?: Setting<'driftThreshold'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
   /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */

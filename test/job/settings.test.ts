@@ -58,8 +58,7 @@ describe('defaults, as the contract has them', () => {
       freshBudget: false,
       force: false,
       score: 'default',
-      drift: 'warn',
-      driftThreshold: 0.1,
+      drift: {share: 0.1, fails: false},
       progress: 'auto',
       quiet: false,
     });
@@ -119,6 +118,7 @@ describe('values', () => {
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
 const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
+const DRIFT = 'expected off, a share such as 10%, or fail 10%.';
 const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
 const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
@@ -221,8 +221,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['metrics', 5, 'expected string, received number.'],
   ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
-  ['drift', 'stop', oneOf('warn', 'fail', 'off')],
-  ['drift_threshold', '1000%', 'expected a share such as 10% or 0.1.'],
+  ['drift', 'fail', DRIFT],
+  ['drift', '1000%', DRIFT],
+  ['drift', 'fail10%', DRIFT],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
   ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
   ['log_format', 'xml', oneOf('json', 'text')],
@@ -254,6 +255,10 @@ describe('what can not be', () => {
     [
       'threads: 4',
       'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    ],
+    [
+      'drift_threshold: 20%',
+      'drift_threshold: there is no such setting any more. Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
     ],
     [
       'max_duration: 2h',

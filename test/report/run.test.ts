@@ -280,9 +280,9 @@ describe('drift', () => {
     expect(kept.join()).not.toMatch(/person|198\.51|key-that/);
   });
 
-  test('drift: fail ends with 4, with the output in place', async () => {
+  test('drift: fail 10% ends with 4, with the output in place', async () => {
     using sandbox = createSandbox();
-    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail'));
+    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail 10%'));
     sandbox.write('in.csv', list(100));
     expect((await runJob(sandbox)).code).toBe(0);
     turn();
@@ -299,10 +299,10 @@ describe('drift', () => {
     expect(existsSync(sandbox.path('out.csv.run'))).toBe(false);
   });
 
-  test('drift: off, or a job without a name, is compared with nothing; the threshold is a setting', async () => {
+  test('drift: off, or a job without a name, is compared with nothing; the share is a part of the setting', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(100));
-    sandbox.write('job.yaml', JOB('nightly', 'drift_threshold: 100%\ndrift: fail'));
+    sandbox.write('job.yaml', JOB('nightly', 'drift: fail 100%'));
     await runJob(sandbox);
     sandbox.write('in.csv', 'email,ip,phone\nx,y,z');
     expect((await runJob(sandbox)).code).not.toBe(4);

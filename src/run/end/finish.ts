@@ -100,7 +100,8 @@ function judge(
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
-  const drifted = drift.length > 0 && job.settings.drift === 'fail';
+  const {drift: setting} = job.settings;
+  const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
   const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
   const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
   return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};

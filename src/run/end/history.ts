@@ -25,12 +25,9 @@ export function isCompared({name, settings}: Job): boolean {
 
 /** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] {
-  if (!isCompared(job)) return [];
-  const drift = compareRuns(
-    profileOf(summary),
-    earlierRuns(job, summary, env, warn),
-    job.settings.driftThreshold,
-  );
+  const {drift: setting} = job.settings;
+  if (!isCompared(job) || setting === 'off') return [];
+  const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
   if (drift.length > 0)
     warn(`This run is unlike the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
   return drift;

@@ -6,7 +6,7 @@ import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from '
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
-const {constant, constantFrom, integer, boolean, oneof, record, array} = fc;
+const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
 /** Mostly the first of these. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
@@ -112,7 +112,10 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
-  until: sometimes(constantFrom('1s' as const, '5s', MIDNIGHT, MIDNIGHT, MIDNIGHT), 5),
+  until: tuple(
+    sometimes(constantFrom('1s' as const, '5s'), 12),
+    sometimes(constant(MIDNIGHT as typeof MIDNIGHT), 8),
+  ).map(([length, midnight]) => midnight ?? length),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),
