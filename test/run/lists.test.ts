@@ -5,6 +5,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {addresses} from './lists/addresses.ts';
 import {columns} from './lists/columns.ts';
 import {countries} from './lists/countries.ts';
+import {encodings} from './lists/encodings.ts';
 import {files} from './lists/files.ts';
 import {numbers} from './lists/numbers.ts';
 import {look, situations} from './lists/situation.ts';
@@ -15,10 +16,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-const all = [files, columns, countries, numbers, addresses].flatMap(situations);
+const all = [files, encodings, columns, countries, numbers, addresses].flatMap(situations);
 
 test.each(all.map((situation, index) => ({...situation, index})))('$name', async ({index, ...situation}) => {
-  const {becomes, said} = await look(join(directory, String(index)), situation);
+  const folder = join(directory, String(index));
+  const {becomes, said} = await look(folder, situation);
   expect(becomes, said).toBe(situation.becomes);
-  for (const part of situation.says) expect(said).toContain(part);
+  for (const part of situation.says) expect(said.replaceAll(`${folder}/`, '')).toContain(part);
 });

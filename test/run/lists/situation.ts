@@ -10,7 +10,7 @@ import {layOut} from '../../../src/run/layout/layout.ts';
  * A list as somebody has it, and what a run would make of it without a call: a line of a table,
  * `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
  *
- * LIST: rows parted by ` ⏎ `, a tab as `⇥`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
+ * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
  * for its name, `in ENCODING`.
  * BECOMES: `email=Mail phone=Tel country=Land → VALUES | CODES`, where the first values stand for all (`a b c … 12`) and `+code` is
  * a repair; of a list that is refused the error's code and the flags that it offers.
@@ -37,7 +37,12 @@ function situation(line: string): Situation {
     /^(.*?)(?:@(\S+))?(?: ?in (\S+))?$/.exec(options) ?? [];
   return {
     name,
-    list: iconv.encode(`${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`.replaceAll('⇥', '\t'), encoding),
+    list: iconv.encode(
+      `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
+        .replaceAll('⇥', '\t')
+        .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1)),
+      encoding,
+    ),
     file,
     flags: flags
       .split(/ ?(?=--)/)
