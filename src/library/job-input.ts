@@ -69,7 +69,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Leave out the first N lines of each CSV file: a title above its header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted. */
+  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those that all rows have more. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** A record larger than this is rejected; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;

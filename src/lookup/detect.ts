@@ -114,7 +114,7 @@ function guessColumn(
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (confidence === undefined) return undefined;
-  const aside = confidence === 'likely' ? 'values' : asideOf(column, tally);
+  const aside = asideOf(column, tally) ?? (confidence === 'likely' ? 'values' : undefined);
   const guess = {
     ...base,
     byHeader,

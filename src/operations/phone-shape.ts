@@ -29,12 +29,16 @@ const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\
 
 /**
  * True for what is a phone number where no header says so: a valid one of its country; without a country one that is
- * written as nothing else is.
+ * written as nothing else is. Digits alone have to be of the one length that their country's numbers have: where others
+ * would do as well, as in Germany, any customer's number is a valid one.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   const text = given.trim();
   if (!hasPhoneShape(text)) return false;
   const place = phoneCountry(country);
   if (place === undefined) return NATIONAL.test(text);
-  return parsePhoneNumberFromString(text, {...place, extract: false})?.isValid() === true;
+  const isValid = (digits: string) =>
+    parsePhoneNumberFromString(digits, {...place, extract: false})?.isValid() === true;
+  if (!isValid(text)) return false;
+  return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }

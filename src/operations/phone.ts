@@ -93,9 +93,11 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** The number that a text is in a country, where that is a valid one. */
+/** The number that a text is in a country, where that is a valid one; with the plus that it may have lost. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
-  const judged = canonicalPhone(text, country);
+  const plain = canonicalPhone(text, country);
+  const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
+  const judged = isUnclear ? canonicalPhone(text, country, {plusLost: true}) : plain;
   if (judged.state !== 'value') return undefined;
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }

@@ -15,6 +15,10 @@ export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
     meaning: 'It has more or fewer fields than the header.',
     advice: 'if rows only lack fields at their end, add --pad-short-rows',
   },
+  header_again: {
+    meaning: 'It is the header once more: one list was put behind another.',
+    advice: 'take the line out, or give each list by itself, one name behind the other',
+  },
   invalid_quote: {
     meaning: 'A quote stands inside a field that is not quoted, or text behind a closing one.',
     advice: 'quote the whole field and double the quotes in it',

@@ -1,5 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import iconv from 'iconv-lite';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {callCodes, type Told} from '../../src/report/codes.ts';
 import {type Service, startService} from '../e2e/service.ts';
@@ -22,7 +23,7 @@ const TRY = /^Try: (.*)$/m;
 /** A message that suggests a command; the command is run as it was printed. */
 interface Suggestion {
   /** The list, where it is not {@link LIST}; the command is given its path for `LIST`. */
-  readonly text?: string;
+  readonly text?: string | Uint8Array;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where the command stands in the message. */
@@ -77,6 +78,21 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     text: `phone,billing_country,shipping_country\n${'030 23125 001,DE,DE\n'.repeat(9)}0664 1234567,DE,AT\n`,
     args: ['run', 'LIST'],
     says: /10 rows written/,
+  },
+  'a delimiter more': {
+    text: `ip,note\n${'192.0.2.1,x,\n'.repeat(9)}`,
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
+  },
+  'rows of another encoding': {
+    text: iconv.encode(`name,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
+  },
+  'another encoding': {
+    text: iconv.encode(`氏名,email\n${'田中太郎,jo@example.com\n'.repeat(9)}`, 'shift_jis'),
+    args: ['run', 'LIST'],
+    says: /9 rows written/,
   },
   'no header': {text: '192.0.2.1,a\n192.0.2.2,b\n', args: ['run', 'LIST'], says: /2 rows written/},
   'no service': {args: ['run', 'LIST'], env: {}, says: /3 rows written/},
@@ -143,6 +159,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/fleet/health.ts': ['test/fleet/fleet.test.ts'],
   'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
   'src/input/bytes/raw.ts': ['misspelt file'],
+  'src/input/records/csv-reader.ts': ['another encoding'],
   'src/input/records/detect-kind.ts': ['test/e2e/lists-as-they-are.test.ts'],
   'src/input/title-lines.ts': ['title'],
   'src/job/endpoint.ts': ['no service'],
@@ -151,6 +168,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/report/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/destination/pack.ts': ['compression'],
+  'src/run/layout/judged-rows.ts': ['a delimiter more', 'rows of another encoding'],
   'src/run/layout/guessed.ts': [
     'national',
     'addresses in one cell',

@@ -28,7 +28,7 @@ export const headerWords = {
     behind:
       'number, numbers, no, nr, nbr, nmbr, num, value, values, address, addresses, addr, v4, ipv4, phone, mobile, cell, landline, home, work, office, business, personal, private, main, primary, secondary, other, alternate, alternative, alt, direct, day, daytime, evening, international, intl, e164, raw, formatted, full',
     behindCountry:
-      'code, codes, cd, name, names, iso, iso2, iso3, alpha, alpha2, alpha3, short, full, region, territory, area, or, and, of residence',
+      'code, codes, cd, name, names, iso, iso2, iso3, alpha, alpha2, alpha3, short, full, region, territory, area, or, and, of residence, do you live in, are you from, are you based in',
   },
   German: {
     phone:

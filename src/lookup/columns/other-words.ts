@@ -11,13 +11,13 @@ interface OtherWords {
 export const otherWords = {
   English: {
     another:
-      'by, owner, agent, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager',
+      'by, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager',
     otherDigits:
-      'id, ids, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
+      'id, ids, at, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
   },
   German: {
     another:
-      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server',
+      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, assistent, assistentin, assistenz, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server',
     otherDigits:
       'kundennummer, kundennr, bestellung, bestellnummer, rechnung, rechnungsnummer, rechnungsnr, konto, kontonummer, plz, postleitzahl, betrag, preis, summe, datum, zeit, jahr, geburtsdatum, steuernummer, artikel, artikelnummer, artikelnr, menge, anzahl, auftrag, auftragsnummer, lfd',
   },

@@ -2,8 +2,10 @@ import {UsageError} from '../../errors.ts';
 import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
 import {defaultOutput} from '../../job/job.ts';
+import {readHeader} from '../../lookup/columns/header.ts';
 import {countryColumnOf} from '../../lookup/country-column.ts';
 import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
+import {hasPhoneShape} from '../../operations/phone-shape.ts';
 import {
   anyOf,
   type Intelligence,
@@ -185,17 +187,41 @@ const isValue = (cell: string) =>
 export const holdsValues = (header: readonly string[]): boolean => header.some(isValue);
 
 /** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
-export function refuseValuesAsHeader(header: readonly string[], rows: readonly Row[]): void {
+export function refuseValuesAsHeader(
+  header: readonly string[],
+  rows: readonly Row[],
+  defaultCountry: string | undefined,
+): void {
   const value = header.findIndex(isValue);
-  if (value < 0) return;
+  const phones = value < 0 ? phoneColumns(header, rows) : [];
+  const [first = value] = phones;
+  if (first < 0) return;
+  const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
-  const list = {columns: numberedColumns(header.length), rows: all};
-  const guesses = detectColumns(list.columns, all, {headless: true});
-  const sure = guesses.filter(({confidence}) => confidence === 'sure');
-  const flags = ['--no-header', ...flagsOf(sure, list)];
+  const list = {columns: names, rows: all};
+  const guesses = detectColumns(names, all, {headless: true});
+  const sure = flagsOf(
+    guesses.filter(({confidence}) => confidence === 'sure'),
+    list,
+  );
+  const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
+  // Only its owner knows the country.
+  const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',
-    `Column ${value + 1} of the header line is itself a value to look up, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….`,
+    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
     {flags},
   );
+}
+
+const MOSTLY = 0.9;
+
+/** The columns whose header is written as a phone number, as what stands below it is; none where any header is a name. */
+function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
+  const isPhone = (text = '') => hasPhoneShape(text.trim());
+  if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];
+  return [...header.keys()].filter(index => {
+    const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
+    return isPhone(header[index]) && below.length >= MOSTLY * rows.length;
+  });
 }

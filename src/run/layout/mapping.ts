@@ -41,8 +41,9 @@ export function resolveMapping(
 ): Mapping {
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
-  refuseMostlyRejected(sample, settings.maxRejects !== undefined);
-  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header, rows);
+  refuseMostlyRejected(sample, format, settings.maxRejects !== undefined);
+  if (format.kind === 'csv' && format.header !== undefined)
+    refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);

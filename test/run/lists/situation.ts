@@ -1,5 +1,6 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import iconv from 'iconv-lite';
 import {jobFrom} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
@@ -10,7 +11,7 @@ import {layOut} from '../../../src/run/layout/layout.ts';
  * A list as somebody has it, and what a run would make of it without a call: a line of a table,
  * `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
  *
- * LIST: rows parted by ` ⏎ `, a tab as `⇥`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
+ * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
  * for its name, `in ENCODING`.
  * BECOMES: `email=Mail phone=Tel country=Land → VALUES | CODES`, where the first values stand for all (`a b c … 12`) and `+code` is
  * a repair; of a list that is refused the error's code and the flags that it offers.
@@ -37,7 +38,12 @@ function situation(line: string): Situation {
     /^(.*?)(?:@(\S+))?(?: ?in (\S+))?$/.exec(options) ?? [];
   return {
     name,
-    list: iconv.encode(`${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`.replaceAll('⇥', '\t'), encoding),
+    list: iconv.encode(
+      `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
+        .replaceAll('⇥', '\t')
+        .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1)),
+      encoding,
+    ),
     file,
     flags: flags
       .split(/ ?(?=--)/)
@@ -60,7 +66,7 @@ export async function look(
 ): Promise<{becomes: string; said: string}> {
   const path = join(directory, file);
   mkdirSync(dirname(path), {recursive: true});
-  writeFileSync(path, list);
+  writeFileSync(path, file.endsWith('.gz') ? gzipSync(list) : list);
   const said: string[] = [];
   try {
     const becomes = await planned(path, flags, said);
@@ -74,7 +80,7 @@ export async function look(
 
 async function planned(path: string, flags: readonly string[], said: string[]): Promise<string> {
   const given = Object.fromEntries(flags.map(flag => settingOf(flag)));
-  const {job} = jobFrom([path], {...given, endpoint: 'embedded'}, '-', {});
+  const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
   const source = await openSource({...job.settings, paths: job.inputs});
   try {
     said.push(...source.notes);
@@ -82,19 +88,19 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     said.push(...mapping.doubts);
     const values = new Set<string>();
     const codes = new Map<string, number>();
-    for await (const {records} of source.batches()) {
+    for await (const {records} of source.batches())
       for (const record of records) {
-        if (record.type === 'reject') count(codes, record.reason);
-        else
-          for (const [index, cell] of mapping.planRow(record).entries()) {
-            if (cell.status === 'ask') values.add(Object.values(cell.lookup.params).join());
-            if (cell.status === 'invalid') count(codes, cell.error);
-            if (cell.status === 'ask') for (const repair of cell.repairs ?? []) count(codes, `+${repair}`);
-            if (cell.status === 'invalid' && mapping.targets[index] === undefined)
-              throw new Error('no target');
-          }
+        if (record.type === 'reject') {
+          count(codes, record.reason);
+          continue;
+        }
+        for (const cell of mapping.planRow(record)) {
+          if (cell.status === 'invalid') count(codes, cell.error);
+          if (cell.status !== 'ask') continue;
+          values.add(Object.values(cell.lookup.params).join());
+          for (const repair of cell.repairs ?? []) count(codes, `+${repair}`);
+        }
       }
-    }
     const columns = mapping.targets.map(({operation, column}) => `${operation}=${column}`);
     const country = mapping.country === undefined ? [] : [`country=${mapping.country}`];
     const shown = [...codes].map(([code, n]) => `${n}×${code}`);
