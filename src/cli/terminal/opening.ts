@@ -41,5 +41,5 @@ function columnsOf({targets, country}: Mapping, defaultCountry: string | undefin
 
 /** A column's name, in quotes where it could be taken for words of the sentence. */
 function quoted(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `"${name}"`;
+  return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
 }

@@ -36,7 +36,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
   }
   const told = summary === undefined ? [] : details(job, summary, console.width);
   // A blank line sets off what matters.
-  for (const line of told.length === 0 ? [] : [...told, '']) console.say(line);
+  for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
   if (stop === undefined) renderEnd(job, outcome, console);
   else renderStop(job, outcome, stop, console, need);
 }
@@ -47,7 +47,7 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   const {risk, rows, repairs, errors} = summary;
   const allIn = paths.summary ?? 'the summary';
   return [
-    ...(lookups === '' ? [] : [`\n${lookups}\n`]),
+    ...(lookups === '' ? [] : ['', lookups, '']),
     ...(risk !== null && rows.written > 0 ? [riskLine(risk)] : []),
     ...troubleLines({heading: 'Repaired before the lookup:', most: 3, allIn, settings}, repairs, width),
     ...troubleLines({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
