@@ -8,6 +8,7 @@ import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {bytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -55,7 +56,7 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
     oldest.slice(0, 10),
     newest.slice(0, 10),
   ]);
-  return `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
+  return `${directory}: ${sized(bytes)}\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
 /** `bulk-enrich store prune`. */

@@ -31,7 +31,7 @@ function columnsOf({targets, country}: Mapping, defaultCountry: string | undefin
     if (names.length === 0) return [];
     const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
     const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
-    if (operation === 'phone' && country !== undefined) told.push(`country from ${quoted(country)}`);
+    if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
     if (operation === 'phone' && defaultCountry !== undefined)
       told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
     return [`${names.map(quoted).join(' and ')}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];

@@ -49,9 +49,20 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   return [
     ...(lookups === '' ? [] : ['', lookups, '']),
     ...(risk !== null && rows.written > 0 ? [riskLine(risk)] : []),
-    ...troubleLines({heading: 'Repaired before the lookup:', most: 3, allIn, settings}, repairs, width),
+    ...repairedLine(repairs),
     ...troubleLines({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
   ];
+}
+
+/** Repairs by their kind, in a line: the summary has their rows. */
+function repairedLine(repairs: Summary['repairs']): string[] {
+  const kinds = new Map<string, number>();
+  for (const {code, count: times} of repairs) {
+    const words = code.slice(code.lastIndexOf('.') + 1).replaceAll('_', ' ');
+    kinds.set(words, (kinds.get(words) ?? 0) + times);
+  }
+  const told = [...kinds].map(([words, times]) => `${count(times)} × ${words}`);
+  return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
