@@ -213,15 +213,23 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-function columnsOf({targets, guesses}: Mapping) {
-  const described = ({operation, column}: {operation: Operation | 'country'; column: string}) => ({
+/** All columns that are used, also those beside a value, and those that are passed over. */
+function columnsOf({targets, guesses, country, mentioned}: Mapping) {
+  type Used = {readonly operation: Operation | 'country'; readonly column: string};
+  const described = ({operation, column}: Used) => ({
     operation,
     column,
     how: howFound(guesses, operation, column),
   });
+  const isRead = country !== undefined && targets.some(({operation}) => operation === 'phone');
+  const countries: Used[] = isRead ? [{operation: 'country', column: country}] : [];
+  const used = [...targets, ...countries];
+  const beside = mentioned
+    .filter(([setting]) => setting.startsWith('--verdict-'))
+    .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
-    columns: targets.map(described),
-    left_out: guesses.filter(({column}) => !targets.some(target => target.column === column)).map(described),
+    columns: [...used.map(described), ...beside],
+    left_out: guesses.filter(({column}) => !used.some(one => one.column === column)).map(described),
   };
 }
 

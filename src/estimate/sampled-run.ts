@@ -141,17 +141,25 @@ function creditsOf(spending: Spending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/** Credits of the sample whose answers no run finds: all without a store, else verdicts and what the store could not take. */
+/** Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls that failed. */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
-  const {credits, store, calls} = summary;
+  const {credits, store, calls, lookups} = summary;
   const all = creditsOf(credits);
   if (settings.store === false) return all;
-  const neverKept = operationNames
-    .filter(name => !isStored(name))
-    .reduce((sum, name) => sum + creditsOf(credits.by_operation[name]), 0);
+  const notKept = operationNames.map(name => {
+    const seen = lookups[name];
+    const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
+    const lost = seen === undefined ? 0 : seen.failed + seen.unknown - seen.rejected;
+    return creditsOf(credits.by_operation[name]) * (isStored(name) ? lost / Math.max(1, asked) : 1);
+  });
   const notTaken = ((store?.not_stored ?? 0) * all) / Math.max(1, calls.total);
-  return exact(Math.min(all, neverKept + notTaken));
+  return exact(
+    Math.min(
+      all,
+      notKept.reduce((sum, each) => sum + each, notTaken),
+    ),
+  );
 }
 
 /** Credits that one value cost in the sample, calls that were made again included; its price where none was asked. */

@@ -29,7 +29,7 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   const found = await doctor(sandbox, [], live(server.url));
   expect(found.code).toBe(0);
   expect(found.of('configuration')?.detail).toContain(`a key of ${KEY.length} characters (******)`);
-  for (const name of ['dns', 'connection', 'clock', 'proxy', 'output', 'state', 'store'])
+  for (const name of ['connection', 'clock', 'proxy', 'output', 'state', 'store'])
     expect([name, found.of(name)?.state]).toEqual([name, 'ok']);
   // It is plain HTTP, on the machine itself, and no call was asked for.
   expect([found.of('tls')?.state, found.of('call')?.state]).toEqual(['skipped', 'skipped']);
@@ -98,7 +98,7 @@ test('what could not be tried after a failure is skipped, and so is what is not 
     'configuration ok, dns failed, connection skipped, tls -, clock -, call skipped, output ok, store ok',
   );
   expect(await states(['--no-store', '-o', '-'], live('http://127.0.0.1:9'))).toBe(
-    'configuration ok, dns ok, connection failed, tls skipped, clock skipped, call skipped, output skipped, store skipped',
+    'configuration ok, dns skipped, connection failed, tls skipped, clock skipped, call skipped, output skipped, store skipped',
   );
   expect(await states(['--endpoint', 'embedded', '--no-store'])).toBe(
     'configuration ok, dns -, connection -, tls -, clock -, call -, output ok, store skipped',

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -27,6 +28,14 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
   expect([sample.code, sample.stdout]).toEqual([0, expect.stringMatching(toPay)]);
   expect((await run()).code).toBe(0);
   expect(service.ledger.calls).toBe(sampleLater);
+});
+
+test('what a call without a usable answer cost is paid again', async () => {
+  await using service = await startService({script: () => reply.html()});
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
+  expect(stdout).toMatch(/not kept[\s\S]*beside the sample's 3/);
 });
 
 test('answers that the store could not take are told of as not kept', async () => {

@@ -102,6 +102,25 @@ test('for a person: columns with how they were found, counts, credits and time',
   expect(stdout).not.toContain('Problems');
 });
 
+test('every column that is used is named, also the country of phone numbers and what goes along with a token', async () => {
+  using sandbox = createSandbox();
+  const stdin = 'tel,land,token,user,ip\n030 23125 001,DE,t,7,192.0.2.1\n';
+  const plan = async (...flags: string[]) => {
+    const args = ['plan', '-', '--endpoint', 'embedded', '--json', ...flags];
+    const {columns, left_out} = JSON.parse((await runHere(sandbox, args, {stdin})).stdout) as PlanReport;
+    const named = (found: typeof columns) => found.map(({operation, column}) => `${operation} ${column}`);
+    return [named(columns), named(left_out)];
+  };
+  expect(await plan()).toEqual([['ip ip', 'phone tel', 'country land'], []]);
+  expect(await plan('--only', 'ip')).toEqual([['ip ip'], ['country land', 'phone tel']]);
+  const flags = ['--phone', 'tel', '--country', 'land', '--ip', 'ip', '--only', 'phone'];
+  expect(await plan(...flags)).toEqual([['phone tel', 'country land'], []]);
+  expect(await plan('--token', 'token', '--verdict-id', 'user', '--action-id', 'a')).toEqual([
+    ['verify token', 'verify user'],
+    [],
+  ]);
+});
+
 test('for a person: what can not be asked about, by code and row, and what to do', async () => {
   using sandbox = createSandbox();
   const stdin = 'phone;ip\n030 23125 001;192.0.2.0/24\n+49 30 23125 002;192.0.2.1\ntoo short\n';

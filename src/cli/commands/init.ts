@@ -17,7 +17,7 @@ import {type Interviewed, interview} from '../init/interview.ts';
 import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
-import {shellWord} from '../terminal/lines.ts';
+import {many, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
@@ -69,7 +69,10 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     });
   }
   for (const {column, why} of answers.leftOut) say(`Left out: "${column}", ${why}.`);
-  print('stdout', `${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
+  const limit =
+    answers.maxCredits === 0 ? 'no limit of credits' : `at most ${many(answers.maxCredits, 'credit')} a run`;
+  print('stdout', `${path} is written: with the ${answers.endpoint} service, ${limit}.\n`);
+  print('stdout', `To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
 

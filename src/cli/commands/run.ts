@@ -10,6 +10,7 @@ import {countFirst, creditsNeeded} from '../count-first.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
+import {broken} from '../terminal/lines.ts';
 import {toRun} from '../terminal/next-command.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
@@ -49,7 +50,9 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
   const {job, console} = await jobOrMetrics(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
-      'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
+      broken(
+        'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
+      ),
     );
   }
   const stopper = new Stopper();

@@ -9,6 +9,7 @@ import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {bytes as sized} from '../../report/format.ts';
 import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';
@@ -57,7 +58,7 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
     oldest.slice(0, 10),
     newest.slice(0, 10),
   ]);
-  return `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
+  return `${directory}: ${sized(bytes)}\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
 /** `bulk-enrich store prune`. */

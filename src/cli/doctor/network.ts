@@ -1,3 +1,4 @@
+import {isIP} from 'node:net';
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../errors.ts';
@@ -23,6 +24,7 @@ export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<
 
 function dnsCheck(base: URL, {dns}: Reach): Check {
   if (dns === undefined) return skipped('dns', 'the proxy resolves the name');
+  if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0) return skipped('dns', 'the URL has an address');
   if ('addresses' in dns) return passed('dns', `${base.hostname}: ${dns.addresses.join(', ')}`);
   const detail = `${base.hostname} can't be resolved (${dns.error}): check BULK_ENRICH_BASE_URL and the network`;
   return failed('dns', detail, exitCodes.temporary);

@@ -31,7 +31,7 @@ function columnsOf({targets, country}: Mapping, defaultCountry: string | undefin
     if (names.length === 0) return [];
     const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
     const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
-    if (operation === 'phone' && country !== undefined) told.push(`country from ${quoted(country)}`);
+    if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
     if (operation === 'phone' && defaultCountry !== undefined)
       told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
     return [`${names.map(quoted).join(' and ')}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
@@ -41,5 +41,5 @@ function columnsOf({targets, country}: Mapping, defaultCountry: string | undefin
 
 /** A column's name, in quotes where it could be taken for words of the sentence. */
 function quoted(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `"${name}"`;
+  return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
 }

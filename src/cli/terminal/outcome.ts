@@ -36,7 +36,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
   }
   const told = summary === undefined ? [] : details(job, summary, console.width);
   // A blank line sets off what matters.
-  for (const line of told.length === 0 ? [] : [...told, '']) console.say(line);
+  for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
   if (stop === undefined) renderEnd(job, outcome, console);
   else renderStop(job, outcome, stop, console, need);
 }
@@ -47,11 +47,22 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   const {risk, rows, repairs, errors} = summary;
   const allIn = paths.summary ?? 'the summary';
   return [
-    ...(lookups === '' ? [] : [`\n${lookups}\n`]),
+    ...(lookups === '' ? [] : ['', lookups, '']),
     ...(risk !== null && rows.written > 0 ? [riskLine(risk)] : []),
-    ...troubleLines({heading: 'Repaired before the lookup:', most: 3, allIn, settings}, repairs, width),
+    ...repairedLine(repairs),
     ...troubleLines({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
   ];
+}
+
+/** Repairs by their kind, in a line: the summary has their rows. */
+function repairedLine(repairs: Summary['repairs']): string[] {
+  const kinds = new Map<string, number>();
+  for (const {code, count: times} of repairs) {
+    const words = code.slice(code.lastIndexOf('.') + 1).replaceAll('_', ' ');
+    kinds.set(words, (kinds.get(words) ?? 0) + times);
+  }
+  const told = [...kinds].map(([words, times]) => `${count(times)} × ${words}`);
+  return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {

@@ -21,7 +21,7 @@ export function renderSample(
       count(calls),
     ];
   });
-  return `${table([['', 'values', 'distinct', 'from store', 'calls', 'answered', 'calls for all'], ...lines])}
+  return `\n${table([['', 'values', 'distinct', 'from store', 'calls', 'answered', 'calls for all'], ...lines])}
 ${risk ? `\n${riskLine(risk)}` : ''}
 ${stop === undefined ? '' : `Stopped: ${stop.message}\n`}Sampled ${count(sampled)} of ${many(rows, 'row')}. No output was written.
 ${priceOf(report, job)} ${keptOf(report, job)}
@@ -41,7 +41,7 @@ function keptOf({paid}: SampleReport, {settings}: Pick<Job, 'settings'>): string
     return 'Its answers are kept: a run does not pay for them again while they are fresh.';
   const why = settings.store === false ? ' (--no-store)' : '';
   if (paid.again === paid.once) return `Its answers are not kept${why}: a run pays for them again.`;
-  return `Some answers are not kept: a run pays ${many(paid.again, 'credit')} of these again.`;
+  return `A run pays ${many(paid.again, 'credit')} of these again, for calls whose answers are not kept.`;
 }
 
 function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Pick<Job, 'endpoint'>): string {

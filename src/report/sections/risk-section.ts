@@ -33,15 +33,15 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
   const caption = isPart ? `The first ${count(rows.length)} rows of high risk` : 'Rows of high risk';
-  const command = output === '-' ? [] : [`bulk-enrich explain ${shellWord(output)} --level high`];
-  const head = ['Rows', ...(output === '-' ? [] : ['List all with their scores'])];
+  const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`];
+  const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`];
   return [
     {
       kind: 'table',
       caption,
-      head,
+      head: ['What', 'value'],
       texts: [1],
-      rows: [[`${rows.join(', ')}${isPart ? ', …' : ''}`, ...command]],
+      rows: output === '-' ? [numbers] : [numbers, list],
     },
   ];
 }

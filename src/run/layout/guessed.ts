@@ -13,6 +13,7 @@ import {
   type Operation,
   operations,
 } from '../../operations/table.ts';
+import {shellWord} from '../../report/format.ts';
 
 type LookupGuess = Guess & {readonly operation: Intelligence};
 
@@ -145,14 +146,16 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
   const flags = countryFlags([column, ...phones], list.columns, list.rows);
   const add =
     flags[0] === '--country'
-      ? `Column "${flags[1]}" has their country: add --country "${flags[1]}".`
+      ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
       : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
   const without = flagsOf(
     others.filter(other => !lacksCountry(other)),
     list,
   );
   const leave =
-    without.length === 0 ? '' : ` To leave them out, name the other columns: ${without.join(' ')}.`;
+    without.length === 0
+      ? ''
+      : ` To leave them out, name the other columns: ${without.map(shellWord).join(' ')}.`;
   return new UsageError(
     'column_unsure',
     `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
@@ -172,7 +175,7 @@ function mayHold({column, operation, share}: LookupGuess, flags: readonly string
   const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.join(' ')}`}.`,
+    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.map(shellWord).join(' ')}`}.`,
     {flags},
   );
 }
