@@ -1,14 +1,16 @@
-import type {Row} from '../input/row.ts';
-import {phoneCountry} from '../operations/country.ts';
-import {canonicalPhone} from '../operations/phone.ts';
-import {type CellReader, cellReader} from './targets.ts';
+import type {Row} from '../../input/row.ts';
+import {phoneCountry} from '../../operations/country.ts';
+import {canonicalPhone} from '../../operations/phone.ts';
+import {type CellReader, cellReader} from '../targets.ts';
+import {readHeader} from './header.ts';
 
 /** From this share of the numbers in national form on, a column's countries are those of the numbers. */
 const SPEAKS = 0.9;
 
 /**
- * The column whose countries make phone numbers in national form valid, whatever its header says; the first of those
- * that make the most of them valid. Undefined where no column does, or no number needs one.
+ * The column to offer as the country of phone numbers in national form, though its header does not say so: its countries
+ * make them valid. Undefined where no column's do. One that is named as a country was not taken for a reason, such as
+ * `IP Country`, and is not offered either.
  */
 export function countryColumnOf(
   phones: readonly string[],
@@ -21,7 +23,7 @@ export function countryColumnOf(
   );
   let best: {readonly column: string; readonly valid: number} | undefined;
   for (const column of columns) {
-    if (phones.includes(column)) continue;
+    if (phones.includes(column) || readHeader(column).has('country')) continue;
     const country = cellReader(column, columns);
     const valid = national.filter(({row, text}) => isValid(text, country, row)).length;
     if (valid > 0 && valid >= SPEAKS * national.length && valid > (best?.valid ?? 0)) best = {column, valid};
