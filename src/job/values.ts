@@ -223,7 +223,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
   return textOrNumber(error).transform((given, context) => {
     const value = Number(given);
-    const isWhole = Number.isInteger(value) && value >= minimum && String(given).trim() !== '';
+    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim()) && value >= minimum;
     if (isWhole && value <= maximum) return value;
     context.addIssue(isWhole ? `expected a whole number, ${maximum} or less` : error);
     return z.NEVER;

@@ -192,6 +192,8 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['cost', 'ipp=1', COST],
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
+  ['max_credits', '0x10', whole(0)],
+  ['max_credits', '0b11', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['until', '5', `${UNTIL}.`],
   ['until', '24:00', `${UNTIL}.`],
