@@ -3,7 +3,8 @@ import {isNode, LineCounter, parseDocument} from 'yaml';
 import type {z} from 'zod';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
-import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
+import {camelCase, spelled, writtenNow} from './setting-names.ts';
+import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -132,6 +133,8 @@ export function checkSettings(
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
+    const now = writtenNow(unknown, (name, value) => `${spell(name)}: ${value}`);
+    if (now !== undefined) return `${placeOf([unknown])}: ${now}.`;
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
   }
@@ -232,8 +235,4 @@ const former = new Map(
 /** What a setting is called now. */
 function nameOf(given: string): string {
   return former.get(given) ?? given;
-}
-
-function camelCase(key: string): string {
-  return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -83,12 +83,8 @@ export interface JobInput {
   readonly threads?: Setting<'threads'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value that may have been charged, from 1 to 1000. Default: 6. */
-  readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000. Default: 2. */
-  readonly maxResends?: Setting<'maxResends'>;
-  /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
-  readonly resend?: Setting<'resend'>;
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
+  readonly resends?: Setting<'resends'>;
   /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
   /** What a throttled call (429, or 503 with Retry-After) costs: free, maybe or spent. Default: free. */

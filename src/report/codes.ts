@@ -42,7 +42,7 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
   },
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
   outage: {
-    meaning: 'The service was down for longer than --max-outage, or than --max-resends lasted.',
+    meaning: 'The service was down for longer than --max-outage, or than --resends lasted.',
     advice: 'run again later',
   },
   offline: {meaning: '--offline asks nobody, and the answer store does not know it.'},

@@ -49,9 +49,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       budget: {affords: () => true},
     },
     policy: {
-      maxAttempts: 6,
-      maxResends: 2,
-      resend: 'always',
+      resends: 2,
       throttledCharge: 'free',
       rejectedCharge: 'maybe',
     },

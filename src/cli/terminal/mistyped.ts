@@ -1,5 +1,6 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
+import {asFlag, camelCase, writtenNow} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
@@ -24,12 +25,14 @@ const others: Readonly<
   '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
 };
 
+const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
+
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
 /** Commander's sentence on what it does not know, with what was meant and the command as it would work. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
-  const [, flag] = /^error: unknown option '([^'=]+)/.exec(sentence) ?? [];
+  const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];
   if (flag !== undefined) return explainedFlag(sentence, flag, argv, program);
   const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(sentence) ?? [];
   if (word !== undefined) return meant(sentence, word, choices?.split(', ') ?? [], argv);
@@ -42,6 +45,8 @@ export function explained(text: string, argv: readonly string[], program: Comman
 }
 
 function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
+  const now = writtenInstead(sentence);
+  if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
   // Single letters are all near each other.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
@@ -52,6 +57,13 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
     ? remedied(words, {instead: {given: flag, meant: other.flag ?? ''}})
     : undefined;
   return `${sentence}\n(${other.says})\n${tried(command)}`;
+}
+
+/** What to write instead, where Commander does not know a flag as it has another name now. */
+export function writtenInstead(sentence: string): string | undefined {
+  const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
+  const now = name && writtenNow(camelCase(name.replace(/^--(no-)?/, '')), asFlag);
+  return now && `${now.charAt(0).toUpperCase()}${now.slice(1)}.`;
 }
 
 function meant(sentence: string, given: string, known: readonly string[], argv: readonly string[]): string {
