@@ -157,7 +157,8 @@ export class FlowControl {
   }
 
   get outage(): OutageState | undefined {
-    return this.#outages.stateAt(this.#options.now());
+    const state = this.#outages.stateAt(this.#options.now());
+    return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
   get inFlight(): number {

@@ -40,7 +40,7 @@ export interface OutageState {
   readonly probe: string | undefined;
   /** True while not even a value that a request waits for may find that out. */
   readonly isDown: boolean;
-  /** True once it has lasted for longer than is waited for. */
+  /** True once it has lasted for longer than is waited for, and does not end the run. */
   readonly isOverdue: boolean;
 }
 
