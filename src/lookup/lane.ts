@@ -65,7 +65,7 @@ export class Lane {
     task.permit(granted);
   }
 
-  /** Takes a task for which `isMeant` holds out of its wait, where there is one: its slot is free then. */
+  /** Ends the wait of a task for which `isMeant` holds, and returns it; undefined if there is none. */
   takeOut(isMeant: (task: TaskState) => boolean): TaskState | undefined {
     const task = this.#waiting.find(isMeant);
     if (task !== undefined) this.release(task, false);

@@ -68,7 +68,7 @@ function orKnown(step: Step, {fallback}: Task): Step {
   return {next: 'settle', outcome: fallback.outcome};
 }
 
-/** What a lookup comes to that is not asked for: what is known from before, or nothing. */
+/** The outcome of a lookup that is not asked for: the answer from before, or none. */
 export function withoutAsking(fallback: Task['fallback'], reason: UnaskedCode): Outcome {
   if (fallback === undefined) return {status: 'skipped', error: reason};
   return fallback.isStale ? {...fallback.outcome, stale: reason} : fallback.outcome;

@@ -140,7 +140,7 @@ export class FlowControl {
   /** Nothing more is asked about this value. */
   settled(key: string): void {
     this.#outages.settled(key);
-    // What comes next wakes it: a program may end while an enricher has nothing to do.
+    // The next value wakes it: a program may end while an enricher has nothing to do.
     if (this.#options.pending() === 0) this.#sleep();
   }
 

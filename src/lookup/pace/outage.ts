@@ -34,7 +34,7 @@ interface Outage {
   lastCall: boolean;
 }
 
-/** What an outage does to values that wait. */
+/** The state of an outage, for values that wait. */
 export interface OutageState {
   /** The key of the value that is in flight to find out whether it is over. */
   readonly probe: string | undefined;

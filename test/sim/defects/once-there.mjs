@@ -114,4 +114,18 @@ export const onceThere = [
       ],
     ],
   },
+  {
+    name: 'later rows of a session token are told what the first was told',
+    edits: [
+      [
+        'src/lookup/repeated/again.ts',
+        'if (answer === undefined ||',
+        "if (operation === 'verify' || answer === undefined ||",
+      ],
+    ],
+  },
+  {
+    name: 'a resumed run does not know which row of a session token was the first',
+    edits: [['src/ledger/ledger.ts', '?.first_row ?? null;', '?.none ?? null;']],
+  },
 ];
