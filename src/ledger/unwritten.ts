@@ -24,7 +24,7 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
-  /** What was taken over, as the ledger's file has it: key, operation, state, error, data, time and first row. */
+  /** Rows that were taken over, as the ledger's file has them: key, operation, state, error, data, time and first row. */
   adoptedRows() {
     return [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
       key,

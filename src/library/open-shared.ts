@@ -54,7 +54,7 @@ export async function openShared(
   }
 }
 
-/** Whether settings say what is looked up; else the rows have to show it. */
+/** True if settings say what is looked up; else the rows have to show it. */
 export function namesColumns(settings: object): boolean {
   const given = new Map<string, unknown>(Object.entries(settings));
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);

@@ -1,7 +1,7 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** Rows as they come from whoever has them, in groups: what is at hand together and in this turn, and never waited for. */
+/** Rows of a program in groups: those that are at hand together, as far as this turn goes. */
 export interface RowGroups {
   /** The turns in which they are pulled; who takes what became of them goes by the same. */
   readonly turns: Turns;

@@ -66,7 +66,7 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-/** What a run needs. */
+/** A run's job, and what it meets. */
 interface PreparedRun {
   readonly job: Job;
   readonly io: RunIo;

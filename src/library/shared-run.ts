@@ -198,7 +198,7 @@ export class Shared implements SharedRun {
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // What is complete when the run stops can still be taken.
+      // Rows that are complete when the run stops can still be taken.
       if (isLeft(caller)) this.#leave(feed);
     });
     return feed;

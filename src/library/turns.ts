@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Half of what a program's other work can wait for: what is pulled in this time has yet to be planned and looked up. */
+/** Half of the time that a program's other work can wait: rows that are pulled in it have yet to be planned and looked up. */
 const LONGEST_TURN_MS = 10;
 
 /**

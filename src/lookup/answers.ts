@@ -180,7 +180,7 @@ export class Answers {
     return answered;
   }
 
-  /** An outage holds up all but its probe. Once it is overdue nobody waits for its end. */
+  /** An outage holds up all but its probe: requests are told, and all rows once it is overdue. */
   down({probe, isOverdue}: OutageState): void {
     for (const [key, {waiters}] of this.#pending) if (key !== probe) this.#tellUrgent(waiters, isOverdue);
   }

@@ -73,7 +73,7 @@ export interface Executor {
   stop(): void;
   /** Sends nothing new; what is in flight may end, all else is told as unasked for this reason. */
   close(reason: UnaskedCode): void;
-  /** Lets go of what nobody waits for any more, so that it keeps neither a slot nor the process. */
+  /** Drops values that no caller waits for any more, so that they keep neither a slot nor the process. */
   dropUnwanted(): void;
   /** Resolves once nothing is in flight, or after `graceMs`. */
   drained(graceMs: number): Promise<void>;

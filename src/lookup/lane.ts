@@ -65,11 +65,11 @@ export class Lane {
     task.permit(granted);
   }
 
-  /** Takes a task for which `isMeant` holds out of its wait, where there is one: its slot is free then. */
-  takeOut(isMeant: (task: TaskState) => boolean): TaskState | undefined {
-    const task = this.#waiting.find(isMeant);
-    if (task !== undefined) this.release(task, false);
-    return task;
+  /** Ends the wait of tasks for which `isMeant` holds, `most` of them, and returns them. */
+  takeOut(isMeant: (task: TaskState) => boolean, most = Number.POSITIVE_INFINITY): TaskState[] {
+    const taken = this.#waiting.filter(isMeant).slice(0, most);
+    for (const task of taken) this.release(task, false);
+    return taken;
   }
 
   /** Asks for permits, where a task waits for one. */

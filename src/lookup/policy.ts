@@ -13,7 +13,7 @@ export const policyNumbers = {
   gateCapMs: 30_000,
   /** Longest wait for the next probe: at most 240 calls an hour (half of it is jitter), and half a minute lost at the end. */
   probeCapMs: 30_000,
-  /** The same where a request waits for its value: it is asked once, and hears within this that the service is back. */
+  /** The same for a value that a request waits for: so long after the service is back, a request finds out. */
   urgentProbeMs: 1_000,
   /** A run that gives up comes back after this at least: where an outage may last no time, a probe's wait passes first. */
   comeBackAfterMs: 30_000,

@@ -67,6 +67,7 @@ export class QueueExecutor implements Executor {
     this.#enqueue(state, lane);
     if (this.#stopped) return;
     await this.#unsettled.blocked(lane.room());
+    this.#flow.rest();
   }
 
   stop(): void {
@@ -83,9 +84,7 @@ export class QueueExecutor implements Executor {
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
     for (const task of this.#unsettled.takeBackingOff()) this.#leave(task, reason);
-    for (const lane of this.#lanes)
-      for (let task = lane.takeOut(() => true); task !== undefined; task = lane.takeOut(() => true))
-        this.#leave(task, reason);
+    for (const lane of this.#lanes) for (const task of lane.takeOut(() => true)) this.#leave(task, reason);
   }
 
   dropUnwanted(): void {
@@ -128,8 +127,7 @@ export class QueueExecutor implements Executor {
 
   /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
   #makeRoom(lane: Lane): void {
-    const other = lane.takeOut(({isUrgent}) => isUrgent?.() !== true);
-    if (other !== undefined) this.#enqueue(other, lane);
+    for (const other of lane.takeOut(({isUrgent}) => isUrgent?.() !== true, 1)) this.#enqueue(other, lane);
   }
 
   /** In an outage what a request waits for is not held up, but told. */
@@ -273,9 +271,7 @@ export class QueueExecutor implements Executor {
   }
 
   #dropWaiting(lane: Lane): void {
-    const isUnwanted = (task: TaskState) => !this.#isWanted(task);
-    for (let task = lane.takeOut(isUnwanted); task !== undefined; task = lane.takeOut(isUnwanted))
-      this.#drop(task);
+    for (const task of lane.takeOut(one => !this.#isWanted(one))) this.#drop(task);
   }
 
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */

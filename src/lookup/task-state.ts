@@ -81,7 +81,7 @@ export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
   return {next: 'settle', outcome: fallback.outcome};
 }
 
-/** What a lookup comes to that is not asked for: what is known from before, or nothing. */
+/** The outcome of a lookup that is not asked for: the answer from before, or none. */
 export function withoutAsking(fallback: Task['fallback'], reason: UnaskedCode): Outcome {
   if (fallback === undefined) return {status: 'skipped', error: reason};
   return fallback.validity === 'stale' ? {...fallback.outcome, stale: reason} : fallback.outcome;

@@ -48,7 +48,7 @@ export interface OperationSpec<
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** What the same call is answered once more, by its first answer; undefined if a call changes nothing. */
+  /** Makes the answer to the same call once more from its first answer; undefined if a call changes nothing. */
   readonly again: ((first: AnswerFields) => AnswerFields) | undefined;
   /** What answers are counted by, and where in the answer that is. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];

@@ -1,7 +1,8 @@
 import {afterEach, beforeEach, expect, it, vi} from 'vitest';
-import {createEnricher, type Enricher} from '../../src/index.ts';
+import {createEnricher, type Enricher, enrich} from '../../src/index.ts';
 import {policyNumbers} from '../../src/lookup/policy.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
+import {until} from '../support/until.ts';
 import {address, bySpeed, type Program, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip', score: 'none', concurrency: 2} as const;
@@ -84,6 +85,20 @@ it('an outage of any length ends no enricher: rows of a list are told after maxO
   program.up();
   passedMs += urgentProbeMs;
   expect(await ask(enricher, 40, 1)).toEqual([['ok', null]]);
+});
+
+it('rows of enrich wait for maxOutage, and then end with the outage: none comes without its answer', async () => {
+  await using program = await startDown();
+  const out: unknown[] = [];
+  const reading = async () => {
+    const asked = {...settings, maxOutage: '10s'} as const;
+    for await (const row of enrich(rows(0, 12), asked, program.options)) out.push(row);
+  };
+  const ended = expect(reading()).rejects.toMatchObject({code: 'outage', exitCode: 5});
+  await until(() => program.api.ledger.calls >= policyNumbers.outageValues);
+  passedMs += 10_000;
+  await ended;
+  expect(out).toEqual([]);
 });
 
 it('onOutage: stop ends it after maxOutage, as it ends a run', async () => {

@@ -71,7 +71,7 @@ export class FlowControl {
       if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
     }
     if (room <= 0) {
-      if (this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
+      if (waiting.length > 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
       return admitted;
     }
     const planned = new Map<Operation, number>();
@@ -138,7 +138,11 @@ export class FlowControl {
   /** Nothing more is asked about this value. */
   settled(key: string): void {
     this.#outages.settled(key);
-    // What comes next wakes it: a program may end while an enricher has nothing to do.
+    this.rest();
+  }
+
+  /** Sleeps if nothing is pending, until the next value: a program may end while an enricher has nothing to do. */
+  rest(): void {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
@@ -167,7 +171,8 @@ export class FlowControl {
   }
 
   get outage(): OutageState | undefined {
-    return this.#outages.stateAt(this.#options.now());
+    const state = this.#outages.stateAt(this.#options.now());
+    return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
   get inFlight(): number {

@@ -3,8 +3,8 @@ import type {Outcome, StoredOutcome} from '../../ledger/lookup.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
 /**
- * What a lookup comes to for those who ask after its first row did. A call that has an answer was carried out, so a token is
- * redeemed for them even where the first row can't know whether it was already.
+ * The outcome of a lookup for the rows after its first one. A call that has an answer was carried out, so a token is redeemed
+ * for them, even if the first row can't know whether it was already.
  */
 export function again<Kind extends Outcome>(operation: Operation, outcome: Kind): Kind | StoredOutcome {
   const answer = operations[operation].again;

@@ -109,10 +109,24 @@ export const onceThere = [
     edits: [
       [
         'src/run/open/where-to-begin.ts',
-        'const compare = () => finishedBefore(job, destination, io);',
-        'const compare = () => finishedBefore(job, destination, io).then(() => undefined);',
+        'const compare = () => finishedBefore(job, destination, pipesOf(io, stopper));',
+        'const compare = () => finishedBefore(job, destination, pipesOf(io, stopper)).then(() => undefined);',
       ],
     ],
+  },
+  {
+    name: 'later rows of a session token are told what the first was told',
+    edits: [
+      [
+        'src/lookup/repeated/again.ts',
+        'if (answer === undefined ||',
+        "if (operation === 'verify' || answer === undefined ||",
+      ],
+    ],
+  },
+  {
+    name: 'a resumed run does not know which row of a session token was the first',
+    edits: [['src/ledger/ledger.ts', '?.first_row ?? null;', '?.none ?? null;']],
   },
   {
     name: 'an outage sends a value more often than its resends allow',
@@ -120,7 +134,7 @@ export const onceThere = [
       [
         'src/lookup/queue-executor.ts',
         'noteDoubt(task, attempt, policy);',
-        'if (!this.#flow.isOutage) noteDoubt(task, attempt, policy);',
+        'if (this.#flow.outage === undefined) noteDoubt(task, attempt, policy);',
       ],
     ],
   },

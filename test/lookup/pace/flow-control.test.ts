@@ -1,0 +1,61 @@
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
+import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
+
+beforeEach(() => void vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'Date']}));
+afterEach(() => void vi.useRealTimers());
+
+const lookup = intelligenceLookup('ip', '192.0.2.1');
+const throttled = {
+  kind: 'throttled',
+  latencyMs: 1,
+  status: 429,
+  code: 'http_429',
+  pace: {limits: {}, retryAfter: '600'},
+} as const;
+
+/** A gate that is closed for ten minutes, while `pending` values wait. */
+function closed(pending: number) {
+  const left = {pending, sendsLeft: 9, areHeld: false};
+  const onOpen = vi.fn();
+  const flow = new FlowControl({
+    maxOutageMs: 3_600_000,
+    tasks: left,
+    random: () => 0.5,
+    slots: () => 4,
+    isAnswered: () => true,
+    now: Date.now,
+    onOpen,
+    onStop: () => {},
+    onStreak: () => {},
+  });
+  flow.sent(lookup);
+  flow.ended(lookup, throttled);
+  return {flow, left, onOpen};
+}
+
+test('a pause keeps no process from its end once nothing waits, and is kept for what comes then', () => {
+  const {flow, left, onOpen} = closed(1);
+  expect(vi.getTimerCount()).toBe(1);
+  left.pending = 0;
+  flow.settled(lookup.key);
+  expect(vi.getTimerCount()).toBe(0);
+  // A lease that was on its way finds nothing.
+  expect(flow.admit([], 4)).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+  expect(flow.admit([{lookup, doubts: 0}], 4)).toEqual([]);
+  vi.advanceTimersByTime(599_000);
+  expect(onOpen).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(2_000);
+  expect(onOpen).toHaveBeenCalledOnce();
+  expect(flow.admit([{lookup, doubts: 0}], 4)).toHaveLength(1);
+});
+
+test('a caller that was to give more keeps it, until it has none', () => {
+  const {flow, left} = closed(Number.POSITIVE_INFINITY);
+  flow.settled(lookup.key);
+  expect(vi.getTimerCount()).toBe(1);
+  left.pending = 0;
+  flow.rest();
+  expect(vi.getTimerCount()).toBe(0);
+});
