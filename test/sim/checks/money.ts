@@ -187,8 +187,9 @@ const usedUp: Check = {
     if (isRaised(scene)) return undefined;
     const limit = books.limit ?? Number.POSITIVE_INFINITY;
     const left = limit - books.spent - books.maybe_spent;
-    // Where old answers serve, new ones are asked for by half of it.
+    // Where old answers serve, new ones are asked for by half of it; they don't wait for a call that may turn out free.
     const isServed = spec.stale && summary.status === 'partial';
+    if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return undefined;
     return isMore(left + 1e-5, spec.cost + (isServed ? limit / 2 : 0))
       ? `${left} credits were left, and a call costs ${spec.cost}`
       : undefined;
@@ -241,7 +242,8 @@ const halved: Check = {
 const told: Check = {
   promise: 'What the history adds up to is what the service took, at each endpoint and account.',
   broken({run, runs, service, history, lostState}) {
-    if (run.summary === undefined || run.ledger === undefined || lostState) return undefined;
+    const isOwn = run.ledger !== undefined && run.isAlone;
+    if (run.summary === undefined || !isOwn || lostState) return undefined;
     // What a kill leaves is told by the session that comes after it.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return undefined;
     for (const {spec} of runs) {
