@@ -1,7 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
-import {expectedCountry} from '../../job/expected-country.ts';
+import {expectedCountry} from '../../job/settings/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
 import {SharedDate} from '../../ledger/shared-date.ts';

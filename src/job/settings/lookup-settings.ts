@@ -2,9 +2,9 @@ import {z} from 'zod';
 import {phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
 import {type Beside, besideToken} from '../../operations/verify.ts';
-import {expectedCountry} from '../expected-country.ts';
 import {columns, list, only} from '../values.ts';
 import {type Shapes, settingsIn} from './declare.ts';
+import {expectedCountry} from './expected-country.ts';
 
 const serviceSetting = settingsIn('Service');
 const columnsSetting = settingsIn('Columns');

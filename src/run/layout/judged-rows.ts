@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
-import {expectedCountry} from '../../job/expected-country.ts';
+import {expectedCountry} from '../../job/settings/expected-country.ts';
 import type {Settings} from '../../job/settings.ts';
 import type {PlanRow} from '../../lookup/plan-row.ts';
 import type {CellReader, Target} from '../../lookup/targets.ts';

@@ -1,5 +1,5 @@
-import {englishNames} from '../operations/country.ts';
-import {closest} from './closest.ts';
+import {englishNames} from '../../operations/country.ts';
+import {closest} from '../closest.ts';
 
 /** What is said of a text that names no country: what would, and the nearest name. */
 export function expectedCountry(given: string): string {
