@@ -42,6 +42,7 @@ export type UsageCode =
   | 'job_file' | 'job_syntax' | 'key_command' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
   | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
   | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
+  | 'proxy_invalid'
   | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
   | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
   | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
@@ -62,6 +63,8 @@ export type InputCode =
   | 'input_compression'
   /** It is a spreadsheet or another binary file. */
   | 'input_binary'
+  /** It is HTML or XML. */
+  | 'input_markup'
   /** Its header line can't be read. */
   | 'input_header'
   /** A title stands above its header. */
@@ -90,7 +93,7 @@ export type StateCode =
 export type EndCode =
   | 'aborted' | 'budget' | 'certificate' | 'closed' | 'credentials' | 'credits' | 'deadline' | 'declined' | 'drift'
   | 'fail_if' | 'fleet_unreachable' | 'internal' | 'interrupted' | 'locked' | 'max_errors' | 'max_rejects'
-  | 'outage' | 'redirect' | 'refused' | 'signal';
+  | 'outage' | 'proxy' | 'redirect' | 'refused' | 'signal';
 
 /** Every code of a {@link BulkEnrichError}. */
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;
@@ -133,7 +136,7 @@ export class BulkEnrichError extends CodedError {
   }
 }
 
-/** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
+/** Wrong usage or configuration. The run does not start, and sends nothing. Exit 2. */
 export class UsageError extends BulkEnrichError {
   constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
@@ -156,7 +159,7 @@ export class StateError extends BulkEnrichError {
   }
 }
 
-/** Another run holds the lock on this output. The run does not start, and nothing was sent. Exit 11. */
+/** Another run holds the lock on this output. The run does not start, and sends nothing. Exit 11. */
 export class LockedError extends BulkEnrichError {
   constructor(message: string, options?: ErrorOptions) {
     super('locked', exitCodes.locked, message, options);
@@ -181,6 +184,8 @@ const inWords: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is no directory',
   EMFILE: 'too many open files',
   EIO: 'the device failed',
+  ENXIO: 'nothing is at its other end',
+  EAGAIN: 'its reader takes nothing',
 };
 
 /** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */

@@ -1,9 +1,10 @@
 import {type Logger, pino} from 'pino';
+import {forgetUnchecked, warnOfUnchecked} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
-import {broken, terminalWidth} from './terminal/lines.ts';
+import {broken, widthOf} from './terminal/lines.ts';
 import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
@@ -45,15 +46,18 @@ export function createConsole(settings: ConsoleSettings): Console {
         warn: (sentence: string) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)),
       };
   const nothing = () => {};
+  const heard = quiet ? {say: nothing, warn: nothing} : tell;
+  warnOfUnchecked(process.env, heard.warn);
+  forgetUnchecked();
   return {
     quiet,
     forMachine,
     interactive: isInteractive(),
     get width() {
-      return terminalWidth();
+      return widthOf('stderr');
     },
     paint,
-    ...(quiet ? {say: nothing, warn: nothing} : tell),
+    ...heard,
     draw: forMachine ? nothing : draw,
     log,
   };

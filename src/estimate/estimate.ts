@@ -7,7 +7,8 @@ import {inCredits} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
+import {judgeBy, type Known} from '../ledger/store/validity.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
@@ -47,7 +48,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const store = openAnswerStore(job, scopeOf(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
@@ -189,7 +190,7 @@ class CallCount {
       for (const lookup of some) {
         const known = stored.get(lookup.key);
         this.#forecast?.add(lookup, known, this.#costOf(lookup));
-        if (known?.freshness === 'fresh') counts.known += 1;
+        if (known?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
           this.cost += this.#costOf(lookup);
@@ -212,15 +213,23 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-function columnsOf({targets, guesses}: Mapping) {
-  const described = ({operation, column}: {operation: Operation | 'country'; column: string}) => ({
+/** All columns that are used, also those beside a value, and those that are passed over. */
+function columnsOf({targets, guesses, country, mentioned}: Mapping) {
+  type Used = {readonly operation: Operation | 'country'; readonly column: string};
+  const described = ({operation, column}: Used) => ({
     operation,
     column,
     how: howFound(guesses, operation, column),
   });
+  const isRead = country !== undefined && targets.some(({operation}) => operation === 'phone');
+  const countries: Used[] = isRead ? [{operation: 'country', column: country}] : [];
+  const used = [...targets, ...countries];
+  const beside = mentioned
+    .filter(([setting]) => setting.startsWith('--verdict-'))
+    .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
-    columns: targets.map(described),
-    left_out: guesses.filter(({column}) => !targets.some(target => target.column === column)).map(described),
+    columns: [...used.map(described), ...beside],
+    left_out: guesses.filter(({column}) => !used.some(one => one.column === column)).map(described),
   };
 }
 
@@ -231,7 +240,6 @@ function countsOf(
   firm: CallCount,
   account: Account | undefined,
 ) {
-  const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
     return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
@@ -246,7 +254,7 @@ function countsOf(
       at_least: inCredits(firm.cost),
       /** Where every condition holds, and no call has to be sent again. */
       all_sent_once: inCredits(calls.cost),
-      at_most: inCredits(calls.cost * (1 + (resend === 'always' ? maxResends : 0))),
+      at_most: inCredits(calls.cost * (1 + job.settings.resends)),
     },
     ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };

@@ -2,14 +2,15 @@ import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
+import {withoutEndMark} from './bytes/end-mark.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
-import {fromStream, openRaw, type RawInput} from './bytes/raw.ts';
+import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
-import {detectDialect} from './records/csv-dialect.ts';
+import {detectDialect, emptyColumnsBehind} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
-import {detectKind, refuseBinary, refuseValues} from './records/detect-kind.ts';
+import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
@@ -20,9 +21,8 @@ import {refuseTitle, skipLines} from './title-lines.ts';
 const SAMPLE_BYTES = 64 * 1024;
 
 /** What is the same for all files of an input. */
-export interface FileSettings extends SettingsFor<'reading'> {
+export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** So many bytes of text stand before it, which end before the line of this number. */
@@ -55,11 +55,11 @@ export async function openFile(
   tally: ReadSoFar,
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
-  const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
+  const raw = await openRaw(path, settings.chunkSize, settings);
   try {
     const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
-    const text = await peek(transcode(bytes.chunks, encoding), SAMPLE_BYTES);
+    const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
     if (text.head.length === 0) {
       throw new InputError(
         'input_empty',
@@ -68,6 +68,7 @@ export async function openFile(
     }
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
+    refuseMarkup(sample, name);
     const opened = createReader(sample, path, name, encoding, settings, tally);
     const {reader, skip, format} = opened;
     const groups = new TextGroups(text.chunks, reader, skip);
@@ -97,8 +98,10 @@ function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding):
   const likely =
     perhaps === undefined
       ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
-      : `If all of it is ${perhaps}, say --encoding ${perhaps}`;
-  return [`${name} is not all UTF-8, and what else it is can't be told: such rows are rejected. ${likely}.`];
+      : `It looks like ${perhaps}: add --encoding ${perhaps}`;
+  return [
+    `${name} is not all UTF-8, and what else it is can't be told for sure: such rows are rejected. ${likely}.`,
+  ];
 }
 
 async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
@@ -158,7 +161,7 @@ function createReader(
   sample: string,
   path: string,
   name: string,
-  {name: encoding, bomBytes}: FoundEncoding,
+  {name: encoding, bomBytes, perhaps}: FoundEncoding,
   settings: FileSettings,
   tally: ReadSoFar,
 ): OpenedReader {
@@ -168,9 +171,9 @@ function createReader(
   const kind = detectKind(sample, named);
   if (kind !== 'csv') {
     const Reader = kind === 'json' ? JsonReader : NdjsonReader;
-    const reader = new Reader({file: name, maxRecordSize, tally});
+    const reader = new Reader({file: name, maxRecordSize, tally, perhaps});
     const eol = /\r?\n/.exec(sample)?.[0] === '\r\n' ? '\r\n' : '\n';
-    return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, columns: []})};
+    return {reader, skip: 0, format: () => ({kind: 'ndjson', eol, bom, encoding, perhaps, columns: []})};
   }
   if (named === undefined) refuseValues(sample, path, name);
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
@@ -180,15 +183,17 @@ function createReader(
   const {delimiter, eol} = dialect;
   const reader = new CsvReader({
     file: name,
+    perhaps,
     maxRecordSize,
     tally,
     dialect,
     header,
     skippedLines: skipped.lines,
     padShortRows: settings.padShortRows === true,
+    unnamedColumns: settings.padShortRows === true ? emptyColumnsBehind(skipped.rest, dialect) : 0,
   });
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const format = (): InputFormat | undefined =>
-    reader.layout && {kind: 'csv', delimiter, eol, bom, encoding, ...sepLine, ...reader.layout};
+    reader.layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...reader.layout};
   return {reader, skip: skipped.bytes + dialect.sepLineBytes, format};
 }

@@ -10,6 +10,8 @@ export type InputFormat =
       readonly bom: boolean;
       /** What its bytes were read as. */
       readonly encoding: string;
+      /** What they may be instead, where some are not that. */
+      readonly perhaps?: string | undefined;
       /** Whether the file began with Excel's `sep=;` line, which is no record and is not in the header. */
       readonly sepLine?: boolean;
       /** The header cells as they stand in the file; undefined where the file has none. */
@@ -22,6 +24,7 @@ export type InputFormat =
       readonly eol: '\n' | '\r\n';
       readonly bom: boolean;
       readonly encoding: string;
+      readonly perhaps?: string | undefined;
       /** The keys seen in the first rows, in order of first appearance. */
       readonly columns: readonly string[];
     };
@@ -61,6 +64,7 @@ export type Row = TextRow | ObjectRow;
 
 export type RejectReason =
   | 'column_count'
+  | 'header_again'
   | 'invalid_quote'
   | 'unclosed_quote'
   | 'too_large'

@@ -37,7 +37,7 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** When nothing more is to be asked (`until`), in milliseconds since the epoch: known once the command has begun. */
+  /** The moment of `until`, in milliseconds since the epoch: known once the command has begun. */
   readonly untilMs?: number | undefined;
 }
 

@@ -1,10 +1,13 @@
 import {readFileSync} from 'node:fs';
-import {isNode, LineCounter, parseDocument} from 'yaml';
+import {isNode, LineCounter} from 'yaml';
 import type {z} from 'zod';
+import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {sinceRemoved} from './former-settings.ts';
-import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
+import {camelCase, spelled} from './setting-names.ts';
+import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
+import {readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -29,7 +32,8 @@ export type PlaceOf = (path: readonly PropertyKey[]) => string;
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    // A job is read once, so that it may come by a pipe.
+    text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
   }
@@ -40,12 +44,11 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     } catch (error) {
       // Aliases that multiply, or nesting without end.
       const why = error instanceof Error ? error.message : String(error);
-      throw new UsageError(`${code}_syntax`, `${path}: it can't be read as settings (${why}).`, {
-        cause: error,
-      });
+      const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
+      throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
   };
-  const document = guarded(() => parseDocument(text, {lineCounter: counter, prettyErrors: false}));
+  const document = guarded(() => readDocument(text, counter));
   const [problem] = document.errors;
   if (problem !== undefined)
     throw new UsageError(
@@ -90,8 +93,8 @@ function byName(value: object): RawSettings {
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
-    const lines = readFileSync(path, 'utf8').split(/\r?\n/);
-    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseDocument(line));
+    const lines = fileText(path).split(/\r?\n/);
+    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => readDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
     return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
   } catch {
@@ -235,8 +238,4 @@ const former = new Map(
 /** What a setting is called now. */
 function nameOf(given: string): string {
   return former.get(given) ?? given;
-}
-
-export function camelCase(key: string): string {
-  return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

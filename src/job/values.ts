@@ -1,11 +1,10 @@
 import {z} from 'zod';
 import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
-import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
 /** What a flag gives as text, and a job file perhaps as a number. */
-const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
+export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
 /** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
 const textLike = <Form extends string>(error: string) =>
@@ -105,7 +104,7 @@ interface OutOfBounds {
 }
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined where the text has no `=`. */
-function perOperationPairs(text: string): [string, string][] | undefined {
+export function pairsOf(text: string): [string, string][] | undefined {
   if (!text.includes('=')) return undefined;
   return text.split(',').map(part => {
     const at = part.indexOf('=');
@@ -141,7 +140,7 @@ function perOperation<T, Given extends string | number, Other extends string = n
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
-        : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
+        : (pairsOf(String(given)) ?? [['all', String(given)]]);
     const values: PerOperation<T, Other> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
@@ -181,15 +180,6 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-export const costs = perOperation(
-  textOrNumber,
-  text => {
-    const cost = Number(text);
-    return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
-  },
-  'a number of credits, 0 or more, with three decimals at most',
-);
-
 /** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
@@ -211,33 +201,34 @@ export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, conte
   return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
 });
 
+const SHARE = 'expected a share such as 10% or 0.1';
+
 /** A share of a whole, `10%` or `0.1`; between 0 and 1 once read. */
-export const share = textOrNumber('expected a share such as 10% or 0.1').transform((given, context) => {
-  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
-  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
-  if (match === null || value > 1) {
-    context.addIssue('expected a share such as 10% or 0.1');
-    return z.NEVER;
-  }
-  return value;
+export const share = textOrNumber(SHARE).transform((given, context) => {
+  const value = shareOf(String(given));
+  if (value !== undefined) return value;
+  context.addIssue(SHARE);
+  return z.NEVER;
 });
+
+/** The share, between 0 and 1; undefined for any other text. */
+export function shareOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
+  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
+  return value <= 1 ? value : undefined;
+}
 
 /** A whole number, also when written as text. */
 export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
   return textOrNumber(error).transform((given, context) => {
     const value = Number(given);
-    const isWhole = Number.isInteger(value) && value >= minimum && String(given).trim() !== '';
+    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim()) && value >= minimum;
     if (isWhole && value <= maximum) return value;
     context.addIssue(isWhole ? `expected a whole number, ${maximum} or less` : error);
     return z.NEVER;
   });
 };
-
-/** How many threads make calls; `auto`: as many as pay. */
-export const threads = z.union([z.literal('auto'), whole(1, 64)], {
-  error: 'expected a whole number from 1 to 64, or auto',
-});
 
 /** One text or several; `a,b` is two where `separator` is given. */
 export const list = (separator?: string) =>

@@ -5,6 +5,7 @@ import {makeDirectory} from '../disk/directory.ts';
 import {removeFile} from '../disk/remove.ts';
 import {replaceFile} from '../disk/replace.ts';
 import {systemCode} from '../errors.ts';
+import type {SharedDate} from './shared-date.ts';
 import {Sqlite} from './sqlite.ts';
 
 /** Another run may be adding its own line. A run can leave its line instead of waiting; a reader has to wait. */
@@ -90,10 +91,14 @@ export class RunHistory {
     for (const file of files) removeFile(file);
   }
 
-  /** Adds lines, or merges them with those of their bills, and forgets what is too old. */
-  add(entries: readonly HistoryEntry[]): void {
+  /** Adds lines, or merges them with those of their bills; with a date, it forgets what is too old. */
+  add(entries: readonly HistoryEntry[], date?: SharedDate): void {
     this.#db.transaction(() => {
       for (const entry of entries) this.#addOne(entry);
+      if (date === undefined) return;
+      this.#db
+        .prepare(`DELETE FROM run WHERE ended < ? OR id <= (SELECT max(id) FROM run) - ${MOST_LINES}`)
+        .run(date.note(this.#db).certain - KEPT_MS);
     });
   }
 
@@ -112,9 +117,6 @@ export class RunHistory {
           (SELECT id FROM run WHERE summary IS NOT NULL AND job IS ? AND complete = ? ORDER BY id DESC LIMIT ${SUMMARIES})`,
       )
       .run(job, Number(isComplete), job, Number(isComplete));
-    this.#db
-      .prepare(`DELETE FROM run WHERE ended < ? OR id <= (SELECT max(id) FROM run) - ${MOST_LINES}`)
-      .run(endedAt - KEPT_MS);
   }
 
   /** The lines since a moment (milliseconds since the epoch), the oldest first. */

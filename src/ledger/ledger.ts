@@ -9,8 +9,9 @@ import {
   entryOf,
   type LedgerEntry,
   type Reservation,
+  settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
+import {type Earlier, GivenUp} from './given-up.ts';
 import {
   adoptRows,
   COPY_AT_ONCE,
@@ -20,11 +21,9 @@ import {
   openLedgerFile,
   removeNames,
   saved,
-  stateOf,
-  WAITING,
 } from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
-import {isKept, type LastingOutcome} from './lookup.ts';
+import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {Unwritten} from './unwritten.ts';
@@ -48,7 +47,6 @@ export class Ledger {
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
-  readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   readonly #givenUp: GivenUp;
   #unwritten = new Unwritten();
@@ -57,7 +55,6 @@ export class Ledger {
   #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    this.#options = options;
     const {temporary = false, shared = []} = options;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
@@ -65,16 +62,13 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
-      const {resend, lostState = false} = options;
-      this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
+      this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
       this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
       this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
-      // Also what an earlier session, which might have sent it again, has left in doubt.
-      if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
-      this.#giveBack();
+      this.#giveBack(options.giveBack);
     } catch (error) {
       db.close();
       throw error;
@@ -84,13 +78,20 @@ export class Ledger {
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
+    if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
     for (const key of keys) {
       const outcome = this.#unwritten.outcomes.get(key);
-      if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
+      if (outcome !== undefined) found.set(key, settledEntry(outcome));
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
     return found;
+  }
+
+  /** The row for which this value was first asked, or taken over; undefined if no row needs to know it. */
+  firstRow(key: string): number | undefined {
+    const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
+    return row === null ? this.#unwritten.adopted.get(key)?.firstRow : Number(row);
   }
 
   /**
@@ -119,10 +120,9 @@ export class Ledger {
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#unwritten.book(booked);
+    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
-    bookAttempt(this.tally, booked);
     return this.#soon();
   }
 
@@ -135,13 +135,23 @@ export class Ledger {
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
-    this.#unwritten.adopt(operation, key, outcome);
+  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false, firstRow?: number): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
+  }
+
+  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  keep(operation: Operation, key: string, outcome: LastingOutcome): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
+  }
+
+  /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
+  judgeRejection(key: string, isKept: boolean): void {
+    this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
   /** Notes that a value has to be asked for as the answer store could not be read. */
@@ -156,14 +166,15 @@ export class Ledger {
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
-    return guarded(() => this.#givenUp.find(key, notBefore));
+  carried(key: string, serves?: (answer: BoughtOutcome) => boolean): LedgerEntry | undefined {
+    return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
-  *answersSince(since: number): Generator<Answer[]> {
+  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  *answersAfter(nth: number): Generator<Answer[]> {
+    if (this.#state === 'open') this.#drain();
     for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, since));
+      const rows = guarded(() => this.#sql.answered.all(after, nth));
       yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
@@ -247,18 +258,19 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, size} = this.#unwritten;
+    const {attempts, rejections, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
-    const now = this.#options.now();
-    if (size + reservations.length > 0) this.tally.bookedAt = now;
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
+        for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        for (const [key, nth] of rejections)
+          nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
+        // Behind them: what is taken over settles values whose own calls came to nothing.
         adoptRows(this.#sql, adopted);
-        for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
-        for (const {key, operation, cost, dispatch} of reservations)
-          this.#sql.reserve.run(key, operation, cost, dispatch);
+        for (const {key, operation, cost, dispatch, firstRow} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
         if (size + reservations.length > 0) this.#saveMeta('tally', this.tally);
         more?.();
       }),
@@ -267,9 +279,9 @@ export class Ledger {
   }
 
   /** Gives back what the last session left of its blocks, before this one takes its own. */
-  #giveBack(): void {
+  #giveBack(giveBack: LedgerOptions['giveBack']): void {
     const before = this.getMeta<Holding>('holding');
-    if (before !== undefined) this.#options.giveBack?.(before.holder, this.budget.takenSince(before));
+    if (before !== undefined) giveBack?.(before.holder, this.budget.takenSince(before));
     guarded(() => this.#saveHolding());
   }
 
@@ -289,9 +301,8 @@ export class Ledger {
     let count = 0;
     for (const {operation, n, cost} of lost)
       count += bookLost(this.tally, operation as Operation, Number(n), Number(cost));
-    const never = this.#options.resend === 'never';
     this.#db.transaction(() => {
-      this.#sql.lose.run(never ? stateOf.unknown : WAITING);
+      this.#sql.lose.run();
       this.#saveMeta('tally', this.tally);
     });
     this.budget.clear();

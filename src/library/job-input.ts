@@ -69,7 +69,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Leave out the first N lines of each CSV file: a title above its header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted. */
+  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those that all rows have more. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** A record larger than this is rejected; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
@@ -79,39 +79,27 @@ export interface JobInput {
   readonly rate?: Setting<'rate'>;
   /** Most calls in flight, from 1 to 10000. Default: 16; in a fleet, its workers'. */
   readonly concurrency?: Setting<'concurrency'>;
-  /** Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone. Default: 1. */
-  readonly threads?: Setting<'threads'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value, from 1 to 1000, outages and throttling not counted. Default: 6. */
-  readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a call is sent again that may have been charged already, from 0 to 1000. Default: 2. */
-  readonly maxResends?: Setting<'maxResends'>;
-  /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
-  readonly resend?: Setting<'resend'>;
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
+  readonly resends?: Setting<'resends'>;
   /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
-  /** What a throttled call (429, or 503 with Retry-After) costs: free, maybe or spent. Default: free. */
-  readonly throttledCharge?: Setting<'throttledCharge'>;
-  /** What a rejected call (other 4xx) costs: free, maybe or spent. Default: maybe. */
-  readonly rejectedCharge?: Setting<'rejectedCharge'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call; also ip=1,phone=2. Default: 1. */
+  /** Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (429, or 503 with Retry-After) cost: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
   /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onBudget?: Setting<'onBudget'>;
-  /** Ask nothing more after this time, from 100ms to 365d. */
-  readonly maxDuration?: Setting<'maxDuration'>;
-  /** Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin". */
+  /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
   /** At that time: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onDeadline?: Setting<'onDeadline'>;
   /** In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onOutage?: Setting<'onOutage'>;
-  /** More failed lookups than this: stop with state saved; exit 4. */
+  /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
   readonly maxRejects?: Setting<'maxRejects'>;
@@ -155,10 +143,8 @@ export interface JobInput {
   readonly metrics?: Setting<'metrics'>;
   /** Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;
-  /** When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off. Default: warn. */
+  /** How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing. Default: 10%. */
   readonly drift?: Setting<'drift'>;
-  /** How far a share or the mean score may move before it counts as drift. Default: 10%. */
-  readonly driftThreshold?: Setting<'driftThreshold'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
   /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */

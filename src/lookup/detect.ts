@@ -1,9 +1,11 @@
 import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
-import {phoneCountry, saysNoCountry} from '../operations/country.ts';
-import {type Intelligence, intelligenceNames, operations, perIntelligence} from '../operations/table.ts';
-import {fieldPaths} from './field-paths.ts';
-import {type CellReader, cellReader} from './targets.ts';
+import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import type {Column} from './columns/column.ts';
+import {chooseCountry} from './columns/country-column.ts';
+import {namesAnother, namesOtherDigits, readHeader} from './columns/header.ts';
+import {fieldPaths, isInList} from './field-paths.ts';
+import {cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
 export interface Guess {
@@ -11,49 +13,32 @@ export interface Guess {
   readonly column: string;
   /** `sure` is used without asking; `unsure` wants a flag. */
   readonly confidence: 'sure' | 'unsure';
+  /** Why an unsure column is passed over where others are sure; undefined where the run asks about it first. */
+  readonly aside?: Aside | undefined;
   /** Share of the sample's non-empty cells that can be such a value, 0 to 1; undefined where all were empty. */
   readonly share: number | undefined;
   /** Share of those cells that lack nothing but their country: phone numbers in national form. */
   readonly national: number;
   /** Share of those cells that hold several IP addresses. */
   readonly listed: number;
+  /** Share of those cells that are of its kind in any way. */
+  readonly ofKind: number;
   readonly byHeader: boolean;
+  /** The first row that shows why a column of countries is unsure, where one does. */
+  readonly row?: number | undefined;
 }
 
 /**
- * Header words that name a kind of value, in the languages that exports mostly come in; matched on whole words, so that
- * `zip` is no IP. A number may follow.
+ * Its header names another party than the row's person; nothing but its values speaks for it; it is the first entry of a
+ * list; its values are addresses that the service knows nothing of.
  */
-const words: Readonly<Record<Guess['operation'], RegExp>> = {
-  ...perIntelligence(name => header(operations[name].header)),
-  country: header({
-    named:
-      'country|countrycode|countryname|cc|iso[23]|land|landercode|laendercode|nation|pais|pays|paese|kraj|zeme|maa|ulke|страна|国家?',
-    detail: 'code|name|iso|iso[23]',
-  }),
-};
-
-function header({named, detail}: {named: string; detail: string}): RegExp {
-  return new RegExp(`^(?:.*[\\s_.-])?(?:${named})(?:[\\s_.-](?:${detail}))?[\\s_.#-]*\\d*$`, 'i');
-}
-
-/** Matches `Signup IP`, `signup_ip`, `signupIp` and `📍IP` alike, and `Téléphone` as `telephone`. */
-function hasWord(kind: Guess['operation'], name: string): boolean {
-  const plain = name
-    .normalize('NFD')
-    .replace(/[\p{So}\p{Sk}\p{Cf}]+/gu, ' ')
-    .replace(/\p{M}/gu, '');
-  return words[kind].test(plain.trim().replace(/([a-z\d])([A-Z])/g, '$1_$2'));
-}
+export type Aside = 'another' | 'values' | 'list' | 'unknowable';
 
 /** From this share on, the content alone speaks for a kind, or confirms a header. */
 const CONTENT_SPEAKS = 0.9;
 const CONTENT_CONFIRMS = 0.5;
-
-interface Column {
-  readonly name: string;
-  readonly cell: CellReader;
-}
+/** Fewer values speak for nothing by themselves. */
+const FEW_VALUES = 5;
 
 /** What is known of a list before its columns are guessed. */
 export interface Known {
@@ -69,103 +54,188 @@ export interface Known {
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */
 export function detectColumns(given: readonly string[], sample: readonly Row[], known: Known = {}): Guess[] {
   const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
-  const columns = names.map(name => ({name, cell: cellReader(name, names)}));
-  const countryGuess =
-    known.column === undefined
-      ? columns.map(column => guessCountry(column, sample)).find(guess => guess?.confidence === 'sure')
-      : undefined;
-  const countryName = known.column ?? countryGuess?.column;
-  const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
-  const countryOf = (row: Row) => countryCell?.(row) || known.fallback;
-  const guesses: Guess[] = countryGuess === undefined ? [] : [countryGuess];
-  for (const column of columns) {
-    const guess = intelligenceNames
-      .map(operation => guessColumn(operation, column, sample, countryOf, known))
-      .filter(found => found !== undefined)
-      .sort(
-        (a, b) =>
-          Number(b.confidence === 'sure') - Number(a.confidence === 'sure') ||
-          Number(b.byHeader) - Number(a.byHeader),
-      )[0];
-    if (guess !== undefined) guesses.push(guess);
-  }
-  return guesses.filter(
-    guess =>
-      !isFaint(guess) || !guesses.some(other => other.operation === guess.operation && !isFaint(other)),
+  const columns = names.map(
+    (name): Column => ({
+      name,
+      cell: cellReader(name, names),
+      says: known.headless === true ? new Map() : readHeader(name),
+      isAnothers: known.headless !== true && namesAnother(name),
+      isInList: !given.includes(name) && isInList(name),
+    }),
   );
+  const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
+  const countries = known.column === undefined ? guessCountries(columns, phones, sample) : [];
+  const countryName = known.column ?? countries.find(({confidence}) => confidence === 'sure')?.column;
+  const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
+  const guesses = columns.flatMap(column => {
+    const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
+    return best(intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []));
+  });
+  const isOfFaint = (guess: Guess) =>
+    isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));
+  return [...countries, ...guesses.filter(guess => !isOfFaint(guess))];
+}
+
+/** The surest, and of those one that its header names. */
+function best(some: readonly Guess[]): Guess[] {
+  return [...some]
+    .sort(
+      (a, b) =>
+        Number(b.confidence === 'sure') - Number(a.confidence === 'sure') ||
+        Number(a.aside !== undefined) - Number(b.aside !== undefined) ||
+        Number(b.byHeader) - Number(a.byHeader),
+    )
+    .slice(0, 1);
 }
 
 /** What only most of its values speak for is mentioned where nothing else is of its kind. */
-function isFaint({byHeader, confidence, share = 0}: Guess): boolean {
-  return !byHeader && confidence === 'unsure' && share < CONTENT_SPEAKS;
+function isFaint({byHeader, confidence, ofKind}: Guess): boolean {
+  return !byHeader && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
 
 function guessColumn(
   operation: Intelligence,
   column: Column,
-  sample: readonly Row[],
-  countryOf: (row: Row) => string | undefined,
+  cells: Cells,
   {rules, headless = false}: Known,
 ): Guess | undefined {
-  const byHeader = hasWord(operation, column.name);
-  const {canonical, isTelling} = operations[operation];
-  let values = 0;
-  let valid = 0;
-  let national = 0;
-  let listed = 0;
-  let telling = 0;
-  /** Of the same kind, though the service takes none of them. */
-  let others = 0;
-  for (const row of sample) {
-    const text = column.cell(row);
-    if (text === undefined) continue;
-    const judged = canonical(text, countryOf(row), rules);
-    if (judged.state === 'empty') continue;
-    values += 1;
-    if (judged.state === 'invalid' && judged.code === 'country_unknown') national += 1;
-    if (judged.state === 'invalid' && judged.code === 'ip_list') listed += 1;
-    if (judged.state === 'invalid' && judged.code === 'ipv6_unsupported') others += 1;
-    if (judged.state !== 'value') continue;
-    valid += 1;
-    if (isTelling?.(text) !== false) telling += 1;
-  }
-  const share = values === 0 ? undefined : valid / values;
+  const tally = tallyOf(operation, cells, rules);
+  const {values, valid, national, listed, unclear, beyond} = tally;
+  const of = (count: number) => (values === 0 ? 0 : count / values);
+  const says = column.says.get(operation)?.strength;
   const base = {
     operation,
     column: column.name,
-    share,
-    national: values === 0 ? 0 : national / values,
-    listed: values === 0 ? 0 : listed / values,
-    byHeader,
+    share: values === 0 ? undefined : of(valid),
+    national: of(national),
+    listed: of(listed),
+    ofKind: of(valid + national + listed + unclear + beyond),
   };
-  if (byHeader)
-    return {...base, confidence: share === undefined || share >= CONTENT_CONFIRMS ? 'sure' : 'unsure'};
-  if (share === undefined || valid === 0) return undefined;
-  const isMost = values >= 5 && telling / values >= CONTENT_CONFIRMS;
-  if (share + others / values < CONTENT_SPEAKS) return isMost ? {...base, confidence: 'unsure'} : undefined;
-  // Where no header could say otherwise, a few values are enough if there is nothing else.
-  const isEnough = values >= 5 || (headless && telling === values);
-  if ((telling + others) / values >= CONTENT_SPEAKS && isEnough) return {...base, confidence: 'sure'};
-  return isTelling === undefined ? {...base, confidence: 'unsure'} : undefined;
+  const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
+  const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
+  if (confidence === undefined) return undefined;
+  const aside = asideOf(column, tally) ?? (confidence === 'likely' ? 'values' : undefined);
+  const guess = {
+    ...base,
+    byHeader,
+    confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
+    aside,
+  } as const;
+  // Another's column that holds something else is nobody's business.
+  return aside === undefined || aside === 'values' || base.ofKind >= CONTENT_CONFIRMS ? guess : undefined;
 }
 
-function guessCountry(column: Column, sample: readonly Row[]): Guess | undefined {
-  if (!hasWord('country', column.name)) return undefined;
-  const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
-  const said = texts.filter(text => !saysNoCountry(text));
-  const named = said.filter(text => phoneCountry(text) !== undefined);
-  const share = said.length === 0 ? undefined : named.length / said.length;
-  // Rows whose country is not known are not asked about, whatever the other rows say.
-  const confidence = share !== undefined && share >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
-  return {
+/** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
+function isConfirmed(operation: Intelligence, cells: Cells, ofKind: number): boolean {
+  const {isLikely, isTelling} = operations[operation];
+  if (isLikely === undefined) return ofKind >= CONTENT_CONFIRMS;
+  const fits = (text: string, country: string | undefined) =>
+    isTelling?.(text) === true || isLikely(text, country);
+  return isShare(CONTENT_CONFIRMS, cells, fits);
+}
+
+/** True if so many of the cells that hold something fit; no more of them are looked at than that takes. */
+function isShare(
+  share: number,
+  cells: Cells,
+  fits: (text: string, country: string | undefined) => boolean,
+): boolean {
+  const filled = cells.filter(([text]) => text.trim() !== '');
+  let misfits = 0;
+  return (
+    filled.length > 0 &&
+    filled.every(([text, country]) => {
+      if (!fits(text, country)) misfits += 1;
+      return misfits <= (1 - share) * filled.length;
+    })
+  );
+}
+
+function asideOf({isAnothers, isInList}: Column, {values, beyond}: Tally): Aside | undefined {
+  if (values > 0 && beyond === values) return 'unknowable';
+  if (isAnothers) return 'another';
+  return isInList ? 'list' : undefined;
+}
+
+function byName({values, valid, unclear, beyond}: Tally): Guess['confidence'] {
+  return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
+}
+
+/** What its values alone say; `likely` where they are what no header and no sign of their own makes sure. */
+function byContent(
+  operation: Intelligence,
+  {name}: Column,
+  cells: Cells,
+  {values, valid, telling, beyond}: Tally,
+  headless: boolean,
+): Guess['confidence'] | 'likely' | undefined {
+  const {isTelling, isLikely} = operations[operation];
+  const isMost = values >= FEW_VALUES && telling / values >= CONTENT_CONFIRMS;
+  // Where no header could say otherwise, a few values are enough if there is nothing else.
+  const isEnough = values >= FEW_VALUES || (headless && telling === values);
+  if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough) return 'sure';
+  if (isLikely !== undefined && values >= FEW_VALUES) {
+    const isOther = namesOtherDigits(name);
+    const fits = (text: string, country: string | undefined) =>
+      !(isOther && /^\d+$/.test(text.trim())) && isLikely(text, country);
+    if (isShare(CONTENT_SPEAKS, cells, fits)) return 'likely';
+  }
+  if (valid === 0) return undefined;
+  if ((valid + beyond) / values < CONTENT_SPEAKS) return isMost ? 'unsure' : undefined;
+  return isTelling === undefined ? 'unsure' : undefined;
+}
+
+type Cells = readonly (readonly [text: string, country: string | undefined])[];
+type Tally = ReturnType<typeof tallyOf>;
+
+/** Codes of addresses that the service knows nothing of. */
+const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
+
+/** What a column's cells are, by the counts that a guess is made of. */
+function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undefined, isKnown = false) {
+  const {canonical, habits, isTelling} = operations[operation];
+  const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0};
+  for (const [text, country] of cells) {
+    const judged = canonical(text, country, rules);
+    if (judged.state === 'empty') continue;
+    tally.values += 1;
+    if (judged.state === 'value') {
+      tally.valid += 1;
+      if (isTelling?.(text) !== false) tally.telling += 1;
+      continue;
+    }
+    // How the column is written is worth finding out only where single cells don't tell.
+    if (judged.code === 'calling_code_unclear' && !isKnown)
+      return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
+    if (judged.code === 'calling_code_unclear') tally.unclear += 1;
+    if (judged.code === 'country_unknown') tally.national += 1;
+    if (judged.code === 'ip_list') tally.listed += 1;
+    if (BEYOND.has(judged.code)) tally.beyond += 1;
+  }
+  return tally;
+}
+
+function guessCountries(
+  columns: readonly Column[],
+  phones: readonly Column[],
+  sample: readonly Row[],
+): Guess[] {
+  const choice = chooseCountry(columns, phones, sample);
+  if (choice === undefined) return [];
+  const confidence = 'found' in choice ? 'sure' : 'unsure';
+  const row = 'found' in choice ? undefined : choice.row;
+  const some = 'found' in choice ? [choice.found] : choice.torn;
+  return some.map(({column, share}) => ({
     operation: 'country',
     column: column.name,
     confidence,
     share,
     national: 0,
     listed: 0,
+    ofKind: share,
     byHeader: true,
-  };
+    row,
+  }));
 }
 
 /** Whether a column is unsure for nothing but the country of its numbers. */

@@ -1,18 +1,22 @@
 import type {Row} from '../input/row.ts';
+import {typedText} from './targets.ts';
 
 /** Deeper, and in more fields than this, nobody keeps what could be looked up. */
 const MOST_LEVELS = 5;
 const MOST_PATHS = 500;
 
-/** The fields of NDJSON rows, those of the objects in them by their dotted paths: `user.ip`. */
+/**
+ * The fields of NDJSON rows, those of the objects in them by their dotted paths: `user.ip`. Of a list the first entry stands
+ * for all: `user.emails.0`.
+ */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);
   const objects = new Set<string>();
   const walk = (value: object, prefix: string, levels: number) => {
-    for (const [key, inner] of Object.entries(value)) {
+    for (const [key, inner] of Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined)) {
       if (paths.size >= MOST_PATHS) return;
       const path = `${prefix}${key}`;
-      const opens = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+      const opens = typeof inner === 'object' && inner !== null && typedText(inner) === undefined;
       if (opens) objects.add(path);
       if (opens && levels > 1) walk(inner, `${path}.`, levels - 1);
       else if (!opens) paths.add(path);
@@ -20,4 +24,9 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   };
   for (const row of rows) if (row.type === 'ndjson') walk(row.value, '', MOST_LEVELS);
   return [...paths].filter(path => !objects.has(path));
+}
+
+/** True for a path into a list, of whose entries a row may have more. */
+export function isInList(path: string): boolean {
+  return /\.0(?:\.|$)/.test(path);
 }

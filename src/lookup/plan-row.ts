@@ -3,8 +3,9 @@ import {intelligenceLookup, type Lookup, lookupOf, type Outcome, type SkipCode} 
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
+import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
-import {type Beside, besideNames, besideToken} from '../operations/verify.ts';
+import {type Beside, besideNames, besideToken, perBeside} from '../operations/verify.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -28,12 +29,31 @@ export interface PlanCells {
 
 export type VerdictCells = {readonly actionId: string} & {readonly [Name in Beside]?: CellReader | undefined};
 
-/** A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone. */
+/**
+ * A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone, and on what the
+ * first rows show of its columns.
+ */
 export type PlanRow = (row: Row) => PlannedCell[];
 
-export function createPlan(targets: readonly Target[], cells: PlanCells): PlanRow {
-  const plans = targets.map(target => planOf(target, cells));
+/** `first`: the rows that show how columns are written. */
+export function createPlan(
+  targets: readonly Target[],
+  cells: PlanCells,
+  first: readonly Row[] = [],
+): PlanRow {
+  const plans = targets.map(target => planOf(target, cells, first));
   return row => plans.map(plan => plan(row));
+}
+
+/** The list's rules, and what the first rows show of one column. */
+function rulesOf(
+  habits: IntelligenceSpec['habits'],
+  cell: CellReader | undefined,
+  cells: PlanCells,
+  first: readonly Row[],
+): CellRules {
+  const shown = first.map(row => [cell?.(row) ?? '', countryOf(row, cells)] as const);
+  return {...cells.rules, ...habits?.(shown)};
 }
 
 /** What was repaired of the cells that are asked about; undefined where nothing was, as in most rows. */
@@ -44,13 +64,23 @@ export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly R
 
 const EMPTY: PlannedCell = {status: 'empty'};
 
-function planOf({operation, cell}: Target, cells: PlanCells): (row: Row) => PlannedCell {
-  const {canonical} = operations[operation];
-  if (operation === 'verify')
+function planOf(
+  {operation, cell}: Target,
+  cells: PlanCells,
+  first: readonly Row[],
+): (row: Row) => PlannedCell {
+  if (operation === 'verify') {
+    const {canonical} = operations.verify;
+    const rulesBeside = perBeside(({name, habits}) => rulesOf(habits, cells.verdict?.[name], cells, first));
     return row =>
-      planned(canonical(cell(row) ?? '', undefined, cells.rules), found => askVerdict(found, row, cells));
+      planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
+        askVerdict(found, row, cells, rulesBeside),
+      );
+  }
+  const {canonical, habits} = operations[operation];
+  const rules = rulesOf(habits, cell, cells, first);
   const judge = (text: string, country: string | undefined) =>
-    planned(canonical(text, country, cells.rules), ({value, repairs}) =>
+    planned(canonical(text, country, rules), ({value, repairs}) =>
       toAsk(intelligenceLookup(operation, value), repairs),
     );
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
@@ -107,12 +137,17 @@ function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | und
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
-function askVerdict({value: token, repairs = []}: Value, row: Row, cells: PlanCells): PlannedCell {
+function askVerdict(
+  {value: token, repairs = []}: Value,
+  row: Row,
+  cells: PlanCells,
+  rules: Readonly<Record<Beside, CellRules>>,
+): PlannedCell {
   const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
   const all = [...repairs];
   for (const name of besideNames) {
     const {param, canonical} = besideToken[name];
-    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), cells.rules);
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), rules[name]);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));

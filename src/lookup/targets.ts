@@ -59,11 +59,22 @@ function atPath(value: unknown, path: readonly string[]): unknown {
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
+/** What stands in an object of MongoDB's that says its type: `{"$numberLong": "12025550143"}`; undefined for any other. */
+export function typedText(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  const [name, ...others] = Object.keys(value);
+  if (others.length > 0 || name?.startsWith('$') !== true) return undefined;
+  const inner = (value as Record<string, unknown>)[name];
+  return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
+}
+
 /** Nothing for null; what is no text comes as its JSON, which tells a phone number from what can't be a value. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);
+  const typed = typedText(value);
+  if (typed !== undefined) return typed;
   if (nestsTooDeep(value)) return NESTED_TOO_DEEP;
   try {
     return JSON.stringify(value) ?? NO_TEXT;

@@ -4,6 +4,8 @@ export interface CellRules {
   readonly empties?: ReadonlySet<string> | undefined;
   /** Which address of several in one cell is meant: the only one, if all are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
+  /** True if the column's phone numbers have their calling codes and lack their plus, as most of them show. */
+  readonly plusLost?: boolean;
 }
 
 /** What was taken off a cell before it was judged. Codes are stable, as those of faults. */
@@ -14,10 +16,13 @@ export const repairCodes = {
   leading_apostrophe: 'It began with an apostrophe, as a spreadsheet marks texts.',
   quoted: 'It stood in quotation marks.',
   uri: 'It began with tel: or mailto:.',
+  plus_added:
+    'Digits with their calling code, as most of the column is written: they got the plus that they had lost.',
   decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',
   display_name: 'An address with a name, Jo Doe <jo@example.com>.',
   brackets: 'It stood in brackets.',
   port: 'A port stood behind the address.',
+  host_mask: 'A mask of one address stood behind it, /32, as databases write it.',
   trailing_punctuation: 'It ended in the punctuation of a list or a sentence.',
   list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
 } as const;

@@ -4,7 +4,7 @@ import {
   getCountries,
   getCountryCallingCode,
   isSupportedCountry,
-} from 'libphonenumber-js/min';
+} from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 
 /** Where a phone number in national form belongs, as far as its spelling depends on it. */
@@ -22,7 +22,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   // What every row has that has a country: a code, of which `NA` is a placeholder elsewhere.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
-  const given = cell.state === 'text' ? cell.text : plain;
+  const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
   if (given === '') return undefined;
   const code = given.toUpperCase();
   if (isSupportedCountry(code)) return {defaultCountry: code};
@@ -76,7 +76,49 @@ const ALIASES: Readonly<Record<string, string>> = {
   brd: 'DE',
   uae: 'AE',
   holland: 'NL',
+  // Of the letters on cars, the one that stands for no other country's beginning.
+  d: 'DE',
+  // The codes of sports where they are not ISO's.
+  ger: 'DE',
+  sui: 'CH',
+  ned: 'NL',
+  den: 'DK',
+  por: 'PT',
+  gre: 'GR',
+  cro: 'HR',
+  slo: 'SI',
+  bul: 'BG',
+  lat: 'LV',
+  eng: 'GB',
+  sco: 'GB',
+  wal: 'GB',
+  nir: 'GB',
+  rsa: 'ZA',
+  ksa: 'SA',
+  ina: 'ID',
+  mas: 'MY',
+  phi: 'PH',
+  vie: 'VN',
+  tpe: 'TW',
+  chi: 'CL',
+  uru: 'UY',
+  par: 'PY',
+  crc: 'CR',
 };
+
+const FLAG = /[\u{1F1E6}-\u{1F1FF}]{2}/gu;
+/** The first of the letters that flags are made of, less the letter that it stands for. */
+const FLAG_LETTERS = 0x1f1e6 - 0x41;
+
+/** `🇩🇪 Germany` → `DE - Germany`: a flag is two letters of a country's code. */
+function withoutFlags(text: string): string {
+  const letters = text.replace(
+    FLAG,
+    flag =>
+      ` - ${[...flag].map(letter => String.fromCharCode((letter.codePointAt(0) ?? 0) - FLAG_LETTERS)).join('')} - `,
+  );
+  return letters === text ? text : letters.replace(/^[\s-]+|[\s-]+$/g, '');
+}
 
 /** Read when a country is first met that is no code of two letters: some 14,000 names, in 0.1 s. */
 const countryNames = once((): ReadonlyMap<string, string> => {

@@ -38,10 +38,6 @@ export const email = intelligence('email', {
   codes,
   personFaults: ['email_malformed'],
   canonical: canonicalEmail,
-  header: {
-    named: 'e[\\s_.-]?mail|mail|(?:e[\\s_.-]?)?mailadres(?:se)?|correo|courriel',
-    detail: 'address|addr|adresse?|electronico',
-  },
   top: [['domains', ['domain']]],
   rules: [
     {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},

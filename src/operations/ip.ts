@@ -9,8 +9,10 @@ const codes = {
   ...digitCodes,
   ip_malformed: 'No IPv4 address in dotted form.',
   ip_with_port: 'An address with a number behind it that is no port.',
-  ip_list: 'Several addresses in one cell; --ip-from-list says which one is meant.',
+  ip_list: 'Several addresses in one cell.',
   ip_range: 'A network, such as 192.0.2.0/24, and no single address.',
+  ip_private:
+    'An address of a private or local network, such as 10.0.0.7: outside of it nothing is known of it.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
@@ -43,11 +45,6 @@ export const ip = intelligence('ip', {
   codes,
   personFaults: [],
   canonical: canonicalIp,
-  header: {
-    named:
-      'ip|ipv4|ip[\\s_.-]?(?:addr(?:ess)?|adresse?)|(?:x[\\s_.-]?)?forwarded[\\s_.-]?for|xff|remote[\\s_.-]?addr(?:ess)?',
-    detail: 'v4|address|addr|adresse?',
-  },
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],
@@ -72,12 +69,12 @@ function judgeIp(
   repairs: readonly RepairCode[],
   which: CellRules['ipFromList'],
 ): Canonical<Code> {
-  if (isIPv4(text)) return valid(text, repairs);
+  if (isIPv4(text)) return PRIVATE.test(text) ? invalid('ip_private') : valid(text, repairs);
   if (isScientific(text)) return invalid('scientific_notation');
   if (isIPv6(text)) {
     const address = ipaddr.parse(text) as ipaddr.IPv6;
     return address.isIPv4MappedAddress()
-      ? valid(address.toIPv4Address().toString(), repairs)
+      ? judgeIp(address.toIPv4Address().toString(), repairs, undefined)
       : invalid('ipv6_unsupported');
   }
   const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
@@ -90,11 +87,26 @@ function judgeIp(
     ];
     return judgeIp(address, [...repairs, ...taken], undefined);
   }
+  const [host] = HOST_MASK.exec(text) ?? [];
+  if (host !== undefined) return judgeIp(text.slice(0, -host.length), [...repairs, 'host_mask'], undefined);
   if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalid('ip_range');
   return judgeList(text, repairs, which) ?? invalid('ip_malformed');
 }
 
 const MOST_PORT = 65_535;
+
+/**
+ * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), and broadcast. A
+ * balancer's or an office's own machine has such an address, so that it says nothing of a person.
+ */
+const PRIVATE =
+  /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^255\.255\.255\.255$/;
+
+/** A network of one address, as PostgreSQL's inet is written. */
+const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
+
+/** Codes of what is an address by itself, or nearly one. */
+const LISTED: ReadonlySet<Code> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
 /** As `X-Forwarded-For` lists them: the client, as it says itself, first, and the last proxy's word last. */
 function judgeList(
@@ -105,9 +117,7 @@ function judgeList(
   const parts = text.split(/[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
   const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [], undefined)));
-  const isList = judged.every(
-    one => one.state !== 'invalid' || one.code === 'ipv6_unsupported' || one.code === 'ip_with_port',
-  );
+  const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
   // An entry that says nothing is no leave to take the next one, which is another machine.

@@ -1,19 +1,29 @@
-import {type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/min';
+import {
+  type CountryCode,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+  validatePhoneNumberLength,
+} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
-import type {CellRules, RepairCode} from './cell.ts';
+import {type CellRules, type RepairCode, readCell} from './cell.ts';
 import {phoneCountry} from './country.ts';
+import {areWrittenWhole, type BareNumber, bareNumber, withPlus} from './lost-plus.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
+import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
   ...digitCodes,
   decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
   phone_malformed: 'No phone number: no digits, or words among them.',
+  phone_date: 'A date, and no phone number.',
   phone_too_short: 'Too short for any number, or without its area code.',
   phone_too_long: 'Too long for any number.',
   phone_list: 'Several numbers in one cell.',
   phone_in_text:
     'A number with words around it, or with punctuation that no number has, such as a curly quote.',
+  calling_code_unclear:
+    'Digits without a plus that are a number with and without their calling code, and the column does not show which is meant.',
   country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
 } as const;
 
@@ -51,14 +61,10 @@ export const phone = intelligence('phone', {
   codes,
   personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long'],
   canonical: canonicalPhone,
-  header: {
-    named:
-      'phone|phonenumber|telephone|tel|telefon[eo]?|telefoon|mobile?|mobiel|handy|cell|cellphone|celular|cellulare|movil' +
-      '|telemovel|msisdn|rufnummer|(?:telefon|telefoon|handy|mobil|mobilfunk)(?:nummer|nr)',
-    detail: 'no|nr|num|number|nummer|numero|e164',
-  },
+  habits: phoneHabits,
   // Any long number can be a phone number: without a header only the international form speaks for one.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
+  isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
   rules: [
     {when: 'phone.is_threat', add: 45, reason: 'phone_threat'},
@@ -83,8 +89,35 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const uri = /^(?:tel|callto):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const written = text.slice(uri.length).trim().replace(PLUS, '+');
-    return judgePhone(written, found, {...phoneCountry(country), extract: false});
+    return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules?.plusLost === true);
   });
+}
+
+/** The number that a text is in a country, where that is a valid one; with the plus that it may have lost. */
+export function validPhone(text: string, country: string | undefined): string | undefined {
+  const plain = canonicalPhone(text, country);
+  const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
+  const judged = isUnclear ? canonicalPhone(text, country, {plusLost: true}) : plain;
+  if (judged.state !== 'value') return undefined;
+  return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
+}
+
+/** How a column writes its numbers: what single cells can't tell. */
+export function phoneHabits(
+  cells: readonly (readonly [text: string, country: string | undefined])[],
+): CellRules {
+  const bare: BareNumber[] = [];
+  let values = 0;
+  for (const [raw, country] of cells) {
+    const cell = readCell(raw);
+    if (cell.state !== 'text') continue;
+    values += 1;
+    const text = WHOLE.exec(cell.text)?.[1] ?? cell.text;
+    const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
+    const kind = number?.isPossible() === true ? bareNumber(text, number) : undefined;
+    if (kind !== undefined) bare.push(kind);
+  }
+  return {plusLost: areWrittenWhole(values, bare)};
 }
 
 /** In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one then. */
@@ -99,11 +132,17 @@ interface ParseOptions {
   readonly extract: boolean;
 }
 
-function judgePhone(text: string, repairs: readonly RepairCode[], options: ParseOptions): Canonical<Code> {
+function judgePhone(
+  text: string,
+  repairs: readonly RepairCode[],
+  options: ParseOptions,
+  plusLost: boolean,
+): Canonical<Code> {
   if (ZEROS.test(text)) return empty;
   if (isScientific(text)) return invalid('scientific_notation');
+  if (isDate(text)) return invalid('phone_date');
   if (listsPhones(text)) return invalid('phone_list');
-  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options);
+  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
   const number = parsePhoneNumberFromString(text, options);
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // A local number without its area code is possible in its country, but is no whole number.
@@ -111,8 +150,27 @@ function judgePhone(text: string, repairs: readonly RepairCode[], options: Parse
     number?.isPossible() === true &&
     // What reads as it is written was looked at by now.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
-  return whole ? valid(number.number, repairs) : invalid(phoneFault(text, options));
+  if (!whole) return invalid(phoneFault(text, options));
+  return number.number === text ? valid(text, repairs) : judgeBare(text, number, repairs, plusLost);
 }
+
+/** A number that has, or may have, its calling code without a plus: read so only where the column is written so. */
+function judgeBare(
+  text: string,
+  number: PhoneNumber,
+  repairs: readonly RepairCode[],
+  plusLost: boolean,
+): Canonical<Code> {
+  const kind = bareNumber(text, number);
+  if (kind !== 'unclear' && !(kind === 'foreign' && plusLost)) return valid(number.number, repairs);
+  const whole = kind === 'unclear' && plusLost ? withPlus(number) : undefined;
+  return whole === undefined
+    ? invalid('calling_code_unclear')
+    : valid(whole.number, [...repairs, 'plus_added']);
+}
+
+/** Codes of digits that lack something beside them. */
+const UNCLEAR: ReadonlySet<Code> = new Set(['country_unknown', 'calling_code_unclear']);
 
 /** Behind many digits a point, and one or two more or zeros: a program's number, of which the point is no separator. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
@@ -123,14 +181,17 @@ const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
  * A number that a program took for a quantity. It may have lost a leading zero that belongs to it, so it is taken for a
  * phone number only where it is a valid one as it stands.
  */
-function judgeDecimal(text: string, repairs: readonly RepairCode[], options: ParseOptions): Canonical<Code> {
+function judgeDecimal(
+  text: string,
+  repairs: readonly RepairCode[],
+  options: ParseOptions,
+  plusLost: boolean,
+): Canonical<Code> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
-  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options);
+  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options, plusLost);
   if (judged.state !== 'value')
-    return judged.state === 'invalid' && judged.code === 'country_unknown'
-      ? judged
-      : invalid('decimal_number');
+    return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
 }
 

@@ -2,8 +2,8 @@ import {z} from 'zod';
 import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
-import {apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
-import {canonicalPhone} from './phone.ts';
+import {type AnswerFields, apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
+import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 
@@ -116,10 +116,13 @@ export const verify = {
   codes,
   personFaults: ['token_malformed'],
   canonical: canonicalToken,
+  subject: ({token = ''}) => token,
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: ({action_id}) => action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS,
+  /** A token that was verified is redeemed from then on; the interface states no other change. */
+  again: first => ({...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}}),
   top: [
     ['countries', ['location', 'country']],
     ['domains', ['email', 'domain_name']],
@@ -151,11 +154,32 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** What may be sent beside a token: the setting that names its column, and the request's field. */
+/** What may be sent beside a token, by name: the setting that names its column, and the request's field. */
 export const besideToken = {
-  id: {setting: 'verdictId', param: 'id', what: 'user identifiers', canonical: canonicalId},
-  email: {setting: 'verdictEmail', param: 'email', what: 'e-mail addresses', canonical: canonicalEmail},
-  phone: {setting: 'verdictPhone', param: 'phone_number', what: 'phone numbers', canonical: canonicalPhone},
+  id: {
+    name: 'id',
+    setting: 'verdictId',
+    param: 'id',
+    what: 'user identifiers',
+    canonical: canonicalId,
+    habits: undefined,
+  },
+  email: {
+    name: 'email',
+    setting: 'verdictEmail',
+    param: 'email',
+    what: 'e-mail addresses',
+    canonical: canonicalEmail,
+    habits: undefined,
+  },
+  phone: {
+    name: 'phone',
+    setting: 'verdictPhone',
+    param: 'phone_number',
+    what: 'phone numbers',
+    canonical: canonicalPhone,
+    habits: phoneHabits,
+  },
 } as const;
 
 export type Beside = keyof typeof besideToken;

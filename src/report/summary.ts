@@ -141,6 +141,7 @@ const risk = z.object({
   low: whole,
   medium: whole,
   high: whole,
+  high_rows: z.array(whole).describe('The first hundred rows of high risk, by number.'),
   mean: z.number().nullable(),
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,

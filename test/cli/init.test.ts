@@ -25,7 +25,25 @@ it('init writes a job file that plan and run take', async () => {
   expect(run.code).toBe(0);
   expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
   const nextNight = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
-  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
+  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 calls in ')});
+});
+
+it.each([
+  ['embedded', {}],
+  ['live', {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'}],
+])('after a run, init proposes the limit that it proposed before: %s', async (_, env) => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const limit = async () => {
+    expect((await runHere(sandbox, ['init', 'list.csv', '--force'], {env})).code).toBe(0);
+    return /^max_credits: (\d+)$/m.exec(sandbox.read('list.yaml'))?.[1];
+  };
+  // Six values, or five without the phone number that lacks its country, and half as many again.
+  expect(await limit()).toBe('8');
+  expect(
+    (await runHere(sandbox, ['run', 'list.csv', '--endpoint', 'embedded', '--default-country', 'US'])).code,
+  ).toBe(0);
+  expect(await limit()).toBe('8');
 });
 
 it('init reads a list as it is told to, and the job does too', async () => {
@@ -59,7 +77,7 @@ it.each([
     'a list that can not be read',
     Buffer.from(`name,email\n${'\xb3\xaf\xb0\xee\xc0\xcc,a@example.com\n'.repeat(6)}`, 'latin1'),
     8,
-    'save it as UTF-8',
+    'It looks like euc-kr: add --encoding euc-kr.',
   ],
   ['an unknown country', 'phone,country\n030 23125 001,Germany\n030 23125 002,Germanny\n', 0, 'Germanny'],
 ])('init says of %s what plan says', async (_, text, code, says) => {
@@ -142,7 +160,7 @@ describe.skipIf(!canOpenTerminal())('at a terminal, init', () => {
   ])('writes nothing after %s', async (_, keys) => {
     expect(await asked(keys)).toMatchObject({
       code: 130,
-      shown: expect.stringContaining('nothing was written'),
+      shown: expect.stringContaining('Nothing was sent or written.'),
     });
   });
 });

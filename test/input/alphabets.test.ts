@@ -1,17 +1,22 @@
 import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
 import {toldByLetters} from '../../src/input/bytes/alphabets.ts';
+import {likelyWide} from '../../src/input/bytes/wide-letters.ts';
 
-const told = (encoding: string, names: string) =>
-  toldByLetters(
-    iconv.encode(
-      names
-        .split('|')
-        .map((name, n) => `${n};${name};p${n}@example.com`)
-        .join('\n'),
-      encoding,
-    ),
-  )?.name;
+const list = (encoding: string, names: string) =>
+  iconv.encode(
+    names
+      .split('|')
+      .map((name, n) => `${n};${name};p${n}@example.com\n`)
+      .join(''),
+    encoding,
+  );
+
+/** What a list is read as without a person's word. */
+const told = (encoding: string, names: string) => {
+  const found = toldByLetters(list(encoding, names));
+  return found?.mayRead === true ? found.name : undefined;
+};
 
 it.each([
   ['windows-1252', 'José Núñez|María Peña|Ángel Muñoz|Íñigo Ibáñez|Begoña Gutiérrez|Raúl Martínez'],
@@ -49,4 +54,37 @@ it.each([
   ['windows-1252', 'Peña'],
 ])('%s is not taken for another encoding: %s', (encoding, names) => {
   expect(told(encoding, names)).toBeUndefined();
+});
+
+it.each([
+  ['macintosh', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
+  ['macintosh', 'Jürgen Müller|Köln|Björn|Jörg'],
+  ['macintosh', 'Åsa Öberg|Björn Åkesson|Märta Sjöström'],
+  ['cp850', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
+])('%s is named to a person: %s', (encoding, names) => {
+  expect(toldByLetters(list(encoding, names))).toMatchObject({name: encoding, mayRead: false});
+});
+
+it.each([
+  ['shift_jis', '田中太郎|山田花子|鈴木一郎|佐藤さくら|タナカ'],
+  ['shift_jis', '田中太郎|山田花子|鈴木一郎'],
+  ['shift_jis', '氏名|電話番号|東京都'],
+  ['euc-jp', '田中太郎|さくら|タナカ'],
+  ['gbk', '王伟|李娜|张敏|刘洋|陈静|杨光'],
+  ['gbk', '姓名|电话|北京市|上海市|客户'],
+  ['big5', '王小明|李大華|陳美玲|電話號碼|姓名'],
+  ['euc-kr', '김민수|이영희|박지성'],
+  ['euc-kr', '이름|전화번호|서울특별시'],
+])('%s is the likeliest: %s', (encoding, names) => {
+  expect(likelyWide(list(encoding, names))).toBe(encoding);
+});
+
+it.each([
+  ['windows-1252', 'Jürgen Müller|Anna Weiß|Björn Größe'],
+  ['windows-1251', 'Иванов Пётр|Сергей Кузнецов|Ольга Смирнова'],
+  ['windows-1255', 'דוד כהן|שרה לוי'],
+  ['macintosh', 'José Núñez|María Peña|Ángel Muñoz'],
+  ['gbk', '王'],
+])('%s is no such encoding, or too short: %s', (encoding, names) => {
+  expect(likelyWide(list(encoding, names))).toBeUndefined();
 });

@@ -226,6 +226,7 @@ describe('an open quote', () => {
       header: true,
       skippedLines: 0,
       padShortRows: false,
+      unnamedColumns: 0,
     });
 
   it('holds rows back no longer than the record lasts', () => {
@@ -280,7 +281,7 @@ describe('the header', () => {
     ['a bad quote', 'a,"b"c\n1,2\n', 'line 1'],
     ['an open quote', '\na,"b\n1,2\n', 'line 2'],
     ['an endless line', `${'a,'.repeat(200)}\n`, 'limit'],
-    ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '(--encoding)'],
+    ['foreign bytes', Buffer.from('pr\xe9nom,b\n', 'latin1'), '--encoding windows-1252'],
   ])('with %s is an error', async (_, text, hint) => {
     const error = await failureOf(readBytes(text, {maxRecordSize: 100}));
     expect(error.code).toBe('input_header');
@@ -328,4 +329,46 @@ it('lines above the header are left out, and counted as lines', async () => {
     {line: 4, fields: ['1', '2']},
     {line: 5, reason: 'column_count'},
   ]);
+});
+
+describe('the header once more', () => {
+  const rows = (from: number) => Array.from({length: 60}, (_, n) => `${from + n},x\n`).join('');
+
+  it.each([1, 7, 64 * 1024])('is no row, whatever the chunks: %i bytes', async chunk => {
+    const {records} = await readBytes(`id,name\n${rows(0)}id,name\n"id",name\n${rows(60)}`, {}, chunk);
+    const again = records.filter(record => record.type === 'reject');
+    expect(again).toMatchObject([
+      {reason: 'header_again', record: 61, line: 62, raw: 'id,name'},
+      {reason: 'header_again', record: 62, line: 63},
+    ]);
+    expect(records).toHaveLength(122);
+  });
+
+  it('has a letter: numbers and blanks are values', async () => {
+    expect((await readBytes('1,2\n1,2\n')).records).toMatchObject([{fields: ['1', '2']}]);
+    expect((await readBytes('a,b\na,B\n')).records).toMatchObject([{fields: ['a', 'B']}]);
+    expect((await readBytes('a,b\na,b\n', {header: false})).records).toHaveLength(2);
+  });
+});
+
+describe('rows that end in a delimiter more than the header', () => {
+  const padded = (text: string) => readBytes(text, {padShortRows: true});
+
+  it('give it a column without a name where short rows are filled up', async () => {
+    const {format, records} = await padded('a,b\n1,2,\n3,4,\n5\n');
+    expect(format).toMatchObject({header: ['a', 'b', ''], columns: ['a', 'b', 'column_3']});
+    expect(records).toMatchObject([
+      {fields: ['1', '2', '']},
+      {fields: ['3', '4', '']},
+      {fields: ['5', '', '']},
+    ]);
+  });
+
+  it.each([
+    ['a value stands there', 'a,b\n1,2,\n3,4,5\n'],
+    ['most rows have none', 'a,b\n1,2\n3,4\n5,6,\n'],
+    ['there are no rows', 'a,b\n'],
+  ])('and none where %s', async (_, text) => {
+    expect((await padded(text)).format).toMatchObject({columns: ['a', 'b']});
+  });
 });

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../src/ledger/history.ts';
+import {SharedDate} from '../../src/ledger/shared-date.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 const DAY_MS = 86_400_000;
@@ -17,7 +18,15 @@ afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 function tell(...entries: readonly HistoryEntry[]): RunHistory {
   const history = new RunHistory(directory, (known, told) => (known === told ? known : `${known}+${told}`));
-  for (const entry of entries) history.add([entry]);
+  // By a clock that is right.
+  for (const entry of entries)
+    history.add(
+      [entry],
+      new SharedDate(
+        () => entry.endedAt,
+        () => {},
+      ),
+    );
   return history;
 }
 

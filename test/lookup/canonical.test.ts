@@ -98,7 +98,28 @@ test.each([
   ['«192.0.2.1»،', '192.0.2.1 trailing_punctuation quoted'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::FFFF:c000:201', '192.0.2.1'],
-  ['0.0.0.0', '0.0.0.0'],
+  // A balancer's or an office's own machines: nobody outside knows anything of them.
+  ...[
+    '0.0.0.0',
+    '10.0.0.7',
+    '127.0.0.1',
+    '192.168.1.10',
+    '172.16.0.1',
+    '172.31.255.255',
+    '100.64.0.9',
+    '100.127.0.1',
+  ]
+    .concat(['169.254.1.1', '255.255.255.255', '10.0.0.7:80', '::ffff:10.0.0.7', '10.0.0.7/32'])
+    .map(text => [text, '!ip_private']),
+  ...['11.0.0.1', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '192.169.0.1', '1.0.0.0'].map(
+    text => [text, text],
+  ),
+  ['192.0.2.1/32', '192.0.2.1 host_mask'],
+  ['2001:db8::1/128', '!ipv6_unsupported'],
+  ['::ffff:192.0.2.1/128', '192.0.2.1 host_mask'],
+  ['192.0.2.1/128', '!ip_malformed'],
+  ['192.0.2/32', '!ip_malformed'],
+  ['10.0.0.7, 192.0.2.1', '!ip_list'],
   ['2001:db8::1', '!ipv6_unsupported'],
   ['fe80::1%eth0', '!ipv6_unsupported'],
   ['192.0.2.1:8080', '192.0.2.1 port'],
@@ -150,6 +171,9 @@ test.each([
   ['192.0.2.1:4711 198.51.100.7', 'first', '192.0.2.1 list_entry port'],
   ['2001:db8::1, 198.51.100.7', 'first', '!ipv6_unsupported'],
   ['unknown, 198.51.100.7', 'first', '!ip_list'],
+  ['10.0.0.7, 198.51.100.7', 'first', '!ip_private'],
+  ['198.51.100.7, 10.0.0.7', 'first', '198.51.100.7 list_entry'],
+  ['192.0.2.1/32, 198.51.100.7', 'first', '192.0.2.1 list_entry host_mask'],
   ['192.0.2.1, nothing', 'first', '!ip_malformed'],
   ['192.0.2.1, unknown', 'last', '!ip_list'],
   ['192.0.2.1,', 'last', '192.0.2.1 list_entry'],
@@ -178,6 +202,10 @@ test.each([
   ['2025550143.25', 'US', '!decimal_number'],
   ['030/901820.0', 'DE', '!decimal_number'],
   ['01.99.00.83.16', 'FR', '+33199008316'],
+  // Dates, of which libphonenumber takes the digits: a row that is shifted by a column has them.
+  ['2026-01-31', 'DE', '!phone_date'],
+  ['31.01.2026', 'DE', '!phone_date'],
+  ['1/31/2026', 'US', '!phone_date'],
   ['2.025.550.143', 'US', '+12025550143'],
   ['2025550143.0\u00A0', 'US', '+12025550143 invisible_characters decimal_zero'],
   ['="12025550143"', 'US', '+12025550143 formula_text'],
@@ -220,6 +248,23 @@ test.each([
   ['202.555.0143', ' us ', '+12025550143'],
   ['1 202 555 0143', 'US', '+12025550143'],
   ['011 44 20 7946 0958', 'US', '+442079460958'],
+  // A spreadsheet takes the plus off: +49491713920001 was bought.
+  ['491713920001', 'DE', '!calling_code_unclear'],
+  ['49 171 3920002', 'DE', '!calling_code_unclear'],
+  ['491713920004.0', 'DE', '!calling_code_unclear'],
+  ['491713920001', '+49', '!calling_code_unclear'],
+  ['４９１７１３９２０００１', 'DE', '!calling_code_unclear'],
+  ['+491713920001', 'DE', '+491713920001'],
+  ['00491713920001', 'DE', '+491713920001'],
+  ['0491713920001', 'DE', '+49491713920001'],
+  ['1713920001', 'DE', '+491713920001'],
+  ['62812345678', 'ID', '!calling_code_unclear'],
+  ['38343201234', 'XK', '!calling_code_unclear'],
+  ['3906123456', 'IT', '!calling_code_unclear'],
+  // No number of India, Brazil or Poland without what looks like its calling code.
+  ['9198765432', 'IN', '+919198765432'],
+  ['55961234567', 'BR', '+5555961234567'],
+  ['481234567', 'PL', '+48481234567'],
   ['020 7946 0958', 'GB', '+442079460958'],
   ['+44 (0)20 7946 0958', undefined, '+442079460958'],
   ['00 44 20 7946 0958', 'DE', '+442079460958'],
@@ -287,6 +332,14 @@ test.each([
   ['Bosnia', 'BA'],
   ['Oesterreich', 'AT'],
   ['BRD', 'DE'],
+  ['D', 'DE'],
+  ['GER', 'DE'],
+  ['SUI', 'CH'],
+  ['🇩🇪', 'DE'],
+  ['🇩🇪 Germany', 'DE'],
+  ['Deutschland 🇩🇪', 'DE'],
+  ['🇩🇪 France', undefined],
+  ['🇩🇪🇫🇷', undefined],
   ['DE - Germany', 'DE'],
   ['Deutschland (DE)', 'DE'],
   ['Österreich', 'AT'],
@@ -309,6 +362,11 @@ describe('a mobile number of each country', () => {
     for (const form of forms)
       expect(canonicalPhone(form, undefined)).toMatchObject({state: 'value', value: number.number});
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);
+    // As a spreadsheet leaves it: the same number, or none.
+    const bare = number.number.slice(1);
+    const unclear = ['DE', 'ID', 'XK'].includes(country);
+    expect(shown(canonicalPhone(bare, country))).toBe(unclear ? '!calling_code_unclear' : number.number);
+    expect(canonicalPhone(bare, country, {plusLost: true})).toMatchObject({value: number.number});
   });
 });
 

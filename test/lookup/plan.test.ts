@@ -71,6 +71,25 @@ test('a verdict is asked with all that goes with its token; what can not be a va
   expect(bare && params(plan(bare)[0])).toEqual({action_id: 'a/1', token: 'tok-1'});
 });
 
+test('the first rows show whether numbers lost their plus, beside a token too', () => {
+  const rows = csvRows(...Array.from({length: 5}, (_, n) => ['', `49171392000${n}`, '', 'DE', 'tok-1', '']));
+  const cells = {verdict, defaultCountry: 'DE'};
+  const asked = (first: typeof rows) =>
+    createPlan(
+      [...target('phone', 'phone'), ...target('verify', 'token')],
+      cells,
+      first,
+    )(rows[0] ?? row).map(params);
+  expect(asked([])).toEqual([
+    {status: 'invalid', error: 'calling_code_unclear'},
+    {action_id: 'a/1', token: 'tok-1'},
+  ]);
+  expect(asked(rows)).toEqual([
+    {phone: '+491713920000'},
+    {action_id: 'a/1', token: 'tok-1', phone_number: '+491713920000'},
+  ]);
+});
+
 test('a verdict is another one with another id; the same lookup has the same key', () => {
   const plan = createPlan(target('verify', 'token'), {verdict});
   const keys = csvRows(

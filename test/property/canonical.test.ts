@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import {getCountries, getExampleNumber} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import {expect, test} from 'vitest';
@@ -56,14 +57,24 @@ test.each(Object.entries(canonicals))('%s: a canonical value is its own canonica
 
 const blanks = fc.constantFrom('', ' ', '\t', '\u00A0', '  ');
 
+/** What another library calls an address of a private network. */
+function isPublic(ip: string): boolean {
+  const own = ['private', 'loopback', 'linkLocal', 'carrierGradeNat', 'unspecified', 'broadcast'];
+  return !own.includes(ipaddr.IPv4.parse(ip).range());
+}
+
 test('IP: the spellings of an address are one value', () => {
   fc.assert(
     fc.property(fc.ipV4(), blanks, blanks, (ip, before, after) => {
       const hex = ip.split('.').map(Number);
       const word = (high = 0, low = 0) => (high * 256 + low).toString(16);
       const mapped = `::ffff:${word(hex[0], hex[1])}:${word(hex[2], hex[3])}`;
-      for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase()])
-        expect(canonicalIp(before + spelling + after)).toMatchObject({state: 'value', value: ip});
+      const plain = canonicalIp(ip);
+      expect(plain).toEqual(
+        isPublic(ip) ? {state: 'value', value: ip} : {state: 'invalid', code: 'ip_private'},
+      );
+      for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase(), `${ip}/32`])
+        expect(canonicalIp(before + spelling + after)).toMatchObject(plain);
     }),
     seeded,
   );

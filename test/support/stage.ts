@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
+import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
@@ -36,19 +37,22 @@ export interface StageOptions {
   /** Run as a job file's job, which names its endpoint. */
   readonly fromFile?: boolean;
   readonly name?: string;
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
   readonly storePatienceMs?: number;
   readonly phase?: Phase;
+  readonly warned?: (sentence: string) => void;
 }
 
 /** How a run ended, as the command's caller sees it. */
 export interface Ended {
   readonly code: number;
   readonly message: string;
+  /** True if an earlier run had done all of it. */
+  readonly wasComplete?: boolean | undefined;
   readonly warnings: readonly string[];
   /** As it stands in its file; undefined where there is none. */
   readonly summary: Summary | undefined;
@@ -140,10 +144,11 @@ async function attempt(
     watch,
     storePatienceMs,
     phase,
+    warned,
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'message' | 'summary'>> {
+): Promise<Pick<Ended, 'code' | 'message' | 'summary' | 'wasComplete'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
   const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
@@ -156,12 +161,15 @@ async function attempt(
     summaryPath = job.paths.summary;
     const io = {
       env,
-      stdin: Readable.from([Buffer.from(stdin)]),
+      stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       stdout,
       now,
       random: Math.random,
       log: pino({level: 'silent'}),
-      warn: (sentence: string) => warnings.push(sentence),
+      warn: (sentence: string) => {
+        warnings.push(sentence);
+        warned?.(sentence);
+      },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(phase === undefined ? {} : {phase}),
     };
@@ -169,7 +177,8 @@ async function attempt(
       watch?.(session);
       return () => {};
     });
-    return {code: outcome.exitCode, message: outcome.message, summary: summary()};
+    const {exitCode: code, message, wasComplete} = outcome;
+    return {code, message, wasComplete, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
     return {code: error.exitCode, message: error.message, summary: summary()};
@@ -178,7 +187,7 @@ async function attempt(
 
 function readSummary(path: string | undefined): Summary | undefined {
   try {
-    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Summary);
+    return path === undefined ? undefined : (JSON.parse(fileText(path)) as Summary);
   } catch {
     return undefined;
   }

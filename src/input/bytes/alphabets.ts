@@ -38,16 +38,21 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
   [['windows-1253', 'iso-8859-7'], ['αάβγδεέζηήθιίϊΐκλμνξοόπρσςτυύϋΰφχψωώ']],
 ];
 
-/** Old Macs' encoding of the first ones, whose ü and ö are Polish and Czech letters in Windows-1250. */
-const NEVER_GUESSED = 'macintosh';
+/**
+ * Encodings of old Macs and of DOS, which hold the first languages: a Mac's ü and ö are Polish and Czech letters in
+ * Windows-1250. A person is told of them, and nothing is read so.
+ */
+const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
-const candidates = [...alphabets, [[NEVER_GUESSED], alphabets[0]?.[1] ?? []] as const].flatMap(
+const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as const].flatMap(
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
 export interface Told {
   readonly name: EncodingName;
   readonly words: number;
+  /** True if a list may be read so without a person's word. */
+  readonly mayRead: boolean;
 }
 
 /** Of its words so many have to be of a language, and by so much it must be better than an encoding with other words. */
@@ -58,23 +63,30 @@ const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /** The encoding in which the words that are not ASCII are words of a language; undefined where none or several would do. */
 export function toldByLetters(head: Buffer): Told | undefined {
-  const found = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
-  const bytes = Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
+  const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
     const text = iconv.decode(bytes, name);
     return {name, text, ...fitOf(text, languages)};
   });
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
-  if (best === undefined || best.fit < FITTING || best.name === NEVER_GUESSED) return undefined;
+  if (best === undefined || best.fit < FITTING) return undefined;
   const rival = others.find(({text}) => text !== best.text);
   const isClear = rival === undefined || best.score - rival.score >= MARGIN;
-  return isClear ? {name: best.name, words: best.words} : undefined;
+  return isClear
+    ? {name: best.name, words: best.words, mayRead: !NEVER_GUESSED.includes(best.name)}
+    : undefined;
 }
 
 /** Capitals within a word, and a sigma of word ends before another letter: read in the wrong encoding. */
 const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;
+
+/** The words that are not ASCII alone. */
+function oddWords(head: Buffer): Buffer {
+  const found = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
+  return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
+}
 
 /** The share of words that some language could have, and with it the share of the one that has the most of them. */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {

@@ -1,6 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {toldByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
+import {likelyWide} from './wide-letters.ts';
 
 /** An encoding, and what a person should know of how it was found. */
 export interface FoundEncoding extends Encoding {
@@ -46,8 +47,8 @@ function guessEncoding(head: Buffer): FoundEncoding {
   // UTF-8 with damage in it.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
   const told = toldByLetters(head);
-  if (told === undefined) return unsure;
-  return told.words < FEW_WORDS
-    ? {...unsure, perhaps: told.name}
-    : {name: told.name, bomBytes: 0, guess: 'sure'};
+  if (told === undefined) return {...unsure, perhaps: likelyWide(head)};
+  return told.mayRead && told.words >= FEW_WORDS
+    ? {name: told.name, bomBytes: 0, guess: 'sure'}
+    : {...unsure, perhaps: told.name};
 }

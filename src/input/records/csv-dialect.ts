@@ -1,4 +1,4 @@
-import {sniffDelimiter} from './delimiter.ts';
+import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
 /** Finds out how a CSV is written from the beginning of its text; `delimiter`, where given, is not guessed. */
@@ -12,6 +12,18 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
     eol,
     sepLineBytes: sep === null ? 0 : Buffer.byteLength(sep[0]),
   };
+}
+
+/** Some rows, such as a report's footer, may be short. */
+const MOST = 0.5;
+
+/** How many empty fields rows have more than the header: a program ended each of them in a delimiter. */
+export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
+  const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
+  const extras = rows.map(row => row.slice(header.length));
+  const longer = extras.filter(some => some.length > 0);
+  const isEmpty = longer.every(some => some.every(field => field.trim() === ''));
+  return isEmpty && longer.length >= MOST * rows.length ? Math.max(0, ...longer.map(some => some.length)) : 0;
 }
 
 /**

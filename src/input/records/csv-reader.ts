@@ -4,11 +4,12 @@ import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {countLines, WholeBlocks} from './csv-block.ts';
-import {type Stop, StopParsing, stopOf} from './csv-stop.ts';
+import {type Stop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
 import {formulaFields} from './formula-fields.ts';
+import {isHeaderAgain} from './header-again.ts';
 import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
-import {ENCODING_DETAIL, reject} from './reject.ts';
+import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
@@ -140,7 +141,8 @@ export class CsvReader implements RecordReader {
   #takeBlock(bytes: Buffer, records: InputRecord[]): boolean {
     const columns = this.#layout?.columns.length ?? 0;
     const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
-    if (block === undefined) return false;
+    const {header} = this.#layout ?? {};
+    if (block === undefined || block.some(({fields}) => isHeaderAgain(fields, header))) return false;
     for (const {fields, lines} of block) {
       records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
       this.#line += lines;
@@ -193,13 +195,14 @@ export class CsvReader implements RecordReader {
 
   /** Learns the columns from the first record; says whether that record is the header. */
   #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
-    const {file, header} = this.#settings;
-    if (!header) {
+    const {file, unnamedColumns, perhaps} = this.#settings;
+    if (!this.#settings.header) {
       this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
     }
-    if (!isUtf8(bytes)) throw headerError(file, this.#line, ENCODING_DETAIL);
-    this.#layout = {header: fields, columns: columnNames(fields)};
+    if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(perhaps), perhaps);
+    const header = [...fields, ...Array.from({length: unnamedColumns}, () => '')];
+    this.#layout = {header, columns: columnNames(header)};
     this.#line += countLines(bytes, 0, bytes.length, this.#eol);
     return true;
   }
@@ -231,10 +234,12 @@ export class CsvReader implements RecordReader {
       fields = [...fields, ...Array.from({length: expected - fields.length}, () => '')];
     }
     if (!sound && !isUtf8(record)) {
-      this.#reject('invalid_encoding', ENCODING_DETAIL, record, records);
+      this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), record, records);
     } else if (fields.length !== expected) {
       const detail = `expected ${expected} ${expected === 1 ? 'field' : 'fields'}, found ${fields.length}`;
       this.#reject('column_count', detail, record, records);
+    } else if (isHeaderAgain(fields, this.#layout?.header)) {
+      this.#reject('header_again', 'the line is the header once more', record, records);
     } else {
       this.#releaseBlanks(records);
       records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
@@ -245,7 +250,7 @@ export class CsvReader implements RecordReader {
   /** Rejects the physical line at `start`, and says where the next one begins. */
   #rejectLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
     const {maxRecordSize} = this.#settings;
-    const unclosed = stop !== 'bad_quote' || this.#goesBeyondLimit(bytes.subarray(start));
+    const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
       ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordSize} bytes`
       : 'a quote stands inside a field: quote the whole field and double the quotes in it';
@@ -264,20 +269,6 @@ export class CsvReader implements RecordReader {
     return end;
   }
 
-  /**
-   * Whether a record with a bad quote has it only beyond the limit, where other chunks would not have shown it: then
-   * it is unclosed, as it is with those.
-   */
-  #goesBeyondLimit(bytes: Buffer): boolean {
-    if (bytes.length <= this.#limit) return false;
-    try {
-      parse(bytes.subarray(0, this.#limit), {...this.#options, to: 1});
-    } catch (error) {
-      return stopOf(error) === 'open';
-    }
-    return bytes[this.#limit] === QUOTE;
-  }
-
   #reject(reason: RejectReason, detail: string, bytes: Buffer, records: InputRecord[]): void {
     const {file, tally} = this.#settings;
     if (this.#layout === undefined && this.#settings.header) throw headerError(file, this.#line, detail);
@@ -294,6 +285,11 @@ export class CsvReader implements RecordReader {
   }
 }
 
-function headerError(file: string, line: number, detail: string): InputError {
-  return new InputError('input_header', `${file}, line ${line}: the header can't be read: ${detail}.`);
+function headerError(file: string, line: number, detail: string, encoding?: string): InputError {
+  const remedy = encoding === undefined ? {} : {flags: ['--encoding', encoding]};
+  return new InputError(
+    'input_header',
+    `${file}, line ${line}: the header can't be read: ${detail}.`,
+    remedy,
+  );
 }

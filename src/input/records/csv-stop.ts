@@ -1,4 +1,4 @@
-import {CsvError} from 'csv-parse/sync';
+import {CsvError, type Options, parse} from 'csv-parse/sync';
 
 /** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
 export type Stop = 'layout' | 'open' | 'bad_quote' | 'too_long';
@@ -15,4 +15,20 @@ export function stopOf(error: unknown): Stop {
   if (error instanceof StopParsing) return error.stop;
   if (error instanceof CsvError) return error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote';
   throw error;
+}
+
+const QUOTE = 0x22;
+
+/**
+ * Whether a record with a bad quote has it only beyond the limit, where other chunks would not have shown it: then it is
+ * unclosed, as it is with those.
+ */
+export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
+  if (bytes.length <= limit) return false;
+  try {
+    parse(bytes.subarray(0, limit), {...options, to: 1});
+  } catch (error) {
+    return stopOf(error) === 'open';
+  }
+  return bytes[limit] === QUOTE;
 }

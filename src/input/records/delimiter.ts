@@ -7,9 +7,9 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Letters that an e-mail address may have: they part fields only where nothing else does, and every record says so. */
 const RARE = ['^', '~'] as const;
 
-/** How many records of the sample are looked at, and how many characters. */
+/** How many records of the sample are looked at, and how many of its bytes. */
 const MOST_RECORDS = 100;
-const MOST_CHARACTERS = 65_536;
+const MOST_BYTES = 65_536;
 /** After so many lines that can't be read with a delimiter, it is not the one. */
 const MOST_FAULTS = 10;
 
@@ -18,15 +18,13 @@ const MOST_FAULTS = 10;
  * well, the one with more fields. A comma where none gives the first record two fields: a file of one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
-  const head = sample.slice(0, MOST_CHARACTERS);
-  // Behind its last line end the sample may stop within a record.
-  const lastEnd = head.lastIndexOf(eol);
-  const text = Buffer.from(lastEnd === -1 ? head : head.slice(0, lastEnd + eol.length));
+  const text = Buffer.from(sample);
   let best = {delimiter: ',', agreeing: 0, fields: 1};
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter, eol);
     const fields = counts[0] ?? 1;
-    if (fields === 1) continue;
+    // Lines that can't be read are of no number of fields, so that they never agree.
+    if (fields < 2) continue;
     const agreeing = counts.filter(count => count === fields).length / counts.length;
     if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
       best = {delimiter, agreeing, fields};
@@ -39,9 +37,22 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** The number of fields of each record; none for one that can't be read with this delimiter. */
+/** The number of fields of each record; 0 for one that can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): number[] {
-  const counts: number[] = [];
+  return firstRecords(text, delimiter, eol).map(fields => fields.length);
+}
+
+/** The first records of a text; without fields for one that can't be read with this delimiter. */
+export function firstRecords(
+  given: Buffer,
+  delimiter: string,
+  eol: CsvDialect['eol'],
+): (readonly string[])[] {
+  const head = given.subarray(0, MOST_BYTES);
+  // Behind its last line end the sample may stop within a record.
+  const lastEnd = head.lastIndexOf(eol);
+  const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
+  const records: (readonly string[])[] = [];
   let start = 0;
   let end = 0;
   const options = {
@@ -51,7 +62,7 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): n
     skip_empty_lines: true,
     to: MOST_RECORDS,
     on_record: (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
-      counts.push(fields.length);
+      records.push(fields);
       end = start + bytes;
     },
   };
@@ -62,11 +73,11 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): n
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       if (error.code === 'CSV_QUOTE_NOT_CLOSED') break;
-      counts.push(0);
+      records.push([]);
       const lineEnd = text.indexOf(eol, end);
       start = lineEnd === -1 ? text.length : lineEnd + eol.length;
       end = start;
     }
   }
-  return counts;
+  return records;
 }

@@ -30,6 +30,20 @@ export function refuseBinary(head: Buffer, name: string): void {
   }
 }
 
+/** What begins a web page, or a table that was saved as one; no list does. */
+const HTML =
+  /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/is;
+
+/** Throws `input_markup` for HTML and XML, which programs save as `.xls` and `.csv` too. */
+export function refuseMarkup(sample: string, name: string): void {
+  if (HTML.test(sample))
+    throw new InputError(
+      'input_markup',
+      `${name} is HTML: a page or a table that was saved under this name. Open it in a spreadsheet and save it as CSV (UTF-8); if it is a page to log in or an error, download the list again.`,
+    );
+  if (/^\s*<\?xml\b/i.test(sample)) throw new InputError('input_markup', `${name} is XML. ${EXPORT}`);
+}
+
 /** By where the NULs of mostly ASCII text stand. */
 function unicodeOf(head: Buffer): string | undefined {
   const whole = head.length - (head.length % 4);

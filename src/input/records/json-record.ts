@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
 import type {ReaderSettings} from './record-reader.ts';
-import {ENCODING_DETAIL, reject} from './reject.ts';
+import {encodingDetail, reject} from './reject.ts';
 
 /** A record from the bytes of one JSON value; undefined for blanks. `sound`: it is known to be UTF-8. */
 export function jsonRecord(
@@ -12,7 +12,7 @@ export function jsonRecord(
 ): InputRecord | undefined {
   const rejected = (reason: RejectReason, detail: string) =>
     jsonReject(bytes, line, settings, reason, detail);
-  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', ENCODING_DETAIL);
+  if (!sound && !isUtf8(bytes)) return rejected('invalid_encoding', encodingDetail(settings.perhaps));
   const raw = bytes.toString('utf8');
   if (raw.trim() === '') return undefined;
   let value: unknown;

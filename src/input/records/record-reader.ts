@@ -25,6 +25,8 @@ export interface ReaderSettings {
   /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
+  /** The encoding that its text may be in, where it is not all UTF-8. */
+  readonly perhaps?: string | undefined;
 }
 
 /** How a CSV file is written, as far as its text shows it. */
@@ -49,4 +51,6 @@ export interface CsvSettings extends ReaderSettings {
   readonly skippedLines: number;
   /** Whether a row with fewer fields than the header is filled up. */
   readonly padShortRows: boolean;
+  /** So many columns without a name stand behind those of the header. */
+  readonly unnamedColumns: number;
 }

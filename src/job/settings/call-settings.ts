@@ -1,14 +1,13 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, threads, whole} from '../values.ts';
+import {countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
+import {cost} from './cost.ts';
 import {settingsIn} from './declare.ts';
-import {timeOfDay} from './time-of-day.ts';
+import {until} from './until.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
-
-const charge = z.enum(['free', 'maybe', 'spent']);
 
 /** What becomes of a run that can't ask about the rest. */
 const atLimit = (description: string) =>
@@ -37,52 +36,22 @@ export const callSettings = {
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
-  threads: callSetting(threads.default(1), {
-    value: 'N',
-    description:
-      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone.",
-    uses: ['run', 'library', 'worker'],
-    shapes: 'nothing',
-  }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
     description: 'Longest time for one call, from 100ms to 1h.',
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',
   }),
-  maxAttempts: callSetting(whole(1, 1_000).default(6), {
+  resends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
-    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  maxResends: callSetting(whole(0, 1_000).default(2), {
-    value: 'N',
-    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  resend: callSetting(z.enum(['always', 'never']).default('always'), {
-    value: 'WHEN',
-    description: 'Whether a call whose outcome is unknown is sent again: always or never.',
+    description:
+      'Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
     description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  throttledCharge: callSetting(charge.default('free'), {
-    value: 'HOW',
-    description: `What a throttled call (${throttledBy}) costs: free, maybe or spent.`,
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  rejectedCharge: callSetting(charge.default('maybe'), {
-    value: 'HOW',
-    description: 'What a rejected call (other 4xx) costs: free, maybe or spent.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -93,9 +62,10 @@ export const callSettings = {
     uses: ['run', 'library', 'doctor'],
     shapes: 'nothing',
   }),
-  cost: callSetting(costs.prefault(defaultCosts), {
+  cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
-    description: 'Credits of one call; also ip=1,phone=2.',
+    description: `Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (${throttledBy}) cost: free, maybe or spent.`,
+    defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'doctor'],
     shapes: 'summary',
   }),
@@ -107,15 +77,10 @@ export const callSettings = {
     shapes: 'summary',
   }),
   onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
-  maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
+  until: limitSetting(until.optional(), {
     value: 'TIME',
-    description: 'Ask nothing more after this time, from 100ms to 365d.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  until: limitSetting(timeOfDay.optional(), {
-    value: 'TIME',
-    description: 'Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin".',
+    description:
+      'Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -125,7 +90,8 @@ export const callSettings = {
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
-    description: 'More failed lookups than this: stop with state saved; exit 4.',
+    description:
+      'More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

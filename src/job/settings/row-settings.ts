@@ -143,7 +143,8 @@ export const rowSettings = {
     shapes: 'output',
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
-    description: 'A CSV row with fewer fields than the header gets empty ones at its end, and is counted.',
+    description:
+      'A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those that all rows have more.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

@@ -4,6 +4,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
+import {SharedDate} from '../shared-date.ts';
 import {Sqlite, sqliteCode} from '../sqlite.ts';
 
 /** Another run may be taking its block at this moment. */
@@ -36,6 +37,7 @@ export interface PeriodBudgetOptions {
   readonly maxCredits: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly date?: SharedDate;
   /** Told once, when this share of it (0 to 1) is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
@@ -62,7 +64,8 @@ export class PeriodBudget {
     this.#options = options;
     this.#path = join(options.directory, FILE);
     this.#current = this.#period();
-    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
+    const {date = new SharedDate(options.now, () => {})} = options;
+    const opened = this.#guarded(() => open(options.directory, this.#path, date));
     this.#db = opened.db;
     this.#sql = opened.sql;
     if (options.warnAt !== undefined) this.#warnWhenNear();
@@ -214,13 +217,17 @@ export class PeriodBudget {
  * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
  */
 export function giveBackBlocks(
-  {directory, now}: Pick<PeriodBudgetOptions, 'directory' | 'now'>,
+  {
+    directory,
+    now,
+    date = new SharedDate(now, () => {}),
+  }: Pick<PeriodBudgetOptions, 'directory' | 'now' | 'date'>,
   holder: string,
   taken: (name: string) => number,
 ): void {
   const path = join(directory, FILE);
   if (!existsSync(path)) return;
-  const {db, sql} = open(directory, path, now());
+  const {db, sql} = open(directory, path, date);
   try {
     db.transaction(() => {
       for (const {job, day, thousandths: held} of sql.held.all(holder)) {
@@ -244,12 +251,13 @@ function keyOf(period: Period, now: number): string {
   return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
 
-function open(directory: string, path: string, now: number) {
+function open(directory: string, path: string, date: SharedDate) {
   makeDirectory(directory);
   const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
     prepareTable(db);
-    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', now - KEPT_MS));
+    const {certain} = db.transaction(() => date.note(db));
+    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', certain - KEPT_MS));
     db.exec(
       'DELETE FROM held WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.job = held.job AND used.day = held.day)',
     );

@@ -6,16 +6,18 @@ import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {wrongTypesSentence} from '../../report/wrong-types.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
+import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
-import {type Stop, stopFor} from '../stop.ts';
+import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
@@ -24,7 +26,15 @@ import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
+  const outcome = await ended(session);
+  const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
+  if (wrongTypes !== undefined) session.io.warn(wrongTypes);
+  return outcome;
+}
+
+async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
+  session.answers.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -80,8 +90,8 @@ function judge(
   session: Session,
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
-  const {job, writer, io} = session;
-  const done = completedExit(writer.counters, keepsRejections(job));
+  const {job, writer, io, answers} = session;
+  const done = completedExit(writer.counters, keepsRejections(job) && answers.rejections.dropped === 0);
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -90,7 +100,8 @@ function judge(
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
-  const drifted = drift.length > 0 && job.settings.drift === 'fail';
+  const {drift: setting} = job.settings;
+  const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
   const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
   const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
   return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
@@ -100,7 +111,9 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   const exceeded = layout.thresholds.filter(threshold => {
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
-      io.warn(`fail_if "${threshold.text}" could not be decided: the summary has not all that it reads.`);
+      io.warn(
+        `fail_if "${threshold.text}" could not be decided: the summary lacks a number that it reads, or it divides by zero.`,
+      );
     return decision === true;
   });
   return exceeded.map(({text}) => text);
@@ -150,6 +163,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
 function endLedger({ledger}: Session, stop: Stop): Stop {
   try {
+    if (stop.startsOver === true) endRun(ledger);
     ledger.end();
     return stop;
   } catch (error) {

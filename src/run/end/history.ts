@@ -12,9 +12,11 @@ import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-r
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {endpointName} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 
 type Io = Pick<RunIo, 'env' | 'warn'>;
+/** What the history is told with: it forgets what is old by the date that runs agree on. */
+export type TellIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /** Whether the job's runs are compared with each other: it needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
@@ -23,19 +25,16 @@ export function isCompared({name, settings}: Job): boolean {
 
 /** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] {
-  if (!isCompared(job)) return [];
-  const drift = compareRuns(
-    profileOf(summary),
-    earlierRuns(job, summary, env, warn),
-    job.settings.driftThreshold,
-  );
+  const {drift: setting} = job.settings;
+  if (!isCompared(job) || setting === 'off') return [];
+  const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
   if (drift.length > 0)
     warn(`This run is unlike the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
   return drift;
 }
 
 /** Keeps how a session ended, for runs to come and for `runs` and `spend`. Returns true once the history has it. */
-export function rememberRun(job: Job, summary: Summary, io: Io): boolean {
+export function rememberRun(job: Job, summary: Summary, io: TellIo): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
 
@@ -70,12 +69,13 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
  * Has the history take these lines; what is left for it while it is locked, it has. Returns true where it does. A user
  * without a state directory has no history, and a job that would need it was told so before.
  */
-export function remember({env, warn}: Io, entriesOf: () => HistoryEntry[]): boolean {
+export function remember(io: TellIo, entriesOf: () => HistoryEntry[]): boolean {
+  const {env, warn} = io;
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
     const entries = entriesOf();
     try {
-      withHistory(env, history => history.add(entries), 'adding');
+      withHistory(env, history => history.add(entries, dateOf(io)), 'adding');
     } catch (error) {
       if (!isBusy(error)) throw error;
       leaveForHistory(userDirectory('state', env), entries);

@@ -52,7 +52,7 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
     job,
     end,
     finishedAt: io.now(),
-    books: booksSoFar(job, io, state),
+    books: booksSoFar(io, state),
     session: undefined,
   });
 }
@@ -61,8 +61,8 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** The books as the last session left them; those of a run that never was, where there are none. */
-function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books {
-  const {identity, checkpoint, ...spent} = ledgerSoFar(job, now, state);
+function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
+  const {identity, checkpoint, ...spent} = ledgerSoFar(state);
   return {
     ...spent,
     // It spent nothing; what an earlier session spent is told by one that gets under way.
@@ -76,12 +76,12 @@ function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books 
   };
 }
 
-function ledgerSoFar(job: Job, now: RunIo['now'], state: RunState | undefined) {
+function ledgerSoFar(state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   try {
     const found =
       state &&
-      fromLedger(state, job, now, ledger => ({
+      fromLedger(state, ledger => ({
         tally: ledger.tally,
         earlier: ledger.earlier,
         identity: ledger.getMeta<RunIdentity>('run'),

@@ -1,6 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import {InputError} from '../../input/input-error.ts';
-import type {InputRecord, Row} from '../../input/row.ts';
+import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import {expectedCountry} from '../../job/expected-country.ts';
 import type {Settings} from '../../job/settings.ts';
 import type {PlanRow} from '../../lookup/plan-row.ts';
@@ -18,8 +18,13 @@ const MOSTLY = 0.9;
  * @throws {InputError} when nearly none of the first rows can be read: then the file is read in the wrong way. A job that
  * says how many rejects it bears (`isBorne`) is asked no further.
  */
-export function refuseMostlyRejected(sample: readonly InputRecord[], isBorne: boolean): void {
+export function refuseMostlyRejected(
+  sample: readonly InputRecord[],
+  format: InputFormat,
+  isBorne: boolean,
+): void {
   const rejects = sample.filter(record => record.type === 'reject');
+  if (!isBorne) refuseTrailing(sample, format);
   if (isBorne || sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
@@ -28,6 +33,27 @@ export function refuseMostlyRejected(sample: readonly InputRecord[], isBorne: bo
   throw new InputError(
     'input_rejected',
     `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To have the others all the same, say --max-rejects 100%.`,
+    reason === 'invalid_encoding' && format.perhaps !== undefined
+      ? {flags: ['--encoding', format.perhaps]}
+      : {},
+  );
+}
+
+/** @throws {InputError} when nearly all rows end in a delimiter that the header lacks; with the flag that reads them. */
+function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
+  const ends = sample.filter(
+    record =>
+      record.type === 'reject' &&
+      record.reason === 'column_count' &&
+      format.kind === 'csv' &&
+      record.raw.endsWith(format.delimiter),
+  );
+  const [first] = ends;
+  if (first?.type !== 'reject' || ends.length < MOSTLY * sample.length) return;
+  throw new InputError(
+    'input_rejected',
+    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). Give the header a column without a name there: --pad-short-rows. Nothing was sent.`,
+    {flags: ['--pad-short-rows']},
   );
 }
 

@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import {spelled} from '../../job/settings.ts';
+import {spelled} from '../../job/setting-names.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
@@ -17,7 +17,7 @@ import {
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, refuseValuesAsHeader} from './guessed.ts';
+import {demandSure, isLookup, passedOver, refuseValuesAsHeader} from './guessed.ts';
 import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -41,8 +41,9 @@ export function resolveMapping(
 ): Mapping {
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
-  refuseMostlyRejected(sample, settings.maxRejects !== undefined);
-  if (format.kind === 'csv' && format.header !== undefined) refuseValuesAsHeader(format.header, rows);
+  refuseMostlyRejected(sample, format, settings.maxRejects !== undefined);
+  if (format.kind === 'csv' && format.header !== undefined)
+    refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
   const named = namedColumns(job);
   for (const [setting, column] of named.mentioned)
     requireColumn(column, format.columns, format.kind, setting);
@@ -55,9 +56,12 @@ export function resolveMapping(
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
   const cells = {...planCells(job, format, country), rules};
-  const planAll = createPlan(targets, cells);
+  const planAll = createPlan(targets, cells, rows);
   refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
+    ...guesses
+      .filter(isLookup(settings.only))
+      .flatMap(guess => (guess.aside === undefined ? [] : [passedOver(guess)])),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     targets.some(({operation}) => operation === 'phone')
       ? doubtCountries(country, cells.country, rows)

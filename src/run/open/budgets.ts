@@ -8,10 +8,10 @@ import type {Earlier} from '../../ledger/given-up.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
-type BudgetIo = Pick<RunIo, 'env' | 'now' | 'warn'>;
+type BudgetIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /**
  * The budgets of an account, its day's and its month's. `holder`: the session that spends from them; none for a call
@@ -19,13 +19,11 @@ type BudgetIo = Pick<RunIo, 'env' | 'now' | 'warn'>;
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openBudgets(
-  account: Account | undefined,
-  {env, now, warn}: BudgetIo,
-  holder?: string,
-): PeriodBudget[] {
+export function openBudgets(account: Account | undefined, io: BudgetIo, holder?: string): PeriodBudget[] {
+  const {env, now, warn} = io;
   if (account === undefined) return [];
   const {key: owner, path, warn_at: share} = account;
+  const date = dateOf(io);
   const opened: PeriodBudget[] = [];
   try {
     for (const period of ['day', 'month'] as const) {
@@ -36,7 +34,7 @@ export function openBudgets(
       const directory = stateDirectory(env, limit);
       const whose = {directory, owner, period, limit, holder};
       const maxCredits = thousandths(credits);
-      opened.push(new PeriodBudget({...whose, maxCredits, now, warnAt: {share, warn}}));
+      opened.push(new PeriodBudget({...whose, maxCredits, now, date, warnAt: {share, warn}}));
     }
     return opened;
   } catch (error) {
@@ -46,10 +44,11 @@ export function openBudgets(
 }
 
 /** Gives back what a killed session took of its account's budgets and did not spend, whatever account this one has. */
-export function giverBack({env, now}: Pick<BudgetIo, 'env' | 'now'>): LedgerOptions['giveBack'] {
+export function giverBack(io: BudgetIo): LedgerOptions['giveBack'] {
   return (holder, taken) => {
+    const {env, now} = io;
     try {
-      giveBackBlocks({directory: userDirectory('state', env), now}, holder, taken);
+      giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
     } catch {
       // A run whose own budgets are in that file has said so; to others they are nothing.
     }

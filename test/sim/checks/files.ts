@@ -45,7 +45,7 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
-    if (/An attempt to do it again was cut off/.test(run.message)) return undefined;
+    if (run.wasComplete && / was cut off/.test(run.message)) return undefined;
     const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },

@@ -56,7 +56,7 @@ export function rowsIn(output: Buffer): number {
   return text.split('\n').length - (text === '' || text.startsWith('{') ? 1 : 2);
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** How far past their age answers serve where nobody can be asked. */
 export const STALE_MS = 30 * DAY_MS;
@@ -74,6 +74,22 @@ export function scopeOfSpec({endpoint, account}: RunSpec): string {
 export function storedAs(operation: Operation, value: string, spec: RunSpec): string {
   const scope = scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
   return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
+}
+
+/** Over the last fifth of their term answers fall due, each at its own moment. */
+export const SURELY_FRESH = 0.8;
+
+/** A process sees what it was told within its turn. */
+export const TURN_MS = 1_000;
+
+/** Whether an answer that is dated so may have been bought by this call. */
+export function isTimeOf({toldAt}: Call, at: number): boolean {
+  return Math.abs(at - toldAt) <= TURN_MS;
+}
+
+/** How it knows that this value is rejected: beside its answer, if there is one. */
+export function rejectedAs(operation: Operation, value: string, spec: RunSpec): string {
+  return `${storedAs(operation, value, spec)} rejected`;
 }
 
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);

@@ -5,6 +5,8 @@ import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 
 const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
 
+const sometimes = <T>(value: fc.Arbitrary<T>) => oneof(constant(undefined), value);
+
 const fine: Course = {faults: [], latencyMs: 20};
 
 const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
@@ -56,7 +58,7 @@ export function aimed(
   const doubted = night(
     rows(1, 4),
     tuple(
-      specWith({...plain, resend: 'always', maxCredits: undefined}),
+      specWith({...plain, resends: 2, maxCredits: undefined}),
       constantFrom('token' as const, 'ip token' as const),
       tuple(
         constantFrom([], [{from: 1, count: 1, kind: 'late' as const}]),
@@ -64,7 +66,7 @@ export function aimed(
       ),
       tuple(cutOff(18, 40), cutOff(18, 45)),
       barred,
-      constantFrom({}, {}, {resend: 'never' as const}),
+      constantFrom({}, {}, {resends: 0}),
     ).map(([one, columns, [first, then], [fate, second], fault, changes]): Command[] => [
       {
         do: 'run',
@@ -119,7 +121,7 @@ export function aimed(
         concurrency: 1,
         maxCredits: undefined,
         maxErrors: undefined,
-        maxDuration: undefined,
+        until: undefined,
         requireStore: false,
       }),
       cutOff(105, 130),
@@ -145,7 +147,7 @@ export function aimed(
   );
 
   /** A list whose values are due again, before others that are new, is worth more than a limit. */
-  const due = record({
+  const dueAtLimit = record({
     inputs: rows(6, 10).map(own => [own, own.slice(0, 1)]),
     commands: tuple(
       specWith({
@@ -172,5 +174,75 @@ export function aimed(
     fleet: constant(false),
   });
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, due);
+  /** What is due can't be renewed, as a gateway has lost its way; then the run is cut off, and goes on. */
+  const due = night(
+    rows(3, 8),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      cutOff(20, 70),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours: 23.5},
+      again({faults: [{from: 1, count: 8, kind: 'lost way'}], latencyMs: 20, fate}, {force: true}),
+      again(fine, {force: true}),
+    ]),
+  );
+
+  /** The clock of one run is far ahead. */
+  const ahead = record({
+    inputs: rows(2, 6).map(own => [own, own.slice(0, 1)]),
+    commands: tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '30d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      constantFrom(840.5, 2000, 9600),
+      constantFrom(0, 1),
+    ).map(([one, hours, input]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      {do: 'run', spec: {...one, input, force: true}, course: fine},
+      {do: 'clock', hours: -hours},
+      {do: 'run', spec: {...one, force: true}, course: fine},
+    ]),
+    accountPerDay: sometimes(integer({min: 2, max: 8})),
+    fleet: constant(false),
+  });
+
+  /** Answers fall due in the night in which the account is refused, or the service is down. */
+  const denied = night(
+    rows(1, 10),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        requireStore: false,
+        until: undefined,
+      }),
+      constantFrom(20, 22, 23),
+      constantFrom('denied' as const, 'denied' as const, 'broken' as const),
+      constantFrom('30d' as const, '1h' as const),
+    ).map(([one, hours, kind, maxAge]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      again({...fine, faults: [{from: 1, count: 40, kind}]}, {force: true}),
+      again(fine, {force: true, maxAge}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied);
 }

@@ -11,6 +11,9 @@ export interface InputRow {
   readonly broken?: true;
 }
 
+/** Nothing is asked after midnight, by UTC. */
+export const MIDNIGHT = '00:00 UTC';
+
 /** A run with its settings; what is left out is as it is by default. */
 export interface RunSpec {
   readonly input: number;
@@ -25,8 +28,7 @@ export interface RunSpec {
   readonly restart: boolean;
   readonly force: boolean;
   readonly freshBudget: boolean;
-  readonly resend: 'always' | 'never';
-  readonly maxResends: number;
+  readonly resends: number;
   readonly maxAge: '1h' | '1d' | '30d';
   readonly concurrency: number;
   readonly rate: 'unlimited' | '5/s' | 'ip=10/s,email=10/s,verify=10/s';
@@ -35,9 +37,7 @@ export interface RunSpec {
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
   readonly requireStore: boolean;
   readonly maxErrors?: number | undefined;
-  readonly maxDuration?: string | undefined;
-  /** Whether nothing is asked after midnight, by UTC. */
-  readonly untilMidnight?: true | undefined;
+  readonly until?: '1s' | '5s' | typeof MIDNIGHT | undefined;
   readonly where: boolean;
   /** Whether an answer past its age serves where nobody can be asked, and whether nobody is to be. */
   readonly stale: boolean;

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 import {aimed} from './aimed.ts';
-import type {Command, Course, RunSpec, Sequence} from './commands.ts';
+import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
-const {constant, constantFrom, integer, boolean, oneof, record, array} = fc;
+const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
 /** Mostly the first of these. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
@@ -41,12 +41,23 @@ const refusedRows = integer({min: 10, max: 12}).map(count =>
 );
 
 const faultKinds: readonly Fault['kind'][] = [
-  ...(['broken', 'reset', 'late', 'throttled', 'refused', 'garbled', 'no credits', 'no access'] as const),
+  ...([
+    'broken',
+    'reset',
+    'late',
+    'throttled',
+    'refused',
+    'garbled',
+    'no credits',
+    'no access',
+    'lost way',
+  ] as const),
+  'denied',
 ];
 
 const fault = record({
   from: integer({min: 1, max: 12}),
-  count: mostly(1, 2, 3, 8),
+  count: mostly(1, 2, 3, 8, 40),
   kind: constantFrom(...faultKinds),
 });
 
@@ -91,8 +102,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   restart: mostly(false, true),
   force: boolean(),
   freshBudget: mostly(false, false, true),
-  resend: mostly('always' as const, 'never', 'never'),
-  maxResends: mostly(2, 0, 1),
+  resends: mostly(2, 0, 0, 1),
   maxAge: mostly('1d' as const, '1h', '30d'),
   concurrency: constantFrom(1, 2, 4, 8),
   rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
@@ -101,8 +111,10 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
-  maxDuration: sometimes(constantFrom('1s', '5s'), 12),
-  untilMidnight: sometimes(constant(true as const), 8),
+  until: tuple(
+    sometimes(constantFrom('1s' as const, '5s'), 12),
+    sometimes(constant(MIDNIGHT as typeof MIDNIGHT), 8),
+  ).map(([length, midnight]) => midnight ?? length),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),
@@ -129,7 +141,7 @@ const changes = oneof(
     weight: 1,
     arbitrary: record({endpoint: settings.endpoint, account: settings.account, restart: boolean()}),
   },
-  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resend: settings.resend})},
+  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resends: settings.resends})},
   {weight: 1, arbitrary: record({state: settings.state, cache: settings.cache})},
 );
 
@@ -153,7 +165,10 @@ const command: fc.Arbitrary<Command> = oneof(
   },
   {
     weight: 1,
-    arbitrary: record({do: constant('clock' as const), hours: constantFrom(1, 12, 24, 100, -1, -24, 2000)}),
+    arbitrary: record({
+      do: constant('clock' as const),
+      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000, -2000),
+    }),
   },
   {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
   {

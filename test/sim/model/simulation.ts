@@ -133,8 +133,7 @@ export class Simulation {
     const free = {
       ...spec,
       maxErrors: undefined,
-      maxDuration: undefined,
-      untilMidnight: undefined,
+      until: undefined,
     };
     this.#healing = true;
     this.world.stall(120_000);
@@ -246,9 +245,7 @@ export class Simulation {
         stood,
         lasting,
         // Where nothing was left to do, or to put in place, it has only looked whose that is.
-        ledger: /^(Nothing to do|The last run had ended)/.test(one.report.outcome?.message ?? '')
-          ? undefined
-          : process.ledger,
+        ledger: hadNothingToDo(one.report) ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
         healed: this.#healing,
@@ -346,6 +343,11 @@ export class Simulation {
     inode.data = Buffer.from(inputText(rows));
     this.disk.syncAll();
   }
+}
+
+/** True of a run that was complete before, or whose files were only left to be put in place. */
+function hadNothingToDo({outcome}: Report): boolean {
+  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run had ended') === true;
 }
 
 /** A run has more patience than this with a store that is locked. */

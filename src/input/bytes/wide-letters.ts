@@ -1,0 +1,71 @@
+import iconv from 'iconv-lite';
+import type {EncodingName} from './transcode.ts';
+
+/** Chinese, Japanese and Korean encodings, with the bytes by which their common letters begin, of so many letters each. */
+interface WideEncoding {
+  readonly name: EncodingName;
+  /** First bytes of kana, and how many letters that is. */
+  readonly kana?: readonly [from: number, to: number];
+  /** First bytes of the letters of daily use: ideographs of the first level, syllables. */
+  readonly common: readonly [from: number, to: number];
+}
+
+const encodings: readonly WideEncoding[] = [
+  {name: 'shift_jis', kana: [0x82, 0x83], common: [0x88, 0x98]},
+  {name: 'euc-jp', kana: [0xa4, 0xa5], common: [0xb0, 0xcf]},
+  {name: 'gbk', common: [0xb0, 0xd7]},
+  {name: 'big5', common: [0xa4, 0xc6]},
+  {name: 'euc-kr', common: [0xb0, 0xc8]},
+];
+
+/** Letters of a first byte, of kana, and beyond what is common. */
+const PER_BYTE = 94;
+const KANA = 170;
+const RARE = 10_000;
+/** Fewer letters speak for no language. */
+const FEW_LETTERS = 4;
+const MOST_BYTES = 8_192;
+
+/** The encoding in which a text that is not UTF-8 is most likely Chinese, Japanese or Korean; undefined where it is none. */
+export function likelyWide(head: Buffer): EncodingName | undefined {
+  const bytes = head.subarray(0, MOST_BYTES);
+  const judged = encodings.flatMap(encoding => {
+    const firsts = firstBytes(bytes, encoding.name);
+    return firsts === undefined || firsts.length < FEW_LETTERS ? [] : [{encoding, firsts}];
+  });
+  const [best] = judged
+    .map(({encoding, firsts}) => ({
+      name: encoding.name,
+      likelihood: firsts.reduce((sum, first) => sum + Math.log(chanceOf(first, encoding)), 0) / firsts.length,
+      common:
+        firsts.filter(first => isIn(first, encoding.common) || isIn(first, encoding.kana)).length /
+        firsts.length,
+    }))
+    .filter(({common}) => common >= MOSTLY)
+    .sort((a, b) => b.likelihood - a.likelihood);
+  return best?.name;
+}
+
+const MOSTLY = 0.8;
+
+/** How often a letter of this first byte would come, were all letters of its kind alike. */
+function chanceOf(first: number, {kana, common}: WideEncoding): number {
+  const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
+  if (kana === undefined) return isIn(first, common) ? 0.95 * inCommon : 0.05 / RARE;
+  if (isIn(first, kana)) return 0.4 / KANA;
+  return isIn(first, common) ? 0.55 * inCommon : 0.05 / RARE;
+}
+
+function isIn(byte: number, range: readonly [number, number] | undefined): boolean {
+  return range !== undefined && byte >= range[0] && byte <= range[1];
+}
+
+/** The first byte of each letter beyond ASCII; undefined where the text has bytes that are none in this encoding. */
+function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
+  // What the end of the sample cuts in two is no fault.
+  const lastEnd = bytes.lastIndexOf(0x0a);
+  const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
+  if (text.includes('\uFFFD')) return undefined;
+  const wide = [...text].filter(letter => letter > '\x7f');
+  return wide.map(letter => iconv.encode(letter, name)[0] ?? 0);
+}

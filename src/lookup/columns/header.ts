@@ -1,0 +1,98 @@
+import {intelligenceNames} from '../../operations/table.ts';
+import {headerWords, type Named} from './header-words.ts';
+import {otherWords} from './other-words.ts';
+import {isUnspaced, tokensOf} from './tokens.ts';
+import {type Match, Vocabulary} from './vocabulary.ts';
+
+/** What a column's header says of one kind of value. */
+export interface HeaderSays {
+  /** `named`: it is of that kind, whatever is in it; `hinted`: it is where its values confirm it. */
+  readonly strength: 'named' | 'hinted';
+  /** The words before the name: `billing` of `billing_country`. */
+  readonly ahead: readonly string[];
+}
+
+const KINDS: readonly Named[] = [...intelligenceNames, 'country'];
+
+/** What a header says of each kind of value; empty for one that says nothing of any. */
+export function readHeader(header: string): ReadonlyMap<Named, HeaderSays> {
+  const tokens = tokensOf(header);
+  return new Map(
+    KINDS.flatMap(kind => {
+      const some = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
+      const says = some.find(({strength}) => strength === 'named') ?? some[0];
+      return says === undefined ? [] : [[kind, says] as const];
+    }),
+  );
+}
+
+/** True if a header names another party than the row's person: its values belong to staff, a server, a referrer. */
+export function namesAnother(header: string): boolean {
+  const words = vocabularyOf('another');
+  return tokensOf(header).some(
+    (token, at, tokens) =>
+      words.matches(tokens, at).length > 0 || words.endOf(token).length > 0 || words.isIn(token),
+  );
+}
+
+/** True if a header names digits that are no phone numbers: an order's, a date's, a customer's. */
+export function namesOtherDigits(header: string): boolean {
+  const words = vocabularyOf('otherDigits');
+  return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
+}
+
+function saidAt(kind: Named, tokens: readonly string[], at: number): HeaderSays[] {
+  const token = tokens[at] ?? '';
+  const named = vocabularyOf(kind).matches(tokens, at);
+  const some = named.length > 0 ? named : vocabularyOf(kind).endOf(token);
+  const isCompound = named.length === 0;
+  return some.flatMap(({length, isHint}: Match) => {
+    const tail = tailOf(kind, tokens.slice(at + length));
+    if (tail === 'other' || (tail === 'someone' && kind === 'country')) return [];
+    // Where words are not parted, any name stands at the end of one.
+    const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
+    const ahead = tokens.slice(0, isCompound ? at + 1 : at);
+    return [{strength: isLoose ? 'hinted' : 'named', ahead} as const];
+  });
+}
+
+/** Between a name and whose it is: `Teléfono del cliente`. */
+const PARTICLES = new Set(
+  'of for de du des d del della dello di do da dos van von der for for til la le el l'.split(' '),
+);
+const LONGEST_OWNER = 3;
+
+/** What follows a name: nothing that changes it, whose it is, or something else, as in `phone_type`. */
+function tailOf(kind: Named, tail: readonly string[]): 'plain' | 'someone' | 'other' {
+  const fields = kind === 'country' ? (['behind', 'behindCountry'] as const) : (['behind'] as const);
+  let at = 0;
+  while (at < tail.length) {
+    const lengths = fields.flatMap(field =>
+      vocabularyOf(field)
+        .matches(tail, at)
+        .map(({length}) => length),
+    );
+    const isNumber = /^\d+$/.test(tail[at] ?? '');
+    if (lengths.length === 0 && !isNumber) break;
+    at += Math.max(1, ...lengths);
+  }
+  if (at === tail.length) return 'plain';
+  return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
+}
+
+type Field = Named | 'behind' | 'behindCountry' | 'another' | 'otherDigits';
+
+/** Made when a header is first read: a thousand phrases, of no use to commands without a list. */
+const vocabularies = new Map<Field, Vocabulary>();
+
+function vocabularyOf(field: Field): Vocabulary {
+  const known = vocabularies.get(field);
+  if (known !== undefined) return known;
+  const languages: readonly Partial<Record<Field, string>>[] = [
+    ...Object.values(headerWords),
+    ...Object.values(otherWords),
+  ];
+  const made = new Vocabulary(languages.flatMap(words => words[field]?.split(',') ?? []));
+  vocabularies.set(field, made);
+  return made;
+}

@@ -1,0 +1,68 @@
+import {isUnspaced, tokensOf} from './tokens.ts';
+
+/** A phrase that begins at a word of a header. */
+export interface Match {
+  /** How many of the words it takes. */
+  readonly length: number;
+  /** True if it may mean something else too. */
+  readonly isHint: boolean;
+}
+
+/** Shorter words end too many others. */
+const SHORTEST_END = 4;
+const SHORTEST_UNSPACED_END = 2;
+
+/** Phrases to find in a header's words; one that ends in `?` is a hint. */
+export class Vocabulary {
+  /** Phrases written together: `phonenumber`. */
+  readonly #joined = new Map<string, boolean>();
+  /** Those of several words, by their first. */
+  readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();
+
+  constructor(phrases: readonly string[]) {
+    for (const phrase of phrases) {
+      const words = tokensOf(phrase);
+      const isHint = phrase.endsWith('?');
+      const joined = words.join('');
+      this.#joined.set(joined, isHint && this.#joined.get(joined) !== false);
+      const [first = ''] = words;
+      if (words.length > 1) this.#phrases.set(first, [...(this.#phrases.get(first) ?? []), {words, isHint}]);
+    }
+  }
+
+  /** The phrases that begin at word `at`, each of which may have a number at its end. */
+  matches(tokens: readonly string[], at: number): Match[] {
+    const token = tokens[at] ?? '';
+    const isHint = this.#joined.get(token) ?? this.#joined.get(withoutNumber(token));
+    const phrases = this.#phrases.get(token) ?? [];
+    return [
+      ...phrases
+        .filter(({words}) =>
+          words.every((word, n) => word === tokens[at + n] || word === withoutNumber(tokens[at + n])),
+        )
+        .map(({words, isHint}) => ({length: words.length, isHint})),
+      ...(isHint === undefined ? [] : [{length: 1, isHint}]),
+    ];
+  }
+
+  /** The phrase with which a compound ends: `mobiltelefon`. */
+  endOf(token: string): Match[] {
+    const word = withoutNumber(token);
+    for (let from = 1; from <= word.length - SHORTEST_UNSPACED_END; from++) {
+      const end = word.slice(from);
+      const isHint = this.#joined.get(end);
+      const isLong = end.length >= SHORTEST_END || /[^\p{Script=Latin}]/u.test(end);
+      if (isHint !== undefined && isLong) return [{length: 1, isHint}];
+    }
+    return [];
+  }
+
+  /** True if a word of an unspaced script has one of the phrases in it. */
+  isIn(token: string): boolean {
+    return isUnspaced(token) && [...this.#joined.keys()].some(phrase => token.includes(phrase));
+  }
+}
+
+function withoutNumber(token = ''): string {
+  return token.replace(/\d+$/, '');
+}

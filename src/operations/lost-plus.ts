@@ -1,0 +1,51 @@
+import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+
+/**
+ * What a column shows of its numbers without a plus: a spreadsheet that takes `+491713924001` for a quantity leaves
+ * `491713924001`, which is a valid number of Germany as it stands (0491 …) and with its plus (0171 …).
+ */
+export type BareNumber =
+  /** It begins with its country's calling code, and is no number otherwise. */
+  | 'whole'
+  /** It begins so, and is a number with and without that code. */
+  | 'unclear'
+  /** It is national by its beginning, and a number of another country with a plus before it. */
+  | 'foreign'
+  /** It is national, and nothing else. */
+  | 'national';
+
+/** How a text without a plus can be read beside `number`, which libphonenumber makes of it; undefined for no bare digits. */
+export function bareNumber(text: string, number: PhoneNumber): BareNumber | undefined {
+  const digits = digitsOf(text);
+  if (text.startsWith('+')) return undefined;
+  if (digits.startsWith(number.number.slice(1))) return 'whole';
+  // With a trunk or an international prefix, it says itself what it is.
+  if (!digits.startsWith(number.nationalNumber)) return undefined;
+  if (withPlus(number) === undefined) return 'national';
+  return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';
+}
+
+/** The number that the digits are with a plus before them; undefined where that is no valid one. */
+export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined {
+  const number = parsePhoneNumberFromString(`+${nationalNumber}`, {extract: false});
+  return number?.isValid() === true ? number : undefined;
+}
+
+/** Fewer values say nothing of a column. */
+const FEW_VALUES = 5;
+const MOST = 0.9;
+const HALF = 0.5;
+
+/** True if most of a column's numbers without a plus have their calling codes, the country's own above all. */
+export function areWrittenWhole(values: number, bare: readonly BareNumber[]): boolean {
+  const share = (...kinds: BareNumber[]) =>
+    bare.filter(kind => kinds.includes(kind)).length / Math.max(1, bare.length);
+  return (
+    values >= FEW_VALUES && share('whole', 'unclear') >= HALF && share('whole', 'unclear', 'foreign') >= MOST
+  );
+}
+
+/** ASCII, full-width, Arabic and Persian digits, as libphonenumber reads them. */
+function digitsOf(text: string): string {
+  return text.replace(/[^\d０-９٠-٩۰-۹]/g, '').replace(/\D/g, digit => String(digit.charCodeAt(0) & 0xf));
+}

@@ -1,0 +1,115 @@
+import {describe, expect, test} from 'vitest';
+import {runAgain, toContinue, toRetry, toRun} from '../../src/cli/terminal/next-command.ts';
+import type {ExitCode} from '../../src/errors.ts';
+import type {Job} from '../../src/job/job.ts';
+import type {Stop} from '../../src/run/stop.ts';
+
+const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart'];
+
+/** What is said of a run that stopped for this reason. */
+function said(
+  reason: Stop['reason'],
+  exitCode: ExitCode,
+  more: Partial<Stop> = {},
+  settings: object = {},
+  need?: number,
+) {
+  const job = {output: {lasts: true}, date: undefined, settings} as unknown as Job;
+  const stop: Stop = {status: 'interrupted', reason, exitCode, message: '', ...more};
+  return toContinue(job, {exitCode}, stop, need, GIVEN);
+}
+
+describe('what continues never stops for the same reason at once', () => {
+  test.each<[string, ReturnType<typeof said>, string | undefined]>([
+    [
+      'a signal: the same',
+      said('signal', 130),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors=1%",
+    ],
+    [
+      'a credit limit, where the need is not known: twice as high',
+      said('budget', 7, {}, {maxCredits: 5_000}),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 10000",
+    ],
+    [
+      'a credit limit, where the need is known: what is needed',
+      said('budget', 7, {}, {maxCredits: 5_000}, 5_123.4),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 5124",
+    ],
+    [
+      'a credit limit, where nothing more than it seems to be needed: one more',
+      said('budget', 7, {}, {maxCredits: 5_000}, 4_999),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 5001",
+    ],
+    [
+      "a day's limit: the same, once it is tomorrow",
+      said('budget', 7, {comeBackMs: 1}, {maxCredits: 5_000}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors=1%",
+    ],
+    [
+      'a share of errors: a larger one',
+      said('max_errors', 4, {}, {maxErrors: {share: 0.01}}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors 2%",
+    ],
+    [
+      'a number of rejects: a larger one',
+      said('max_rejects', 8, {}, {maxRejects: {count: 7}}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors=1% --max-rejects 14",
+    ],
+    [
+      'far more rejects than the limit: above what was counted',
+      said('max_rejects', 8, {counted: {count: 12, total: 60}}, {maxRejects: {count: 3}}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors=1% --max-rejects 24",
+    ],
+    [
+      'a far larger share of errors: above what was counted',
+      said('max_errors', 4, {counted: {count: 30, total: 100}}, {maxErrors: {share: 0.01}}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors 60%",
+    ],
+    ['a list that is damaged: nothing', said('input_corrupt', 8), undefined],
+    ['wrong settings: nothing', said('refused', 2), undefined],
+  ])('%s', (_, next, command) => {
+    expect(next?.command).toBe(command);
+  });
+
+  test('what has to be done first is said', () => {
+    expect(said('credentials', 6)?.first).toBe(', with a key that is accepted');
+    expect(said('credits', 7)?.first).toBe(', with credits in the account');
+    expect(said('outage', 5, {comeBackMs: 1})?.first).toBe('');
+  });
+});
+
+test('what got no answer is looked up again by the same command with --force', () => {
+  expect(toRetry({date: '2026-01-02'}, ['run', '--job', 'job.yaml', '--force', '--restart'])).toBe(
+    'bulk-enrich run --job job.yaml --force --date 2026-01-02',
+  );
+});
+
+test('a plan and a sample lead to their run, but not where the list came by a pipe', () => {
+  expect(toRun(['plan', 'my list.csv', '--json', '--ahead', '30d', '--ip', 'ip'])).toBe(
+    "bulk-enrich run 'my list.csv' --ip ip",
+  );
+  expect(toRun(['run', 'list.csv', '--sample=20'])).toBe('bulk-enrich run list.csv');
+  expect(toRun(['plan', '-'])).toBeUndefined();
+});
+
+test('the rejected rows are run with the flags of the run, but for what says where its own files are', () => {
+  const job = {inputs: ['my list.csv'], fromFile: false};
+  const flags = [
+    '--ip',
+    'ip',
+    '-o',
+    'o.csv',
+    '--max-rejects=5%',
+    '--skip-lines',
+    '2',
+    '--rejects=r.ndjson',
+    '--force',
+  ];
+  expect(runAgain(job, 'again.csv', ['my list.csv', ...flags])).toBe(
+    'bulk-enrich run again.csv --ip ip --max-rejects=5%',
+  );
+  expect(runAgain({...job, fromFile: true}, 'again.csv', ['--job', 'job.yaml', '--date', '2026-01-02'])).toBe(
+    'bulk-enrich run again.csv --job job.yaml -o again.enriched.csv',
+  );
+});

@@ -1,0 +1,31 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {addresses} from './lists/addresses.ts';
+import {columns} from './lists/columns.ts';
+import {countries} from './lists/countries.ts';
+import {encodings} from './lists/encodings.ts';
+import {programs} from './lists/exports.ts';
+import {files} from './lists/files.ts';
+import {known} from './lists/known.ts';
+import {numbers} from './lists/numbers.ts';
+import {look, situations} from './lists/situation.ts';
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-lists-'));
+});
+afterAll(() => rmSync(directory, {recursive: true}));
+
+/** Lists of the table, none of them anybody's; what a run would make of each, by the functions that plan it. */
+const all = [known, files, encodings, columns, countries, numbers, addresses, programs].flatMap(situations);
+
+test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));
+
+test.each(all.map((situation, index) => ({...situation, index})))('$name', async ({index, ...situation}) => {
+  const folder = join(directory, String(index));
+  const {becomes, said} = await look(folder, situation);
+  expect(becomes.replaceAll(`${folder}/`, ''), said).toBe(situation.becomes);
+  for (const part of situation.says) expect(said.replaceAll(`${folder}/`, '')).toContain(part);
+});

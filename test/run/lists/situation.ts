@@ -1,0 +1,134 @@
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {gzipSync} from 'node:zlib';
+import iconv from 'iconv-lite';
+import {jobFrom} from '../../../src/cli/job-from-flags.ts';
+import {CodedError} from '../../../src/errors.ts';
+import {openSource} from '../../../src/input/source.ts';
+import {layOut} from '../../../src/run/layout/layout.ts';
+
+/**
+ * A list as somebody has it, and what a run would make of it without a call: a line of a table,
+ * `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
+ *
+ * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
+ * for its name, `in ENCODING`.
+ * BECOMES: `email=Mail phone=Tel country=Land → VALUES | CODES`, where the first values stand for all (`a b c … 12`) and `+code` is
+ * a repair; of a list that is refused the error's code and the flags that it offers.
+ * SAYS: what a person is told, in parts (` … `).
+ */
+export interface Situation {
+  readonly name: string;
+  readonly list: Buffer;
+  readonly file: string;
+  readonly flags: readonly string[];
+  readonly becomes: string;
+  readonly says: readonly string[];
+}
+
+export function situations(table: string): Situation[] {
+  const lines = table.split('\n').map(line => line.trim());
+  return lines.filter(line => line !== '').map(situation);
+}
+
+function situation(line: string): Situation {
+  const [name = '', given = '', becomes = '', says = ''] = line.split(/ ▸(?: |$)/).map(part => part.trim());
+  const [, options = '', rows = ''] = /^(?:\[([^\]]*)\] ?)?(.*)$/s.exec(given) ?? [];
+  const [, flags = '', file = 'list.csv', encoding = 'utf-8'] =
+    /^(.*?)(?:@(\S+))?(?: ?in (\S+))?$/.exec(options) ?? [];
+  return {
+    name,
+    list: iconv.encode(
+      `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
+        .replaceAll('⇥', '\t')
+        .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1)),
+      encoding,
+    ),
+    file,
+    flags: flags
+      .split(/ ?(?=--)/)
+      .filter(flag => flag !== '')
+      .map(flag => flag.trim()),
+    becomes,
+    says: says.split(' … '),
+  };
+}
+
+function repeated(row: string): string[] {
+  const [, times = '1', text = ''] = /^(?:(\d+)× )?(.*)$/s.exec(row) ?? [];
+  return Array.from({length: Number(times)}, (_, n) => text.replaceAll('{n}', String(n)));
+}
+
+/** What a run would do with the list, without a call: as text, with all that it says. */
+export async function look(
+  directory: string,
+  {list, file, flags}: Situation,
+): Promise<{becomes: string; said: string}> {
+  const path = join(directory, file);
+  mkdirSync(dirname(path), {recursive: true});
+  writeFileSync(path, file.endsWith('.gz') ? gzipSync(list) : list);
+  const said: string[] = [];
+  try {
+    const becomes = await planned(path, flags, said);
+    return {becomes, said: said.join('\n')};
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const {code, message, remedy} = error;
+    return {becomes: [code, ...(remedy.flags ?? [])].join(' '), said: [...said, message].join('\n')};
+  }
+}
+
+async function planned(path: string, flags: readonly string[], said: string[]): Promise<string> {
+  const given = Object.fromEntries(flags.map(flag => settingOf(flag)));
+  const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
+  const source = await openSource({...job.settings, paths: job.inputs});
+  try {
+    said.push(...source.notes);
+    const {mapping} = layOut(job, source, 0);
+    said.push(...mapping.doubts);
+    const values = new Set<string>();
+    const codes = new Map<string, number>();
+    for await (const {records} of source.batches())
+      for (const record of records) {
+        if (record.type === 'reject') {
+          count(codes, record.reason);
+          continue;
+        }
+        for (const cell of mapping.planRow(record)) {
+          if (cell.status === 'invalid') count(codes, cell.error);
+          if (cell.status !== 'ask') continue;
+          values.add(Object.values(cell.lookup.params).join());
+          for (const repair of cell.repairs ?? []) count(codes, `+${repair}`);
+        }
+      }
+    const columns = mapping.targets.map(({operation, column}) => `${operation}=${column}`);
+    const country = mapping.country === undefined ? [] : [`country=${mapping.country}`];
+    const shown = [...codes].map(([code, n]) => `${n}×${code}`);
+    return [
+      [...columns, ...country].join(' '),
+      `→ ${shortened([...values])}`.trim(),
+      ...(shown.length === 0 ? [] : [`| ${shown.join(' ')}`]),
+    ].join(' ');
+  } finally {
+    await source.close();
+  }
+}
+
+/** `--phone nr` and `--no-header`, as commander hands them over. */
+function settingOf(flag: string): [string, unknown] {
+  const [name = '', value] = flag.replace(/^--/, '').split(/ (.*)/);
+  const isOff = name.startsWith('no-');
+  const key = (isOff ? name.slice(3) : name).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return [key, isOff ? false : (value ?? true)];
+}
+
+const SHOWN = 3;
+
+function shortened(values: readonly string[]): string {
+  if (values.length <= SHOWN + 1) return values.join(' ');
+  return `${values.slice(0, SHOWN).join(' ')} … ${values.length}`;
+}
+
+function count(codes: Map<string, number>, code: string): void {
+  codes.set(code, (codes.get(code) ?? 0) + 1);
+}
