@@ -135,7 +135,7 @@ export class BulkEnrichError extends CodedError {
   }
 }
 
-/** Wrong usage or configuration. The run does not start, and nothing was sent. Exit 2. */
+/** Wrong usage or configuration. The run does not start, and sends nothing. Exit 2. */
 export class UsageError extends BulkEnrichError {
   constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
@@ -158,7 +158,7 @@ export class StateError extends BulkEnrichError {
   }
 }
 
-/** Another run holds the lock on this output. The run does not start, and nothing was sent. Exit 11. */
+/** Another run holds the lock on this output. The run does not start, and sends nothing. Exit 11. */
 export class LockedError extends BulkEnrichError {
   constructor(message: string, options?: ErrorOptions) {
     super('locked', exitCodes.locked, message, options);
@@ -183,6 +183,8 @@ const inWords: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is no directory',
   EMFILE: 'too many open files',
   EIO: 'the device failed',
+  ENXIO: 'nothing is at its other end',
+  EAGAIN: 'its reader takes nothing',
 };
 
 /** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */

@@ -1,8 +1,10 @@
 import {type ASTNode, Environment} from '@marcbachmann/cel-js';
 import {RE2JS} from 're2js';
-import {childrenOf, literalText, pathOf} from './ast.ts';
+import {childrenOf} from './ast.ts';
+import {type Constants, checkConstants, constantText} from './constants.ts';
+import {convertible, finite} from './convertible.ts';
 import {Work} from './work.ts';
-import {ENGINE_NAMES, engineText} from './written.ts';
+import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
 /** Runs a part of an expression over what is known. Throws where that can't be worked with. */
 export type Run = (facts: Readonly<Record<string, unknown>>) => unknown;
@@ -28,17 +30,15 @@ export class Engine {
   }
 
   /**
-   * The type of what an expression gives.
+   * The type of what an expression gives, whose parts that read nothing but constants were evaluated.
    *
    * @throws {Error} that says what is wrong with it, by `summary` or `message`.
    */
-  typeOf(
-    ast: ASTNode,
-    constantText: (path: readonly string[]) => string | undefined = () => undefined,
-  ): string {
+  typeOf(ast: ASTNode, constants: Constants = {}): string {
     const {valid, type, error} = this.#checking.parse(engineText(ast, false)).check();
     if (!valid) throw error ?? new Error('not valid');
-    this.#compilePatterns(ast, constantText);
+    this.#compilePatterns(ast, constants);
+    checkConstants(ast, constants, node => this.prepare(node)(constants));
     return type ?? 'dyn';
   }
 
@@ -52,27 +52,33 @@ export class Engine {
   }
 
   /** A pattern that rows bring could not be checked beforehand, and may take long to be made ready. */
-  #compilePatterns(node: ASTNode, constantText: (path: readonly string[]) => string | undefined): void {
+  #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
-      const [given] = node.args[2];
-      const path = given === undefined ? undefined : pathOf(given);
-      const pattern = literalText(given) ?? (path === undefined ? undefined : constantText(path));
+      const pattern = constantText(node.args[2][0], constants);
       if (pattern === undefined)
         throw new Error('the pattern of matches() has to be a text such as "^a.*z$", or a constant');
       this.#patterns.set(pattern, compiled(pattern));
     }
-    for (const child of childrenOf(node)) this.#compilePatterns(child, constantText);
+    for (const child of childrenOf(node)) this.#compilePatterns(child, constants);
   }
 
   #environment(): Environment {
     const sync = {async: false};
     const matches = (text: string, pattern: string) =>
       (this.#patterns.get(pattern) ?? compiled(pattern)).test(text);
-    return withMixedNumbers(new Environment())
+    const environment = withMixedNumbers(new Environment());
+    for (const [name, read] of Object.entries(convertible))
+      environment.registerFunction(
+        `${convertibleBy(name as keyof typeof convertible)}(dyn): dyn`,
+        read,
+        sync,
+      );
+    return environment
       .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
       .registerFunction(`${ENGINE_NAMES.over}(dyn): dyn`, this.#work.over, sync)
       .registerFunction(`${ENGINE_NAMES.within}(): bool`, this.#work.within, sync)
       .registerFunction(`${ENGINE_NAMES.read}(dyn): dyn`, this.#work.read, sync)
+      .registerFunction(`${ENGINE_NAMES.finite}(dyn): dyn`, finite, sync)
       .registerFunction(`${ENGINE_NAMES.searched}(dyn, dyn): dyn`, this.#work.searched, sync);
   }
 }

@@ -1,5 +1,6 @@
 import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
+import {convertible} from './convertible.ts';
 
 /** The language's own names of what an engine gives a name of its own, since these can't be replaced in it. */
 export const ENGINE_NAMES = {
@@ -9,18 +10,38 @@ export const ENGINE_NAMES = {
   within: 'within_',
   read: 'read_',
   searched: 'searched_',
+  finite: 'finite_',
 } as const;
 
-/** @throws the library's ParseError when it is no expression. */
+/** The name of what checks a conversion's argument. */
+export const convertibleBy = (conversion: keyof typeof convertible) => `${conversion}_`;
+
+/** @throws {Error} when it is no expression, or one that is nested too deep. */
 export function parsed(text: string): ASTNode {
-  return parse(withDoubles(text)).ast;
+  const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
+  // The library counts other levels than these while it reads.
+  if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
+  const {ast} = parse(text);
+  if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
+  return parse(withDoubles(text, ast)).ast;
+}
+
+/** What works on expressions calls itself for each level, and rows have to find room on the stack for it too. */
+const MOST_LEVELS = 1_000;
+const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, as of as many && or +';
+const MANY_SIGNS = /(?:[!-]\s*){250}/;
+
+function depthOf(ast: ASTNode): number {
+  let depth = 0;
+  for (let level = [ast]; level.length > 0; level = level.flatMap(childrenOf)) depth += 1;
+  return depth;
 }
 
 /**
  * Whole numbers that are added, compared or listed are written as fractions, as all numbers of answers are; those in
  * an index or a call, such as `substring(1)`, stay whole.
  */
-function withDoubles(text: string): string {
+function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];
   const visit = (node: ASTNode, counts: boolean) => {
     const whole = node.op === 'value' && typeof node.args === 'bigint';
@@ -29,7 +50,7 @@ function withDoubles(text: string): string {
     const within = node.op === 'call' || node.op === 'rcall' || node.op === '[]' || node.op === '%';
     for (const child of childrenOf(node)) visit(child, within || (counts && node.op === '-_'));
   };
-  visit(parse(text).ast, false);
+  visit(ast, false);
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
@@ -60,8 +81,27 @@ function shaped(node: ASTNode, scope: Scope): Shape {
   if (bounded && inLoop && pathOf(node) !== undefined)
     return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
-  return mapped(node, child => shaped(child, scope));
+  if (bounded && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, scope));
+  const inner = mapped(node, child => shaped(child, scope));
+  return bounded && node.op === 'call' ? checked(inner) : inner;
 }
+
+const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
+
+/** Arithmetic to its outermost sign: what is not finite stays so, but as what something is divided by. */
+function sum(node: ASTNode, scope: Scope): Shape {
+  const [left, right] = node.args as [ASTNode, ASTNode];
+  const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, scope) : shaped(child, scope));
+  return {op: node.op, args: [side(left), node.op === '/' ? shaped(right, scope) : side(right)]} as Shape;
+}
+
+/** A call, with the argument checked where it is a conversion. */
+function checked(inner: Shape): Shape {
+  const [name, [given]] = inner.args as [string, Shape[]];
+  return given !== undefined && isConversion(name) ? call(name, call(convertibleBy(name), given)) : inner;
+}
+
+const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
 
 function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Scope): Shape {
   const of = shaped(receiver, scope);

@@ -3,7 +3,7 @@ import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
-import {broken, terminalWidth} from './terminal/lines.ts';
+import {broken, widthOf} from './terminal/lines.ts';
 import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
@@ -50,7 +50,7 @@ export function createConsole(settings: ConsoleSettings): Console {
     forMachine,
     interactive: isInteractive(),
     get width() {
-      return terminalWidth();
+      return widthOf('stderr');
     },
     paint,
     ...(quiet ? {say: nothing, warn: nothing} : tell),

@@ -1,15 +1,20 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import {makePlan, type PlanReport} from '../estimate/estimate.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
+import {inCredits} from '../job/money.ts';
+import {isStored, type Operation} from '../operations/table.ts';
+import {priceOf} from '../run/layout/prices.ts';
+import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {type Console, isInteractive} from './console.ts';
-import {withPrompt, yesOrNo} from './init/prompt.ts';
-import {count, duration, many} from './terminal/lines.ts';
+import {agrees, withPrompt} from './init/prompt.ts';
+import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts the calls that a run is to make, where somebody watches its bar or has to agree to what it would spend; a list
- * that can be read once only is not counted. Undefined where the number is not known: conditions hold or not.
+ * Counts the calls that a run is to make, where a person watches its bar or has to agree to what it would spend. A list
+ * that can be read only once is not counted. Undefined where the number is not known, as conditions decide it.
  *
  * @throws {BulkEnrichError} with exit code 130 where the answer is no.
  */
@@ -20,38 +25,52 @@ export async function countFirst(
   stopper: Stopper,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
-  if (job.settings.offline || job.inputs.includes('-') || !(asks || hasBar(job, console))) return undefined;
-  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: () => {}};
-  const watched = {phase: phasesOn(job, console), isWanted: () => stopper.reason === undefined};
+  if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
   // What keeps a plan from being made, the run is about to say.
-  const plan = await makePlan(job, {...io, ...watched}).catch(() => undefined);
+  const plan = await planOf(job, console, () => stopper.reason === undefined);
   if (plan === undefined || stopper.reason !== undefined) return undefined;
   if (asks && plan.credits.at_most > 0) await demandAgreement(plan);
-  return Object.values(plan.lookups).some(({conditional}) => conditional > 0) ? undefined : callsOf(plan);
+  return conditionalOf(plan) > 0 ? undefined : callsOf(plan);
+}
+
+async function planOf(job: Job, console: Console, isWanted?: () => boolean): Promise<PlanReport | undefined> {
+  if (job.inputs.some(isReadOnce)) return undefined;
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: () => {}};
+  const watched = {phase: phasesOn(job, console), ...(isWanted && {isWanted})};
+  return makePlan(job, {...io, ...watched}).catch(() => undefined);
 }
 
 /** A person at a terminal is asked before the first spend at a live service, where no limit of credits says it already. */
-function isQuestion({settings: {maxCredits, maxCreditsPerDay}, endpoint}: Job): boolean {
-  const isLimited = maxCredits !== undefined || maxCreditsPerDay !== undefined;
-  return isInteractive() && endpoint.kind === 'live' && !isLimited;
+function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
+  return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
 async function demandAgreement(plan: PlanReport): Promise<void> {
-  const answer = await withPrompt(ask => ask(`${sentence(plan)} Go on?`, 'no', yesOrNo));
-  if (/^y/i.test(answer)) return;
-  throw new BulkEnrichError(
-    'declined',
-    exitCodes.interrupted,
-    'Nothing was sent. --max-credits sets a limit, and --yes answers this question.',
-  );
+  if (await withPrompt(ask => agrees(ask, `${forecast(plan, 'live')}. Continue?`))) return;
+  throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }
 
-function callsOf({lookups}: PlanReport): number {
-  return Object.values(lookups).reduce((sum, found) => sum + found.calls, 0);
-}
-
-function sentence(plan: PlanReport): string {
-  const {credits, time_ms: ms, rate_per_second: rate} = plan;
-  const time = ms === null ? '' : `, in about ${duration(ms)} at ${count(rate ?? 0)}/s`;
-  return `This makes ${many(callsOf(plan), 'call')} for ${count(credits.at_least)} to ${many(credits.at_most, 'credit')}${time}.`;
+/**
+ * The `--max-credits` that is enough for all rows of a run which stopped at that limit; undefined where nobody reads it,
+ * or the list can't be read again.
+ */
+export async function creditsNeeded(
+  job: Job,
+  {stop, summary}: RunOutcome,
+  console: Console,
+): Promise<number | undefined> {
+  const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;
+  if (!isOwnLimit || summary === undefined || console.quiet) return undefined;
+  const plan = await planOf(job, console);
+  if (plan === undefined) return undefined;
+  const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
+  const price = priceOf(job);
+  let need = spent + maybe;
+  for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
+    need += calls * inCredits(price(name));
+    // The plan counts what was answered again where the answer store does not have it; the run does not.
+    const isKept = job.settings.store !== false && isStored(name);
+    if (!isKept) need -= byOperation[name]?.spent ?? 0;
+  }
+  return need;
 }

@@ -1,6 +1,7 @@
 import {type Command, Option} from 'commander';
 import type {Use} from '../job/settings/declare.ts';
 import type {Grouping} from '../report/spend.ts';
+import type {RiskCounts} from '../report/summary.ts';
 
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 export type Action = (...given: never[]) => Promise<number>;
@@ -18,61 +19,66 @@ export interface CommandSettings {
   readonly said: typeof NOTHING_SAID;
 }
 
-/** Declares all commands, in the order of the help. */
+/** Declares all commands, in the order of the help: in groups, those of every day first. */
 export function addCommands(program: Command, run: Run, {withSettings, said}: CommandSettings): void {
-  const add = (name: string, description: string) => program.command(name).description(description);
-  const addWith = (use: Use, name: string, description: string) => withSettings(add(name, description), use);
+  const add = (name: string, summary: string, more = '') =>
+    program.command(name).summary(summary).description(`${summary}${more}`);
+  const addWith = (use: Use, ...named: Parameters<Add>) => withSettings(add(...named), use);
+  program.commandsGroup('Every day:');
   addRun(addWith, run);
-  addSingle(addWith, run, said);
-  addServe(add('serve', 'Run the embedded service: the whole interface, answered from open data.')).action(
-    run(async () => (await import('./commands/serve.ts')).serveCommand),
-  );
+  addInit(addWith, run);
+  addReaders(add, run);
+  addLookup(addWith, run, said);
+  program.commandsGroup('Operation:');
+  addDoctor(addWith, run);
+  addHistory(add, run);
+  addStore(program, run, said);
   addWorker(addWith, run);
   addFleet(program, run);
-  addStore(program, run, said);
-  addDoctor(addWith, run);
-  addInit(addWith, run);
-  addHistory(add, run);
-  add('explain', "Say what a row's score is made of, from an output of run.")
-    .argument('<output>', 'an output of run, CSV or NDJSON')
-    .requiredOption(
-      '--row <N>',
-      "The row's number, as the summary and the log count: from 1, rejected ones too.",
-    )
-    .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
-  add('rejects', 'The rows that could not be read, under their header: to be put right and run again.')
-    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
-    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
+  program.commandsGroup('More:');
+  addVerify(addWith, run);
+  addServe(add('serve', 'Run the embedded service, on open data.', ' It has the whole interface.')).action(
+    run(async () => (await import('./commands/serve.ts')).serveCommand),
+  );
+  // The scripts themselves hand over what is typed.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
+    .allowExcessArguments()
     .action(
       run(async () => {
         const {completionCommand} = await import('./commands/completion.ts');
-        return (shell: string) => completionCommand(program, shell);
+        return (shell: string, _: unknown, {args}: Command) =>
+          completionCommand(program, shell, args.slice(1));
       }),
     );
+  program.helpCommand('help [command]', 'Print the help of a command.');
 }
 
-type AddWith = (use: Use, name: string, description: string) => Command;
+/** What is written below a command's name in the list of all, and what its own help says beside. */
+type Add = (name: string, summary: string, more?: string) => Command;
+type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
 function addRun(addWith: AddWith, run: Run): void {
-  addWith('run', 'run', 'Enrich a list: rows in, enriched rows out, in order.')
+  addWith('run', 'run', 'Enrich a list: the same rows, with answers added.')
     .argument('[input...]', 'files; - is stdin')
-    .option('--yes', 'Spend without a question, which is asked at a terminal where no --max-credits is set.')
+    .option('--yes', "Don't ask before spending. (Asked only at a terminal, without --max-credits.)")
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
-  addWith('run', 'plan', 'Say what run would do, and what it would cost; nothing is sent.')
+  addWith('run', 'plan', 'Say what a run would do and cost; sends nothing.')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'The plan as JSON on stdout.')
-    .option('--ahead <TIME>', 'What would fall due by day, so far ahead, such as 30d.')
+    .option('--ahead <TIME>', 'Say what falls due by day within this time, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
-function addSingle(addWith: AddWith, run: Run, said: CommandSettings['said']): void {
-  addWith('lookup', 'lookup', 'Look one value up.')
+function addLookup(addWith: AddWith, run: Run, said: CommandSettings['said']): void {
+  addWith('lookup', 'lookup', 'Look up one value.')
     .argument('<operation>', said.lookups)
     .argument('<value>')
     .option('--json', 'The answer as JSON on stdout, as without it.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
+}
+
+function addVerify(addWith: AddWith, run: Run): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
     .option('--id <ID>', 'The user identifier, for multi-accounting.')
@@ -81,15 +87,35 @@ function addSingle(addWith: AddWith, run: Run, said: CommandSettings['said']): v
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
+/** What reads the files that a run wrote. */
+function addReaders(add: Add, run: Run): void {
+  add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
+    .argument('<output>', 'an output of run, CSV or NDJSON')
+    .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
+    .addOption(
+      new Option('--level <LEVEL>', 'List all rows of this risk, by number, with score and reasons.').choices(
+        ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],
+      ),
+    )
+    .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+  add(
+    'rejects',
+    'Print the rows that could not be read.',
+    ' They come with their header, to fix and run again.',
+  )
+    .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
+    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
+}
+
 function addWorker(addWith: AddWith, run: Run): void {
-  addWith('worker', 'worker', 'Make calls for a fleet, until a signal ends it.')
+  addWith('worker', 'worker', 'Make calls for a fleet.', ' A signal ends it.')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
     )
     .option(
       '--lost-after <TIME>',
-      'A worker that is silent for so long is lost: its values are asked again',
+      'A worker that is silent for this long is lost: its values are looked up again',
       '30s',
     )
     .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics there, at /metrics')
@@ -100,16 +126,17 @@ function addDoctor(addWith: AddWith, run: Run): void {
   addWith(
     'doctor',
     'doctor',
-    'Would a run work from here? Configuration, network, disk; nothing is charged without --call.',
+    'Check if a run would work from here.',
+    ' It looks at configuration, network and disk, and charges nothing without --call.',
   )
-    .option('-o, --output <OUT>', 'The output that is meant (default: in this directory)')
-    .option('--call', 'Make one real ip lookup as well, after saying what it costs.')
+    .option('-o, --output <OUT>', 'The output of the run (default: in this directory)')
+    .option('--call', 'Make one real ip lookup too, after saying what it costs.')
     .option('--json', 'The findings as JSON on stdout.')
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
 }
 
 function addInit(addWith: AddWith, run: Run): void {
-  addWith('reading', 'init', "Look at a list and write a job file for it, asking only what can't be seen.")
+  addWith('reading', 'init', 'Write a job file for a list.', " It asks only what the list can't tell.")
     .argument('<input>', 'the list; {date} in its path is today, here and in the job')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
@@ -136,19 +163,25 @@ function addServe(command: Command): Command {
     .option('--seed <N>', 'Seed of the practice faults');
 }
 
-function addHistory(add: (name: string, description: string) => Command, run: Run): void {
+function addHistory(add: Add, run: Run): void {
   const listing = (command: Command) =>
     command
-      .option('--since <TIME>', 'Only what ended so long ago at most, such as 30d or 12h', '30d')
+      .option('--since <TIME>', 'Only what ended within this time, such as 30d or 12h', '30d')
       .option('--json', 'The same as JSON on stdout.')
       .option('--csv', 'The same as CSV on stdout.');
-  listing(add('runs', 'What runs have come to, a line each: rows, calls, credits, and why they ended.'))
-    .argument('[run]', 'the beginning of an identifier: the summary that is kept of it, as JSON')
+  listing(
+    add(
+      'runs',
+      'List earlier runs, and what they came to.',
+      ' With an identifier, print the summary of one.',
+    ),
+  )
+    .argument('[run]', 'the beginning of an identifier: its summary, as JSON')
     .option('--job <NAME>', 'Only runs of this job.')
     .action(run(async () => (await import('./history/runs.ts')).runsCommand));
-  listing(add('spend', 'What calls have cost, by day, job or operation.'))
+  listing(add('spend', 'Sum up costs by day, job or operation.'))
     .addOption(
-      new Option('--by <WHAT>', 'What is summed up')
+      new Option('--by <WHAT>', 'Group by')
         .choices(['day', 'job', 'operation'] satisfies Grouping[])
         .default('day'),
     )
@@ -158,7 +191,7 @@ function addHistory(add: (name: string, description: string) => Command, run: Ru
 function addFleet(program: Command, run: Run): void {
   program
     .command('fleet')
-    .description('Look at a fleet of workers.')
+    .description('Show the workers and runs of a fleet.')
     .exitOverride()
     .command('status')
     .description('Workers, runs, chunks and credits of the fleet.')
@@ -187,7 +220,10 @@ function addStore(program: Command, run: Run, said: CommandSettings['said']): vo
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePrune));
-  sub('purge', 'Remove all that is known of one value, so that nothing readable stays in the file.')
+  sub(
+    'purge',
+    'Remove all that the answer store has of one value, so that nothing readable stays in the file.',
+  )
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePurge));

@@ -6,7 +6,13 @@ export function examplesOf(command: Command): string {
   const name = nameOf(command);
   const text = readFileSync(new URL('./examples.txt', import.meta.url), 'utf8');
   const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
-  return own === undefined ? '' : own.replace(name, '\nExamples:');
+  return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitted).join('\n');
+}
+
+/** A command with what it does behind it; below it where the terminal is too narrow for both. */
+function fitted(line: string): string {
+  const {isTTY, columns} = process.stdout;
+  return isTTY && line.length > columns ? line.replace(/ {3,}(?=\S)/, '\n      ') : line;
 }
 
 /** `lookup`, `store purge`. */

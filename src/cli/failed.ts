@@ -44,7 +44,9 @@ function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    print('stderr', `${broken(`${inRed('Error:')} ${error.message}${stop}`)}\n`);
+    // An answer that was no is not an error.
+    const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
+    print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));
     return error.exitCode;
   }

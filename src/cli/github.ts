@@ -1,4 +1,5 @@
 import {appendFileSync, statSync} from 'node:fs';
+import {notFile} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
 import {buildReport} from '../report/build.ts';
@@ -17,6 +18,8 @@ export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): voi
   const path = env.GITHUB_STEP_SUMMARY ?? '';
   if (outcome.summary === undefined || path === '') return;
   try {
+    const kind = notFile(path);
+    if (kind !== undefined) throw new Error(`it is ${kind}`);
     const used = statSync(path, {throwIfNoEntry: false})?.size ?? 0;
     appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));
   } catch (error) {

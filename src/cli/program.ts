@@ -47,8 +47,9 @@ function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
 
 async function createProgram(run: Run, argv: readonly string[], showsAll: boolean): Promise<Command> {
   const program: Command = new Command('bulk-enrich')
-    .description('Enriches lists of IPs, phone numbers and e-mail addresses through a paid risk service.')
-    .version(packageVersion())
+    .description('Check the IPs, phone numbers and e-mail addresses of a list against a risk service.')
+    .version(packageVersion(), '-V, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Print this help.')
     .exitOverride()
     .configureHelp({helpWidth: process.stdout.columns || ONE_LINE_EACH, subcommandTerm: termOf})
     .configureOutput({
@@ -58,7 +59,6 @@ async function createProgram(run: Run, argv: readonly string[], showsAll: boolea
       outputError: () => {},
     })
     .showSuggestionAfterError(false)
-    .helpCommand(true)
     .argument('[command]')
     .usage('COMMAND [options]')
     .action(

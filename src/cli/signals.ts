@@ -1,6 +1,7 @@
 import {type ExitCode, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
+import {broken} from './terminal/lines.ts';
 
 /** A terminal that goes away, or a session that ends, is a request to end like any other. */
 const codes = {
@@ -12,6 +13,9 @@ const codes = {
 /** The signals that ask a command to end in good order. */
 export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
 
+const STOPPING =
+  'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
+
 /** The first signal stops the run in good order, a second one at once; what is on disk is consistent either way. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   let asked = false;
@@ -22,7 +26,7 @@ export function watchSignals(stopper: Stopper, console: Console): () => void {
       process.exit(exitCode);
     }
     asked = true;
-    console.say('Stopping: nothing new is sent, calls in flight get 5 seconds. Once more to stop at once.');
+    console.say(broken(STOPPING));
     stopper.stop({status: 'interrupted', reason: 'signal', exitCode, message: `Interrupted by ${signal}.`});
   };
   for (const signal of endSignals) process.on(signal, listener);

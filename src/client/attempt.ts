@@ -16,13 +16,13 @@ interface Responded {
 /** An answer: the response's data as checked against the interface. */
 export interface Answered extends Responded {
   readonly kind: 'answered';
-  /** Known fields of the right type, and unknown ones as they came. */
+  /** Known fields of the interface's types, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** The same as JSON text, where numbers are spelled in it as `data` can't: 12345678901234567890, 1.10, 1e400. */
+  /** All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of another type. */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
-  /** Dotted names of known fields that came with another type and were left out. */
+  /** Dotted names of known fields that came with another type, and are not in `data`. */
   readonly wrongTypes: readonly string[];
 }
 
@@ -68,3 +68,6 @@ export type Attempt =
       /** What came of reading the key again, for a person. */
       readonly detail?: string;
     };
+
+/** An attempt with the moment at which it ended, in milliseconds since the epoch: its answer was bought then. */
+export type TimedAttempt = Attempt & {readonly boughtAt: number};

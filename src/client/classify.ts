@@ -1,10 +1,12 @@
 import {nestsTooDeep} from '../job/nesting.ts';
-import {type FieldTests, fieldTests} from '../operations/field-tests.ts';
+import {fieldTypes} from '../operations/field-types.ts';
 import {errorBody, INVALID_TOKEN, throttlingStatuses} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
+import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
-import {markedNumber, markNumbers, unmarkNumbers} from './exact-numbers.ts';
+import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
+import {repeaterOf} from './repeats-value.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
 export interface RawResponse {
@@ -28,7 +30,7 @@ export function classifyResponse(
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
-  const message = errorMessage(json);
+  const message = errorMessage(json, sent);
   // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
   if (message === INVALID_TOKEN && operation === 'verify')
     return {kind: 'rejected', code: message, ...responded};
@@ -70,7 +72,7 @@ function readAnswer(
   const data = payload(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = checkedAnswer(operation, data, isMarked);
+  const answer = withoutValue(answerOf(operation, data, isMarked), sent);
   const echoed = answer.data.user_id;
   if (typeof echoed === 'string' && sent.id !== undefined && echoed !== sent.id) {
     return unreadable('user_id is not the id that was sent');
@@ -78,17 +80,18 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** What is kept of an answer. */
-function checkedAnswer(
+/** An answer by the interface's types, with its text where that says more. */
+function answerOf(
   operation: Operation,
-  given: Record<string, unknown>,
+  given: Readonly<Record<string, unknown>>,
   isMarked: boolean,
-): Checked & Pick<Answered, 'exact'> {
-  const checked = checkFields(fieldTests[operation], given, isMarked);
-  if (!isMarked) return checked;
-  const marked = JSON.stringify(checked.data);
+): Pick<Answered, 'data' | 'exact' | 'unknownFields' | 'wrongTypes'> {
+  const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given);
+  if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
+  const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
   const exact = unmarkNumbers(marked);
-  return exact === marked ? checked : {...checked, data: JSON.parse(exact) as Answered['data'], exact};
+  const plain = exact === marked ? data : (JSON.parse(unmarkNumbers(used)) as Answered['data']);
+  return {data: plain, unknownFields, wrongTypes, ...(exact === used ? {} : {exact})};
 }
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
@@ -98,48 +101,27 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
   return verdict;
 }
 
-type Checked = Pick<Answered, 'data' | 'unknownFields' | 'wrongTypes'>;
-
-/** Keeps known fields of the right type and unknown fields as they are; names the unknown and the wrong ones. */
-function checkFields(
-  tests: FieldTests,
-  given: Record<string, unknown>,
-  isMarked: boolean,
-  path = '',
-): Checked {
-  // Pairs and own names only: a field may be called `__proto__` or `constructor`.
-  const data: [string, unknown][] = [];
-  const unknownFields: string[] = [];
-  const wrongTypes: string[] = [];
-  let isWhole = true;
-  for (const name of Object.keys(given)) {
-    const value = given[name];
-    const test = value === null ? undefined : tests.get(name);
-    if (typeof test === 'object' && isObject(value)) {
-      const inner = checkFields(test, value, isMarked, `${path}${name}.`);
-      isWhole &&= inner.data === value;
-      data.push([name, inner.data]);
-      // One by one: as arguments of one call, a hundred thousand names overflow the stack.
-      for (const unknown of inner.unknownFields) unknownFields.push(unknown);
-      for (const wrong of inner.wrongTypes) wrongTypes.push(wrong);
-    } else if (value !== null && test === undefined) {
-      unknownFields.push(path + name);
-      data.push([name, value]);
-    } else if (typeof test === 'function' && test(isMarked ? plain(value) : value)) data.push([name, value]);
-    else {
-      isWhole = false;
-      if (value !== null) wrongTypes.push(path + name);
-    }
-  }
-  return {data: isWhole ? given : Object.fromEntries(data), unknownFields, wrongTypes};
+/** The service's own code for a failure, or one for what is no code; undefined where the body is no error body. */
+function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
+  if (!isObject(json) || json.success !== false) return undefined;
+  const {data} = errorBody.safeParse(json);
+  if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
+  return repeaterOf(sent)(data.message) ? 'service_error' : data.message;
 }
 
-/** The service's own code for a failure; undefined where the body is no error body or its code is unfit as a code. */
-function errorMessage(json: unknown): string | undefined {
-  if (!isObject(json) || json.success !== false) return undefined;
-  const error = errorBody.safeParse(json);
-  if (error.success) return /^[\w.:-]{1,64}$/.test(error.data.message) ? error.data.message : 'service_error';
-  return 'service_error';
+/** What a field is counted as whose name repeats the value. */
+const NAMED_BY_VALUE = '[value]';
+
+function withoutValue<T extends Pick<Answered, 'unknownFields'>>(
+  answer: T,
+  sent: Readonly<Record<string, string>>,
+): T {
+  if (answer.unknownFields.length === 0) return answer;
+  const repeats = repeaterOf(sent);
+  return {
+    ...answer,
+    unknownFields: answer.unknownFields.map(name => (repeats(name) ? NAMED_BY_VALUE : name)),
+  };
 }
 
 /** Numbers that would lose their spelling are marked in `json`, which is undefined where the body is none. */
@@ -154,15 +136,4 @@ function parseJson(body: string | undefined, redact: Redact): {json: unknown; is
   } catch {
     return none;
   }
-}
-
-/** A field's value with its numbers as numbers. */
-function plain(value: unknown): unknown {
-  if (typeof value === 'object') return JSON.parse(unmarkNumbers(JSON.stringify(value)));
-  const spelled = markedNumber(value);
-  return spelled === undefined ? value : Number(spelled);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

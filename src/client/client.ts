@@ -9,7 +9,7 @@ import {
   perIntelligence,
   perOperation,
 } from '../operations/table.ts';
-import type {Attempt} from './attempt.ts';
+import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
 import {proxyFor} from './http/proxy.ts';
@@ -26,13 +26,13 @@ export interface ClientOptions {
   readonly keyFrom?: string | undefined;
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Most connections; unlimited by default. */
+  /** Most connections that carry calls at one time; others rest. Unlimited by default. */
   readonly maxConnections?: number;
   /** Most bytes of one response's body, decoded; 1 MiB by default. */
   readonly maxBodyBytes?: number;
   /**
-   * Aborted when the service sent an answer that nobody had asked for: answers before it may be of other values. From then
-   * on no connection is used twice, of any client that was given the same one.
+   * Aborted when the service sent more answers than calls. From then on no connection is used twice, of any client that
+   * was given the same one.
    */
   readonly unasked?: AbortController;
 }
@@ -48,6 +48,8 @@ export interface Client extends Lookups {
   /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
+  /** The same with all that came with the answer. */
+  answer(operation: Operation, params: Params): Promise<Answered>;
   /** Gives up calls in flight and closes the connections; nothing is sent any more. */
   close(): void;
 }
@@ -81,9 +83,10 @@ export function createClient(
   // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
-  const agents = connect(base, options);
+  const agent = connect(base);
   const wires = open({
-    agents,
+    agent,
+    maxConnections: options.maxConnections ?? Number.POSITIVE_INFINITY,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     unasked: options.unasked ?? new AbortController(),
@@ -110,29 +113,33 @@ export function createClient(
     return attempt;
   }
 
-  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
+  async function answer(operation: Operation, params: Params): Promise<Answered> {
     let attempt = await send(operation, params);
     while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
-    if (attempt.kind === 'answered') return attempt.data as AnswerData<Name>;
+    if (attempt.kind === 'answered') return attempt;
     throw ClientError.of(operation, attempt, options.keyFrom);
+  }
+
+  async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
+    return (await answer(operation, params)).data as AnswerData<Name>;
   }
 
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
+    answer,
     ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
       isClosed = true;
       wires.close();
-      agents.http.destroy();
-      agents.https.destroy();
+      agent.destroy();
     },
   };
 }
 
 /** The request of `/verify` without the key; fields that are not given are not sent. */
-function verifyParams(request: VerifyParams): Params {
+export function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,
     token: request.token,
@@ -173,11 +180,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-function connect(base: URL, options: ClientOptions) {
-  const pool = {
-    keepAlive: true,
-    maxSockets: options.maxConnections ?? Number.POSITIVE_INFINITY,
-    maxFreeSockets: options.maxConnections ?? 256,
-  };
-  return {http: new HttpAgent(pool), https: proxyFor(base, pool) ?? new HttpsAgent(pool)};
+function connect(base: URL): HttpAgent {
+  if (base.protocol === 'http:') return new HttpAgent({keepAlive: true});
+  return proxyFor(base, {keepAlive: true}) ?? new HttpsAgent({keepAlive: true});
 }

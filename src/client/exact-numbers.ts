@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {NUMBER} from '../operations/field-types.ts';
 
 /**
  * Numbers as an answer spells them. `JSON.parse` makes 12345678901234567890, 1.10 and 1e400 the nearest double, which is
@@ -7,7 +8,6 @@ import {randomUUID} from 'node:crypto';
 
 /** Nobody can send it. */
 const MARK = `#${randomUUID()}:`;
-const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
 /** No text without this has a number that a double is not written as, and few others have it. */
@@ -17,8 +17,13 @@ const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>
-    token.startsWith('"') || String(Number(token)) === token ? token : `"${MARK}${token}"`,
+    token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(markNumber(token)),
   );
+}
+
+/** A number that is spelled like this, marked. */
+export function markNumber(spelled: string): string {
+  return `${MARK}${spelled}`;
 }
 
 /** JSON text with marked numbers as they came. */

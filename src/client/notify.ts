@@ -19,7 +19,7 @@ export interface Notice {
  * short code, since the URL may be as good as a password.
  */
 export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
-  const agent = proxyFor(url, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1});
+  const agent = proxyFor(url, {keepAlive: false});
   try {
     const status = await statusOf(url, notice, agent);
     return status >= 200 && status < 300 ? 'ok' : `http_${status}`;

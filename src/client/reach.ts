@@ -44,7 +44,7 @@ async function resolve(host: string): Promise<Reach['dns']> {
 
 function get(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
-  const agent = secure ? proxyFor(base, {keepAlive: false, maxSockets: 1, maxFreeSockets: 1}) : undefined;
+  const agent = secure ? proxyFor(base, {keepAlive: false}) : undefined;
   const request = secure
     ? httpsRequest(base, {agent: agent ?? new Agent()})
     : httpRequest(base, {agent: false});

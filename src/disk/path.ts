@@ -1,14 +1,46 @@
-import {readFileSync, readlinkSync, realpathSync, statSync} from 'node:fs';
+import {readFileSync, readlinkSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 
-/** Whether a path is a pipe, a terminal or another device: what is written there is gone, and nothing may replace it. */
-export function isStream(path: string): boolean {
+/** What is at a path; undefined where nothing is, or it can't be told. */
+function found(path: string): Stats | undefined {
   try {
-    const found = statSync(path);
-    return !found.isFile() && !found.isDirectory();
+    return statSync(path, {throwIfNoEntry: false});
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/**
+ * True if a path is a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
+ * `/dev/fd/3`: what is written there is gone, and nothing may replace it.
+ */
+export function isStream(path: string): boolean {
+  const there = found(path);
+  if (there?.isCharacterDevice() === true) return true;
+  return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
+}
+
+/** True if a path is a pipe, which gives what is in it once. */
+export function isPipe(path: string): boolean {
+  return found(path)?.isFIFO() === true;
+}
+
+/** What a path is where neither a file is nor a stream: nothing of these may be replaced, or waited for. */
+export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
+  const there = isStream(path) ? undefined : found(path);
+  if (there?.isDirectory()) return 'a directory';
+  if (there?.isFIFO()) return 'a named pipe';
+  if (there?.isSocket()) return 'a socket';
+  return there?.isBlockDevice() ? 'a disk' : undefined;
+}
+
+/** What this process was started with, by the system's names. */
+const OWN = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
+
+function isOwn(path: string, links = MOST_LINKS): boolean {
+  if (OWN.test(path)) return true;
+  const target = linkTarget(path);
+  return target !== undefined && links > 0 && isOwn(resolve(dirname(path), target), links - 1);
 }
 
 export function isLink(path: string): boolean {
@@ -21,6 +53,13 @@ export function isLink(path: string): boolean {
  */
 export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
+}
+
+/** What a file holds that is read more than once. Throws the system's error, or a sentence where a path is no file. */
+export function fileText(path: string): string {
+  const kind = isPipe(path) ? 'a named pipe' : notFile(path);
+  if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
+  return readFileSync(path, 'utf8');
 }
 
 /** More links than this in a row go in circles, as Linux has it. */

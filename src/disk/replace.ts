@@ -15,7 +15,8 @@ import {
 } from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
-import {isStream, realPath} from './path.ts';
+import {isStream, notFile, realPath} from './path.ts';
+import {writeStream} from './pipe.ts';
 
 /**
  * Files that take another's place: whole, durably, and through links. What is written on the way is created
@@ -50,10 +51,10 @@ export function orUnwritable<T>(path: string, work: () => T): T {
 /** Writes a file beside its place, as `beside`, and renames it: readers see the old one or the new one. */
 export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
   if (isStream(path)) {
-    writeFileSync(path, text);
+    writeStream(path, text);
     return;
   }
-  const target = realPath(path);
+  const target = replaceable(path);
   rmSync(beside, {force: true});
   try {
     withFile(beside, 'wx', file => {
@@ -81,11 +82,11 @@ export function besideOf(path: string, token = randomBytes(8).toString('hex')): 
  */
 export function moveFile(from: string, to: string, beside: string): void {
   if (isStream(to)) {
-    writeFileSync(to, readFileSync(from));
+    writeStream(to, readFileSync(from));
     rmSync(from);
     return;
   }
-  const target = realPath(to);
+  const target = replaceable(to);
   try {
     renameSync(from, target);
     return;
@@ -103,6 +104,13 @@ export function moveFile(from: string, to: string, beside: string): void {
   }
   syncPath(dirname(target));
   rmSync(from);
+}
+
+/** What a path really is. Throws where something is there that is no file: it may have come since that was looked at. */
+function replaceable(path: string): string {
+  const kind = notFile(path);
+  if (kind !== undefined) throw new Error(`${path} is ${kind}`);
+  return realPath(path);
 }
 
 /** Gives a file what it has to have in `target`'s place, and makes all of it durable. */

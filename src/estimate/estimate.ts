@@ -7,12 +7,13 @@ import {inCredits} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {AnswerStore, Known} from '../ledger/store/store.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
+import {judgeBy, type Known} from '../ledger/store/validity.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
-import {exact, type RunRecord} from '../report/run-record.ts';
+import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {type Counters, countError, countRepairs, listErrors} from '../run/books/counters.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPlaces} from '../run/end/deliver-reports.ts';
@@ -47,7 +48,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, scopeOf(job), {terms, since: now}, io);
+  const store = openAnswerStore(job, scopeOf(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */
@@ -92,12 +93,12 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
 /** What the same list cost the last time; null where nobody knows. */
 function lastTime(job: Job, env: RunIo['env']) {
   const lines = lastOverSameList(job, env) ?? [];
-  const end = lines.at(-1);
+  const end = lines.findLast(isOwn);
   if (end === undefined) return null;
   const sum = (of: (line: RunRecord) => number) => exact(lines.reduce((total, line) => total + of(line), 0));
   return {
     ended_at: end.ended_at,
-    rows: end.rows,
+    rows: end.rows ?? 0,
     calls: sum(({calls}) => calls),
     credits: sum(({credits}) => credits.spent + credits.maybe_spent),
     hit_rate: end.hit_rate,
@@ -189,7 +190,7 @@ class CallCount {
       for (const lookup of some) {
         const known = stored.get(lookup.key);
         this.#forecast?.add(lookup, known, this.#costOf(lookup));
-        if (known?.freshness === 'fresh') counts.known += 1;
+        if (known?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
           this.cost += this.#costOf(lookup);
@@ -212,15 +213,23 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-function columnsOf({targets, guesses}: Mapping) {
-  const described = ({operation, column}: {operation: Operation | 'country'; column: string}) => ({
+/** All columns that are used, also those beside a value, and those that are passed over. */
+function columnsOf({targets, guesses, country, mentioned}: Mapping) {
+  type Used = {readonly operation: Operation | 'country'; readonly column: string};
+  const described = ({operation, column}: Used) => ({
     operation,
     column,
     how: howFound(guesses, operation, column),
   });
+  const isRead = country !== undefined && targets.some(({operation}) => operation === 'phone');
+  const countries: Used[] = isRead ? [{operation: 'country', column: country}] : [];
+  const used = [...targets, ...countries];
+  const beside = mentioned
+    .filter(([setting]) => setting.startsWith('--verdict-'))
+    .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
-    columns: targets.map(described),
-    left_out: guesses.filter(({column}) => !targets.some(target => target.column === column)).map(described),
+    columns: [...used.map(described), ...beside],
+    left_out: guesses.filter(({column}) => !used.some(one => one.column === column)).map(described),
   };
 }
 

@@ -1,7 +1,6 @@
 import type {Lookup} from '../ledger/lookup.ts';
-import {dueAge, type Terms, termOf} from '../ledger/store/freshness.ts';
-import type {Known} from '../ledger/store/store.ts';
-import {isStored} from '../operations/table.ts';
+import {dueAge, endOf, type Known, type Term} from '../ledger/store/validity.ts';
+import {isStored, type Operation} from '../operations/table.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -15,11 +14,11 @@ export interface DayAhead {
 /** What falls due on each of the coming days, were the same list run every day at this time. */
 export class Forecast {
   readonly days: readonly DayAhead[];
-  readonly #terms: Terms;
+  readonly #terms: Readonly<Record<Operation, Term>>;
   readonly #now: number;
 
   /** `now` in milliseconds since the epoch. */
-  constructor(days: number, terms: Terms, now: number) {
+  constructor(days: number, terms: Readonly<Record<Operation, Term>>, now: number) {
     this.days = Array.from({length: days}, () => ({calls: 0, cost: 0}));
     this.#terms = terms;
     this.#now = now;
@@ -27,10 +26,10 @@ export class Forecast {
 
   /** What is not fresh is asked for today; that is not among the coming days. */
   add({operation, key}: Lookup, known: Known | undefined, cost: number): void {
-    const isFresh = known?.freshness === 'fresh';
-    const term = termOf(known?.outcome ?? {status: 'ok'}, operation, this.#terms);
+    const isFresh = known?.validity === 'fresh';
+    const term = endOf(known?.outcome ?? {status: 'ok'}, this.#terms[operation]);
     const age = isStored(operation) ? dueAge(key, term) : 0;
-    let asked = isFresh ? (known.at - this.#now) / DAY_MS : 0;
+    let asked = isFresh ? (known.outcome.boughtAt - this.#now) / DAY_MS : 0;
     for (;;) {
       asked = Math.max(1, Math.floor(asked + age / DAY_MS) + 1);
       const day = this.days[asked - 1];

@@ -1,13 +1,14 @@
 import {join} from 'node:path';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {UsageError} from '../errors.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import {openSource} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {seeded} from '../job/seeded.ts';
-import {type Operation, operationNames} from '../operations/table.ts';
+import {isStored, type Operation, operationNames} from '../operations/table.ts';
+import {exact} from '../report/run-record.ts';
 import type {Summary} from '../report/summary.ts';
-import {jobKey} from '../run/identity.ts';
 import type {RunIo} from '../run/io.ts';
 import {priceOf} from '../run/layout/prices.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
@@ -23,15 +24,17 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits that all rows would cost, the sample's included; calls that are made again are counted as in the sample. */
-  readonly credits: {readonly expected: number; readonly at_least: number; readonly at_most: number};
+  /** Credits of a run over all rows that had no sample before it; calls are sent again as often as in the sample. */
+  readonly credits: {readonly expected: number; readonly at_most: number};
+  /** Credits of the sample, and those of them that a run pays again, as their answers are kept nowhere. */
+  readonly paid: {readonly once: number; readonly again: number};
   /** By operation: calls for all rows, and the share of the sample's lookups that were answered. */
   readonly lookups: Readonly<Record<string, {readonly calls: number; readonly answered: number | null}>>;
 }
 
 /**
- * Asks about `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
- * written; the answers are kept in the answer store, so that the run that follows does not pay for them again.
+ * Looks up `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
+ * written. The answer store keeps the answers, so that the run that follows does not pay for them again.
  */
 export async function runSample(
   given: Job,
@@ -41,10 +44,10 @@ export async function runSample(
 ): Promise<SampleReport> {
   const job = withoutUnusable(given, io);
   const size = job.settings.sample ?? 0;
-  if (job.inputs.includes('-'))
+  if (job.inputs.some(isReadOnce))
     throw new UsageError(
       'sample_stdin',
-      '--sample reads its input twice, which stdin can not be. Name a file.',
+      '--sample reads its input twice, which stdin or a pipe can not be. Name a file.',
     );
   // What there is to warn of, the run says too.
   const plan = await makePlan(job, {...io, warn: () => {}});
@@ -52,13 +55,15 @@ export async function runSample(
   const {path: directory, remove} = temporaryDirectory();
   try {
     const outcome = await run(sampleJob(job, directory, chosen), io, stopper, watch);
-    return {rows: plan.rows, sampled: chosen.size, outcome, ...project(job, plan, outcome.summary)};
+    const {summary} = outcome;
+    const paid = {once: creditsOf(summary?.credits), again: paidAgain(job, summary)};
+    return {rows: plan.rows, sampled: chosen.size, outcome, paid, ...project(job, plan, summary)};
   } finally {
     remove();
   }
 }
 
-/** The job for these rows alone, which leaves nothing behind but answers and the day's spending. */
+/** The job for these rows alone, which leaves nothing behind but answers and what they cost. */
 function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job {
   const without = {
     sample: undefined,
@@ -69,7 +74,6 @@ function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job 
   };
   return {
     ...job,
-    partOf: jobKey(job),
     output: {kind: 'file', name: join(directory, 'output'), lasts: true},
     paths: {
       summary: join(directory, 'summary.json'),
@@ -128,7 +132,34 @@ function project(
     };
     expected += calls * perValue(name, job, summary);
   }
-  return {credits: {expected: Math.round(expected * 100) / 100, ...plan.credits}, lookups};
+  return {credits: {expected: exact(expected), at_most: plan.credits.at_most}, lookups};
+}
+
+type Spending = Pick<Summary['credits'], 'spent' | 'maybe_spent'>;
+
+function creditsOf(spending: Spending | undefined): number {
+  return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
+}
+
+/** Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls that failed. */
+function paidAgain({settings}: Job, summary: Summary | undefined): number {
+  if (summary === undefined) return 0;
+  const {credits, store, calls, lookups} = summary;
+  const all = creditsOf(credits);
+  if (settings.store === false) return all;
+  const notKept = operationNames.map(name => {
+    const seen = lookups[name];
+    const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
+    const lost = seen === undefined ? 0 : seen.failed + seen.unknown - seen.rejected;
+    return creditsOf(credits.by_operation[name]) * (isStored(name) ? lost / Math.max(1, asked) : 1);
+  });
+  const notTaken = ((store?.not_stored ?? 0) * all) / Math.max(1, calls.total);
+  return exact(
+    Math.min(
+      all,
+      notKept.reduce((sum, each) => sum + each, notTaken),
+    ),
+  );
 }
 
 /** Credits that one value cost in the sample, calls that were made again included; its price where none was asked. */

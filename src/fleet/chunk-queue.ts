@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
-import type {Attempt} from '../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import {ChunkAdds} from './chunk-adds.ts';
 import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} from './protocol.ts';
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
@@ -10,7 +10,9 @@ import type {Seal} from './seal.ts';
 /** A chunk that is out, and who waits for it. */
 interface Out {
   readonly chunk: Chunk;
-  readonly resolve: (attempts: readonly Attempt[]) => void;
+  readonly resolve: (attempts: readonly TimedAttempt[]) => void;
+  /** When it left, in milliseconds since the epoch: nothing in it was bought before that. */
+  readonly leftAt: number;
   /** Redis has it, or had it: before that, that it is not there says nothing. */
   there: boolean;
   /** Redis knew nothing of it when it was last looked for. */
@@ -20,7 +22,7 @@ interface Out {
 /** One value and what became of it. */
 export interface AskedOf {
   readonly ask: ChunkAsk;
-  readonly attempt: Attempt;
+  readonly attempt: TimedAttempt;
 }
 
 type ChunkJob = Job<SealedChunk, string>;
@@ -44,6 +46,7 @@ export class ChunkQueue {
   readonly #adds: ChunkAdds;
   readonly #events: QueueEvents;
   readonly #runId: string;
+  readonly #now: () => number;
   /** Not by the clock, which may be set back: no two chunks of a run may have one identifier. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
@@ -53,11 +56,20 @@ export class ChunkQueue {
   #next = 0;
   #withdrawing = false;
 
-  constructor(redis: Redis, packages: FleetPackages, runId: string, seal: Seal, sweepMs = SWEEP_MS) {
+  /** `now` is in milliseconds since the epoch. */
+  constructor(
+    redis: Redis,
+    packages: FleetPackages,
+    runId: string,
+    seal: Seal,
+    now: () => number,
+    sweepMs = SWEEP_MS,
+  ) {
     const {bullmq} = packages;
     this.#redis = redis;
     this.#seal = seal;
     this.#runId = runId;
+    this.#now = now;
     const options = {connection: redis, prefix: PREFIX};
     this.#queue = new bullmq.Queue(QUEUE, {
       ...options,
@@ -82,11 +94,11 @@ export class ChunkQueue {
   }
 
   /** Sends chunks out; each comes back with one attempt for each of its values. */
-  ask(chunks: readonly Chunk[]): Promise<readonly Attempt[]>[] {
+  ask(chunks: readonly Chunk[]): Promise<readonly TimedAttempt[]>[] {
     return chunks.map(chunk => {
       const id = this.#newId();
       void this.#add(id, {sealed: this.#seal.close(chunk, sealedAs.asks(id))});
-      return this.#awaited(id, chunk, false);
+      return this.#awaited(id, chunk, this.#now(), false);
     });
   }
 
@@ -128,9 +140,9 @@ export class ChunkQueue {
     return `${this.#runId}.${this.#session}.${this.#next}`;
   }
 
-  #awaited(id: string, chunk: Chunk, there: boolean): Promise<readonly Attempt[]> {
+  #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<readonly TimedAttempt[]> {
     return new Promise(resolve => {
-      this.#out.set(id, {chunk, resolve, there, missing: false});
+      this.#out.set(id, {chunk, resolve, leftAt, there, missing: false});
     });
   }
 
@@ -144,15 +156,16 @@ export class ChunkQueue {
 
   #completed(id: string, sealed: string): void {
     const out = this.#out.get(id);
-    if (out !== undefined) this.#end(id, this.#opened(id, out.chunk, sealed) ?? lost);
+    if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
   /** A chunk has come back: with an attempt for each value, or with the same for all. */
-  #end(id: string, outcome: readonly Attempt[] | Attempt): void {
+  #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
     this.#out.delete(id);
-    out.resolve('kind' in outcome ? out.chunk.asks.map(() => outcome) : outcome);
+    const forAll = (attempt: Attempt) => out.chunk.asks.map(() => ({boughtAt: this.#now(), ...attempt}));
+    out.resolve('kind' in outcome ? forAll(outcome) : outcome);
     this.#back[0].push(id);
   }
 
@@ -166,10 +179,14 @@ export class ChunkQueue {
     await Promise.allSettled(ids.map(id => this.#queue.remove(id)));
   }
 
-  #opened(id: string, {asks}: Chunk, sealed: string): readonly Attempt[] | undefined {
+  #opened(id: string, {chunk, leftAt}: Out, sealed: string): readonly TimedAttempt[] | undefined {
     try {
-      const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly Attempt[];
-      return attempts.length === asks.length ? attempts : undefined;
+      const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
+      if (attempts.length !== chunk.asks.length) return undefined;
+      const now = this.#now();
+      // A worker's clock may be wrong.
+      const within = (at: number) => Math.min(now, Math.max(leftAt, at));
+      return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {
       return undefined;
     }
@@ -204,7 +221,7 @@ export class ChunkQueue {
     const id = job.id as string;
     const chunk = this.#asked(id, job.data);
     if (chunk === undefined) return [];
-    const attempts = this.#awaited(id, chunk, true);
+    const attempts = this.#awaited(id, chunk, job.timestamp, true);
     if (!(await this.#withdraw(id))) await this.#sweep();
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
   }

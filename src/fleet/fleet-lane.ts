@@ -1,5 +1,5 @@
 import type Bottleneck from 'bottleneck';
-import type {Attempt} from '../client/attempt.ts';
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
@@ -20,7 +20,7 @@ const GATHER_MS = 5;
 
 /** A value that may leave, and who waits for what becomes of it. */
 export interface Leaving extends ChunkAsk {
-  readonly resolve: (attempt: Attempt) => void;
+  readonly resolve: (attempt: TimedAttempt) => void;
 }
 
 export interface FleetLaneOptions {

@@ -1,5 +1,5 @@
 import type {Redis} from 'ioredis';
-import type {Attempt} from '../client/attempt.ts';
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
 import type {Pause, StopReason} from '../lookup/pace/pause.ts';
@@ -44,8 +44,10 @@ export interface FleetOptions {
   /** How long the fleet may be unable to ask, in milliseconds, before the run stops. */
   readonly maxOutageMs: number;
   readonly report: () => RunReport;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; never jumps. */
   readonly now: () => number;
+  /** The same by the computer's clock, for the dates of answers. */
+  readonly date: () => number;
   readonly warn: (sentence: string) => void;
 }
 
@@ -90,7 +92,7 @@ export class Fleet implements Outlet {
   private constructor(options: FleetOptions, redis: Redis, packages: FleetPackages) {
     this.#options = options;
     this.#redis = redis;
-    this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret));
+    this.#queue = new ChunkQueue(redis, packages, options.runId, sealWith(options.secret), options.date);
     this.#limiters = new Limiters(redis, packages.ioredis.Redis);
   }
 
@@ -142,7 +144,7 @@ export class Fleet implements Outlet {
   }
 
   /** Gathers values into chunks, and resolves with what became of this one. */
-  send(operation: Operation, params: Params, dispatch: number): Promise<Attempt> {
+  send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
     return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
@@ -211,7 +213,7 @@ export class Fleet implements Outlet {
   }
 }
 
-async function deliver(values: readonly Leaving[], answer: Promise<readonly Attempt[]>): Promise<void> {
+async function deliver(values: readonly Leaving[], answer: Promise<readonly TimedAttempt[]>): Promise<void> {
   const attempts = await answer;
-  for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as Attempt);
+  for (const [index, {resolve}] of values.entries()) resolve(attempts[index] as TimedAttempt);
 }

@@ -106,6 +106,6 @@ export class Health {
       warn(`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
     }
     if (at - since > maxOutageMs)
-      onOutage({kind: 'outage', cause: what, sinceMs: since, comeBackMs: at, asked: false});
+      onOutage({kind: 'outage', cause: what, sinceMs: since, comeBackMs: at, why: 'too long'});
   }
 }

@@ -5,7 +5,7 @@ import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
 import {withoutEndMark} from './bytes/end-mark.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
-import {fromStream, openRaw, type RawInput} from './bytes/raw.ts';
+import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
 import {detectDialect, emptyColumnsBehind} from './records/csv-dialect.ts';
@@ -21,9 +21,8 @@ import {refuseTitle, skipLines} from './title-lines.ts';
 const SAMPLE_BYTES = 64 * 1024;
 
 /** What is the same for all files of an input. */
-export interface FileSettings extends SettingsFor<'reading'> {
+export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** So many bytes of text stand before it, which end before the line of this number. */
@@ -56,7 +55,7 @@ export async function openFile(
   tally: ReadSoFar,
 ): Promise<OpenFile> {
   const name = path === '-' ? 'stdin' : path;
-  const raw = path === '-' ? fromStream(name, settings.stdin) : await openRaw(path, settings.chunkSize);
+  const raw = await openRaw(path, settings.chunkSize, settings);
   try {
     const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);

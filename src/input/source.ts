@@ -1,6 +1,6 @@
 import type {SettingsFor} from '../job/settings.ts';
 import {type Mark, Meter} from './bytes/meter.ts';
-import {fileSize} from './bytes/raw.ts';
+import {fileSize, type Pipes} from './bytes/raw.ts';
 import {SampleTaker} from './first-records.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
@@ -8,10 +8,9 @@ import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, 
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
 /** What to read, and how: the settings that are declared for reading, under their names. */
-export interface SourceSettings extends SettingsFor<'reading'> {
+export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
-  readonly stdin?: NodeJS.ReadableStream | undefined;
   /** Where an interrupted run had got to: records up to there are not delivered again. */
   readonly resume?: ResumePoint | undefined;
   /** How many bytes are read at once; changes nothing but speed. */

@@ -1,5 +1,6 @@
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
+import {textOf} from '../disk/path.ts';
 import {withoutCompression} from './name-endings.ts';
 
 /**
@@ -47,7 +48,7 @@ function othersUnderWay(stem: string, output: string): boolean {
 /** The name of the output whose summary this file is; undefined where it is none. */
 export function summarizedOutput(path: string): string | undefined {
   try {
-    const {output, schema_version: version} = JSON.parse(readFileSync(path, 'utf8'));
+    const {output, schema_version: version} = JSON.parse(textOf(path) ?? '');
     return version === 1 && typeof output?.path === 'string' ? basename(output.path) : undefined;
   } catch {
     return undefined;

@@ -18,8 +18,6 @@ import type {Settings} from './settings.ts';
 /** Everything a run needs to know, with all defaults in place. */
 export interface Job {
   readonly name: string | undefined;
-  /** The job whose limit of the day holds for this one, by its key. */
-  readonly partOf?: string;
   readonly inputs: readonly string[];
   readonly output: Output;
   readonly paths: JobPaths;
@@ -39,7 +37,7 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** When nothing more is to be asked (`until`), in milliseconds since the epoch: known once the command has begun. */
+  /** The moment of `until`, in milliseconds since the epoch: known once the command has begun. */
   readonly untilMs?: number | undefined;
 }
 

@@ -1,9 +1,12 @@
 import {readFileSync} from 'node:fs';
-import {isNode, LineCounter, parseDocument} from 'yaml';
+import {isNode, LineCounter} from 'yaml';
 import type {z} from 'zod';
+import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
+import {sinceRemoved} from './former-settings.ts';
 import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
+import {readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as they were written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -28,7 +31,8 @@ export type PlaceOf = (path: readonly PropertyKey[]) => string;
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    // A job is read once, so that it may come by a pipe.
+    text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
   }
@@ -39,12 +43,11 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     } catch (error) {
       // Aliases that multiply, or nesting without end.
       const why = error instanceof Error ? error.message : String(error);
-      throw new UsageError(`${code}_syntax`, `${path}: it can't be read as settings (${why}).`, {
-        cause: error,
-      });
+      const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
+      throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
     }
   };
-  const document = guarded(() => parseDocument(text, {lineCounter: counter, prettyErrors: false}));
+  const document = guarded(() => readDocument(text, counter));
   const [problem] = document.errors;
   if (problem !== undefined)
     throw new UsageError(
@@ -89,8 +92,8 @@ function byName(value: object): RawSettings {
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
-    const lines = readFileSync(path, 'utf8').split(/\r?\n/);
-    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => parseDocument(line));
+    const lines = fileText(path).split(/\r?\n/);
+    const documents = lines.filter(line => /^[\w-]+:\s+\S/.test(line)).map(line => readDocument(line));
     const sound = documents.filter(({errors}) => errors.length === 0);
     return byName(Object.assign({}, ...sound.map(document => document.toJS() as unknown)));
   } catch {
@@ -132,6 +135,8 @@ export function checkSettings(
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
+    const now = sinceRemoved(unknown);
+    if (now !== undefined) return `${placeOf([unknown])}: there is no such setting any more. ${now}`;
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
   }
@@ -234,6 +239,6 @@ function nameOf(given: string): string {
   return former.get(given) ?? given;
 }
 
-function camelCase(key: string): string {
+export function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

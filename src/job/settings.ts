@@ -31,7 +31,7 @@ export const jobSchema = z.strictObject({
     .string()
     .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, no . or - first')
     .optional()
-    .meta({description: 'Name of the job, for its summary, its daily budget and its history.'}),
+    .meta({description: 'Name of the job, for its summary and its history.'}),
   input: list().meta({description: 'The input file, or several of them.'}),
   output: z.string().optional().meta({description: 'The output file.'}),
   ...shape,

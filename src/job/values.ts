@@ -211,16 +211,22 @@ export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, conte
   return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
 });
 
+const SHARE = 'expected a share such as 10% or 0.1';
+
 /** A share of a whole, `10%` or `0.1`; between 0 and 1 once read. */
-export const share = textOrNumber('expected a share such as 10% or 0.1').transform((given, context) => {
-  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
-  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
-  if (match === null || value > 1) {
-    context.addIssue('expected a share such as 10% or 0.1');
-    return z.NEVER;
-  }
-  return value;
+export const share = textOrNumber(SHARE).transform((given, context) => {
+  const value = shareOf(String(given));
+  if (value !== undefined) return value;
+  context.addIssue(SHARE);
+  return z.NEVER;
 });
+
+/** The share, between 0 and 1; undefined for any other text. */
+export function shareOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
+  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
+  return value <= 1 ? value : undefined;
+}
 
 /** A whole number, also when written as text. */
 export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
@@ -233,11 +239,6 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
     return z.NEVER;
   });
 };
-
-/** How many threads make calls; `auto`: as many as pay. */
-export const threads = z.union([z.literal('auto'), whole(1, 64)], {
-  error: 'expected a whole number from 1 to 64, or auto',
-});
 
 /** One text or several; `a,b` is two where `separator` is given. */
 export const list = (separator?: string) =>

@@ -1,18 +1,19 @@
-import type {Attempt} from '../client/attempt.ts';
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import {type Charge, isKept, type LastingOutcome, type StoredOutcome} from './lookup.ts';
+import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface LedgerEntry {
   readonly outcome: LastingOutcome | undefined;
-  /** Whether any attempt may have been carried out without an answer. */
+  /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
+  /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
+  readonly doubts: number;
+  readonly lastCode: string;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
-  /** Whether an attempt before that dispatch may have been carried out: its answer may tell of our own call. */
-  readonly ambiguousBefore?: true;
 }
 
 /** One value that is about to be sent. */
@@ -21,6 +22,10 @@ export interface Reservation extends Booking {
   readonly known: boolean;
   /** This one sending of the value, by a number that no other sending in the run's sessions has. */
   readonly dispatch: number;
+  /** Set for a value that has an answer, where values without one go first: see {@link Budget.affords}. */
+  readonly renews?: boolean | undefined;
+  /** The row that asks first, where later rows are told something else. */
+  readonly firstRow?: number | undefined;
 }
 
 interface Booking {
@@ -32,8 +37,10 @@ interface Booking {
 
 /** What became of one attempt; `outcome` where it was the value's last. */
 export interface BookedAttempt extends Booking {
-  readonly attempt: Attempt;
+  readonly attempt: TimedAttempt;
   readonly charge: Charge;
+  /** True if it brought no answer and may have been charged anyway. */
+  readonly doubt: boolean;
   /** Whether the value had been asked before. */
   readonly retry: boolean;
   readonly outcome?: LastingOutcome | undefined;
@@ -44,56 +51,61 @@ export interface Answer {
   readonly operation: Operation;
   readonly key: string;
   readonly outcome: StoredOutcome;
-  /** When it came, in milliseconds since the epoch. */
-  readonly at: number;
 }
 
-/** A row of the table as an answer, whose time is known. */
+/** A row of the table as an answer. */
 export function answerOf(row: SqlRow): Answer {
   const outcome = outcomeOf(row) as StoredOutcome;
-  return {operation: row.operation as Operation, key: String(row.key), outcome, at: Number(row.at)};
+  return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
 /** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
-  const ambiguous = interrupted !== undefined || Boolean(row.ambiguous);
-  const before = interrupted !== undefined && row.ambiguous === 1 ? ({ambiguousBefore: true} as const) : {};
-  return {ambiguous, interrupted, outcome: outcomeOf(row), ...before};
+  const doubts = Number(row.ambiguous) + (interrupted === undefined ? 0 : 1);
+  const lastCode = String(row.error ?? INTERRUPTED);
+  return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
+}
+
+/** What is known of a value whose outcome waits to be written. */
+export function settledEntry(outcome: LastingOutcome): LedgerEntry {
+  return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
 }
 
 /** A row's outcome for good; undefined where it has none yet. */
 export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
-  const data = row.data === null ? {} : {data: String(row.data)};
   const error = String(row.error);
+  const boughtAt = Number(row.bought_at);
   switch (row.state) {
     case stateOf.ok:
-      return {status: 'ok', data: String(row.data)};
+      return {status: 'ok', data: String(row.data), boughtAt};
     case stateOf.failed:
-      return {status: 'failed', error, ...data};
+      return {status: 'failed', error};
     case stateOf.unknown:
-      return {status: 'unknown', error, ...data};
+      if (row.data === null) return {status: 'unknown', error};
+      return {status: 'unknown', error, data: String(row.data), boughtAt};
     case stateOf.rejected:
-      return {status: 'failed', error, rejected: true};
+      return {status: 'failed', error, rejected: true, boughtAt};
     default:
       return undefined;
   }
 }
 
-/** The other way: a value's state, error and data as the table has them. */
-export function columnsOf(outcome: LastingOutcome | undefined): [number, string | null, string | null] {
-  if (outcome === undefined) return [WAITING, null, null];
+/** A value's state, error, data and time as the table has them: the inverse of {@link outcomeOf}. */
+export function columnsOf(outcome: LastingOutcome | undefined) {
+  if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
-  const data = 'data' in outcome ? outcome.data : undefined;
-  return [state, 'error' in outcome ? outcome.error : null, data ?? null];
+  return [
+    state,
+    'error' in outcome ? outcome.error : null,
+    'data' in outcome ? outcome.data : null,
+    'boughtAt' in outcome ? outcome.boughtAt : null,
+  ] as const;
 }
 
-/** What an attempt leaves in its value's row. */
-export function attemptColumns({key, outcome, attempt}: BookedAttempt, now: number) {
-  const [state, error, data] = columnsOf(outcome);
-  // One that can't be read was carried out too.
-  const ambiguous = attempt.kind === 'ambiguous' || attempt.kind === 'unreadable' ? 1 : 0;
-  const isAnswer =
-    attempt.kind === 'answered' || (attempt.kind === 'rejected' && outcome !== undefined && isKept(outcome));
-  return [state, ambiguous, error, data, isAnswer ? now : null, key] as const;
+/** What an attempt leaves in its value's row; `nth` is the number of the answer that it brought, null for none. */
+export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
+  const [state, settled, data, boughtAt] = columnsOf(outcome);
+  const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;
+  return [state, Number(doubt), error, data, boughtAt, nth, key] as const;
 }

@@ -1,6 +1,7 @@
 import {type LedgerEntry, outcomeOf} from './entry.ts';
-import {INTERRUPTED, saved, WAITING} from './ledger-file.ts';
-import type {Sqlite} from './sqlite.ts';
+import {INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
+import type {BoughtOutcome} from './lookup.ts';
+import type {Sqlite, SqlRow} from './sqlite.ts';
 import {
   beginningWith,
   emptyTally,
@@ -21,17 +22,9 @@ export interface Earlier {
   readonly unknown: boolean;
 }
 
-/** Since when what came is of use, in milliseconds since the epoch: answers, and rejections. */
-export type NotBefore = Readonly<Record<'ok' | 'failed', number>>;
-
 /** Where there is nothing to read of it. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
-}
-
-export interface GivenUpOptions {
-  readonly resend: 'always' | 'never';
-  readonly lostState: boolean;
 }
 
 /**
@@ -39,13 +32,13 @@ export interface GivenUpOptions {
  * that may have been carried out. All of it belongs to the scope (endpoint and account) that it came from.
  */
 export class GivenUp {
-  readonly #options: GivenUpOptions;
+  readonly #lostState: boolean;
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
 
-  constructor(db: Sqlite, options: GivenUpOptions) {
-    this.#options = options;
+  constructor(db: Sqlite, lostState: boolean) {
+    this.#lostState = lostState;
     this.#sql = statements(db);
     this.#scope = saved<string>(this.#sql.scope.get()?.value ?? '""');
     this.#earlier = this.#count();
@@ -74,23 +67,24 @@ export class GivenUp {
   }
 
   /**
-   * What is known of a value from an attempt before; an answer from before `notBefore` only says that it was asked for.
-   * Undefined where it was not.
+   * Returns what an attempt before knew of a value, undefined if it did not ask for it. An answer that does not serve
+   * any more only says that the value was asked for.
    */
-  find(key: string, notBefore: NotBefore): LedgerEntry | undefined {
+  find(key: string, serves: (answer: BoughtOutcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
-    const asked = {ambiguous: true, interrupted: undefined};
-    if (row === undefined) return this.#options.lostState ? {...asked, outcome: undefined} : undefined;
-    if (row.state !== WAITING) {
-      const outcome = outcomeOf(row);
-      const since = notBefore[outcome?.status === 'failed' ? 'failed' : 'ok'];
-      return {...asked, outcome: Number(row.at) < since ? undefined : outcome};
-    }
-    // From before that doubt, and too old then: a run may take older ones now.
-    if (row.data !== null && Number(row.at) >= notBefore.ok)
-      return {...asked, outcome: {status: 'ok', data: String(row.data)}};
-    const unknown = {status: 'unknown', error: String(row.error ?? INTERRUPTED)} as const;
-    return {...asked, outcome: this.#options.resend === 'never' ? unknown : undefined};
+    const asked = {
+      ambiguous: true,
+      doubts: 0,
+      lastCode: INTERRUPTED,
+      interrupted: undefined,
+      outcome: undefined,
+    };
+    if (row === undefined) return this.#lostState ? asked : undefined;
+    const answer = answerIn(row);
+    if (answer !== undefined && serves(answer)) return {...asked, outcome: answer};
+    if (row.state !== WAITING) return asked;
+    // How often it was sent in that attempt is not known here: once for sure.
+    return {...asked, doubts: 1, lastCode: String(row.error ?? INTERRUPTED)};
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
@@ -108,7 +102,7 @@ export class GivenUp {
     const books = this.#books();
     const sum = (counted: boolean) =>
       sumOf(books.filter(({isCounted}) => isCounted === counted).map(({tally}) => spendingOf(tally)));
-    return {counted: sum(true), notCounted: sum(false), unknown: this.#options.lostState};
+    return {counted: sum(true), notCounted: sum(false), unknown: this.#lostState};
   }
 
   #books(): {readonly isCounted: boolean; readonly tally: Tally}[] {
@@ -119,17 +113,23 @@ export class GivenUp {
   }
 }
 
+/** The answer in a row; the doubt that came after an answer left it in its place. */
+function answerIn(row: SqlRow): BoughtOutcome | undefined {
+  const state = row.state === WAITING && row.data !== null ? stateOf.ok : row.state;
+  return outcomeOf({...row, state}) as BoughtOutcome | undefined;
+}
+
 function statements(db: Sqlite) {
   return {
     // An answer stands for all that was in doubt before it.
     answers: db.prepare(
-      'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, at FROM lookup WHERE at IS NOT NULL',
+      'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
     // An answer from before it stays beside it.
     doubts: db.prepare(
-      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE at IS NULL AND (ambiguous = 1 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
+      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND (ambiguous > 0 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
     ),
-    find: db.query(['state', 'error', 'data', 'at'], 'FROM carried WHERE key = ? AND scope = ?'),
+    find: db.query(['state', 'error', 'data', 'bought_at'], 'FROM carried WHERE key = ? AND scope = ?'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
     books: db.query(['scope', 'tally'], 'FROM given_up'),

@@ -1,9 +1,15 @@
+import {randomUUID} from 'node:crypto';
+import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
+import {removeFile} from '../disk/remove.ts';
+import {replaceFile} from '../disk/replace.ts';
+import {systemCode} from '../errors.ts';
+import type {SharedDate} from './shared-date.ts';
 import {Sqlite} from './sqlite.ts';
 
-/** Another run may be adding its own line. */
-const BUSY_TIMEOUT_MS = 5_000;
+/** Another run may be adding its own line. A run can leave its line instead of waiting; a reader has to wait. */
+const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year, and no more than so many. */
 const KEPT_MS = 366 * DAY_MS;
@@ -11,10 +17,12 @@ const MOST_LINES = 20_000;
 /** So many summaries are kept of each job: of those that wrote all rows, and of others. */
 const SUMMARIES = 30;
 /** Raised whenever the table changes its shape. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** One end of a run, as it is kept. */
 export interface HistoryEntry {
+  /** The bill that it tells of: told twice, it is one line. */
+  readonly bill: string;
   readonly runId: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
@@ -25,7 +33,24 @@ export interface HistoryEntry {
   readonly isComplete: boolean;
   /** JSON, as the summary. */
   readonly line: string;
-  readonly summary: string;
+  /** Null for what is told of a session that could not tell itself. */
+  readonly summary: string | null;
+}
+
+/** What becomes of a line that is there when its bill is told again. */
+type Merge = (known: string, told: string) => string;
+
+/** Lines that were left while the history was locked wait here for the process that opens it next. */
+const WAITING = 'runs.waiting';
+
+/**
+ * Leaves lines for a history that is locked, which has them from then on: durable on return. Throws what the file system
+ * has against it.
+ */
+export function leaveForHistory(directory: string, entries: readonly HistoryEntry[]): void {
+  const waiting = join(directory, WAITING);
+  makeDirectory(waiting);
+  replaceFile(join(waiting, `${randomUUID()}.json`), JSON.stringify(entries));
 }
 
 /**
@@ -35,38 +60,63 @@ export interface HistoryEntry {
  */
 export class RunHistory {
   readonly #db: Sqlite;
+  readonly #merge: Merge;
 
-  /** `directory` is the user's state directory. */
-  constructor(directory: string) {
+  /** `directory` is the user's state directory. Takes in what was left for it. */
+  constructor(
+    directory: string,
+    merge: Merge = (_, told) => told,
+    purpose: keyof typeof BUSY_TIMEOUT_MS = 'reading',
+  ) {
     makeDirectory(directory);
+    this.#merge = merge;
     this.#db = new Sqlite(join(directory, 'runs.db'), {
-      synchronous: 'NORMAL',
-      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      synchronous: 'FULL',
+      busyTimeoutMs: BUSY_TIMEOUT_MS[purpose],
     });
     try {
       this.#db.transaction(() => prepare(this.#db));
+      this.#takeIn(join(directory, WAITING));
     } catch (error) {
       this.#db.close();
       throw error;
     }
   }
 
-  /** Adds a line, if it is not there yet, and forgets what is too old. */
-  add({runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry): void {
+  /** Lines go from the directory once they are here for good: until then another process may take them in as well. */
+  #takeIn(directory: string): void {
+    const files = namesIn(directory).map(name => join(directory, name));
+    if (files.length === 0) return;
+    this.add(files.flatMap(entriesIn).sort((a, b) => a.endedAt - b.endedAt));
+    for (const file of files) removeFile(file);
+  }
+
+  /** Adds lines, or merges them with those of their bills; with a date, it forgets what is too old. */
+  add(entries: readonly HistoryEntry[], date?: SharedDate): void {
     this.#db.transaction(() => {
-      this.#db
-        .prepare('INSERT OR IGNORE INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)')
-        .run(runId, endedAt, job, list, Number(isComplete), line, summary);
-      this.#db
-        .prepare(
-          `UPDATE run SET summary = NULL WHERE summary IS NOT NULL AND job IS ? AND complete = ? AND id NOT IN
-          (SELECT id FROM run WHERE summary IS NOT NULL AND job IS ? AND complete = ? ORDER BY id DESC LIMIT ${SUMMARIES})`,
-        )
-        .run(job, Number(isComplete), job, Number(isComplete));
+      for (const entry of entries) this.#addOne(entry);
+      if (date === undefined) return;
       this.#db
         .prepare(`DELETE FROM run WHERE ended < ? OR id <= (SELECT max(id) FROM run) - ${MOST_LINES}`)
-        .run(endedAt - KEPT_MS);
+        .run(date.note(this.#db).certain - KEPT_MS);
     });
+  }
+
+  #addOne({bill, runId, endedAt, job, list, isComplete, line, summary}: HistoryEntry): void {
+    const known = this.#db.query(['line'], 'FROM run WHERE bill = ?').get(bill);
+    const merged = known === undefined ? line : this.#merge(String(known.line), line);
+    this.#db
+      .prepare(
+        `INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (bill) DO UPDATE SET line = excluded.line, complete = max(complete, excluded.complete), summary = coalesce(excluded.summary, summary)`,
+      )
+      .run(bill, runId, endedAt, job, list, Number(isComplete), merged, summary);
+    this.#db
+      .prepare(
+        `UPDATE run SET summary = NULL WHERE summary IS NOT NULL AND job IS ? AND complete = ? AND id NOT IN
+          (SELECT id FROM run WHERE summary IS NOT NULL AND job IS ? AND complete = ? ORDER BY id DESC LIMIT ${SUMMARIES})`,
+      )
+      .run(job, Number(isComplete), job, Number(isComplete));
   }
 
   /** The lines since a moment (milliseconds since the epoch), the oldest first. */
@@ -114,6 +164,25 @@ export class RunHistory {
   }
 }
 
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter(name => /^[^.].*\.json$/.test(name));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** None where another process has taken them in meanwhile. */
+function entriesIn(file: string): HistoryEntry[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as HistoryEntry[];
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
 function texts(rows: readonly Record<string, unknown>[]): string[] {
   return rows.map(({text}) => String(text));
 }
@@ -121,15 +190,15 @@ function texts(rows: readonly Record<string, unknown>[]): string[] {
 function prepare(db: Sqlite): void {
   const version = db.pragma('user_version');
   if (version === VERSION) return;
-  if (version > VERSION) throw new Error(`runs.db is of version ${version}, this program's is ${VERSION}`);
+  if (version !== 0) throw new Error(`runs.db is of version ${version}, this program's is ${VERSION}`);
   db.exec(`
     CREATE TABLE run (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, ended INTEGER NOT NULL, job TEXT, list TEXT,
+      id INTEGER PRIMARY KEY AUTOINCREMENT, bill TEXT NOT NULL UNIQUE, run_id TEXT NOT NULL, ended INTEGER NOT NULL, job TEXT, list TEXT,
       complete INTEGER NOT NULL, line TEXT NOT NULL, summary TEXT
     );
     CREATE INDEX run_by_job ON run (job, complete);
     CREATE INDEX run_by_list ON run (list);
-    CREATE UNIQUE INDEX run_by_id ON run (run_id, ended);
+    CREATE INDEX run_by_id ON run (run_id);
     PRAGMA user_version = ${VERSION};
   `);
 }

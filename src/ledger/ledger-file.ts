@@ -4,8 +4,9 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 6;
+const VERSION = 7;
 
+/** `nth`: its number among the answers that this run bought, in their order; NULL for what it took over. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -14,10 +15,13 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
+    first_row INTEGER,
+    -- Attempts that may have been charged and brought no answer; one that was interrupted is not in here yet.
     ambiguous INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     data TEXT,
-    at INTEGER
+    bought_at INTEGER,
+    nth INTEGER
   );
   CREATE TABLE carried (
     key TEXT NOT NULL,
@@ -25,7 +29,7 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     error TEXT,
     data TEXT,
-    at INTEGER,
+    bought_at INTEGER,
     PRIMARY KEY (key, scope)
   ) WITHOUT ROWID;
   CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
@@ -94,22 +98,27 @@ function ofVersion(version: number): StateError {
 const TAKEN_AT_ONCE = 64;
 
 function adoption(count: number): string {
-  const values = Array(count).fill('(?, ?, ?, 0, ?, ?)').join(', ');
-  return `INSERT INTO lookup (key, operation, state, cost, error, data) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data WHERE state = ${WAITING}`;
+  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?, ?)').join(', ');
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data'];
+  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data', 'bought_at'];
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch) VALUES (?, ?, ${SENT}, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = max(ambiguous, error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = max(ambiguous, ?), error = ?, data = ?, at = ? WHERE key = ?',
+      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
+    ),
+    firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
+    keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    dropRejection: db.prepare(
+      `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),
     adopt: db.prepare(adoption(1)),
     adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
@@ -121,19 +130,15 @@ export function ledgerStatements(db: Sqlite) {
       ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
       `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
-    lose: db.prepare(`UPDATE lookup SET state = ?, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
-    // Its dispatch has told already: nothing that is left of it with a fleet is its outcome.
-    loseDoubtful: db.prepare(
-      `UPDATE lookup SET state = ${stateOf.unknown}, dispatch = iif(error IS NULL, 0, dispatch), error = '${INTERRUPTED}' WHERE state = ${WAITING} AND (ambiguous = 1 OR error = '${INTERRUPTED}')`,
-    ),
+    lose: db.prepare(`UPDATE lookup SET state = ${WAITING}, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
     answered: db.query(
-      ['id', 'key', 'operation', 'state', 'error', 'data', 'at'],
-      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND at >= ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
+      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
   };
 }
 
-/** Writes down what was taken over: rows of key, operation, state, error and data. */
+/** Writes down what was taken over: rows of key, operation, state, error, data, time and first row. */
 export function adoptRows(
   sql: ReturnType<typeof ledgerStatements>,
   rows: readonly (readonly Value[])[],
@@ -177,7 +182,7 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   const db = guarded(() => openLedgerFile(path, false));
   try {
     const run = guarded(() => db.query(['value'], "FROM meta WHERE name = 'run'").get());
-    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous = 1', 'carried'];
+    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous > 0', 'carried'];
     return {
       run: run && saved<Run>(run.value),
       hasCalls: calls.some(

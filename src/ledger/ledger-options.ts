@@ -1,11 +1,10 @@
 import type {Limits} from './budget.ts';
 
 export interface LedgerOptions extends Limits {
-  /** What becomes of values that were sent without an outcome when the last session ended. */
-  readonly resend: 'always' | 'never';
   /** Whether there was state before this that could not be read. */
   readonly lostState?: boolean | undefined;
   /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
   readonly temporary?: boolean | undefined;
-  readonly now: () => number;
+  /** Gives back what a killed session took of shared budgets and did not spend: `taken` is what it took of each, by name. */
+  readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }

@@ -1,5 +1,6 @@
 import {isStored, type Operation} from '../operations/table.ts';
-import {Budget} from './budget.ts';
+import {Bills, type SavedBills} from './bills.ts';
+import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
   answerOf,
@@ -8,8 +9,9 @@ import {
   entryOf,
   type LedgerEntry,
   type Reservation,
+  settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp, type NotBefore} from './given-up.ts';
+import {type Earlier, GivenUp} from './given-up.ts';
 import {
   adoptRows,
   COPY_AT_ONCE,
@@ -19,22 +21,11 @@ import {
   openLedgerFile,
   removeNames,
   saved,
-  stateOf,
-  WAITING,
 } from './ledger-file.ts';
 import type {LedgerOptions} from './ledger-options.ts';
-import {isKept, type LastingOutcome} from './lookup.ts';
+import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
 import type {Sqlite} from './sqlite.ts';
-import {
-  bookAttempt,
-  bookLost,
-  emptyTally,
-  overEmpty,
-  type SpendingBy,
-  spendingOf,
-  spentSince,
-  type Tally,
-} from './tally.ts';
+import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {Unwritten} from './unwritten.ts';
 
 /** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
@@ -52,21 +43,18 @@ const ADOPT_AT_ONCE = 4_096;
 export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
+  readonly bills: Bills;
   /** Values that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
-  readonly #options: LedgerOptions;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   readonly #givenUp: GivenUp;
   #unwritten = new Unwritten();
-  /** What summaries have told of the books. */
-  #told: SpendingBy | undefined;
   #flush: Promise<void> | undefined;
   #inFlight = 0;
-  #state: 'open' | 'failed' | 'closed' = 'open';
+  #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    this.#options = options;
     const {temporary = false, shared = []} = options;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
@@ -74,17 +62,13 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
-      const {resend, lostState = false} = options;
-      this.#givenUp = guarded(() => new GivenUp(db, {resend, lostState}));
+      this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
-      this.#told = this.getMeta<SpendingBy>('told');
-      this.budget = new Budget(options, () => {
-        const {spent, maybeSpent} = spendingOf(this.tally);
-        return spent + maybeSpent;
-      });
+      const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
+      this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
+      this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
-      // Also what an earlier session, which might have sent it again, has left in doubt.
-      if (resend === 'never') guarded(() => this.#sql.loseDoubtful.run());
+      this.#giveBack(options.giveBack);
     } catch (error) {
       db.close();
       throw error;
@@ -94,13 +78,20 @@ export class Ledger {
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
+    if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
     for (const key of keys) {
       const outcome = this.#unwritten.outcomes.get(key);
-      if (outcome !== undefined) found.set(key, {ambiguous: false, interrupted: undefined, outcome});
+      if (outcome !== undefined) found.set(key, settledEntry(outcome));
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
     return found;
+  }
+
+  /** The row for which this value was first asked, or taken over; undefined if no row needs to know it. */
+  firstRow(key: string): number | undefined {
+    const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
+    return row === null ? this.#unwritten.adopted.get(key)?.firstRow : Number(row);
   }
 
   /**
@@ -108,11 +99,16 @@ export class Ledger {
    * Durable on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    const refused = batch.findIndex(({key, cost}) => !this.budget.take(key, cost));
+    const refused = batch.findIndex(({key, cost, renews}) => !this.budget.take(key, cost, renews));
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
     this.#inFlight += granted.length;
-    if (granted.length > 0) this.#write(granted);
+    try {
+      if (granted.length > 0) this.#write(granted);
+    } catch (error) {
+      for (const {key, cost} of granted) this.budget.release(key, cost, 'free');
+      throw error;
+    }
     return granted.length;
   }
 
@@ -121,18 +117,12 @@ export class Ledger {
     return this.#givenUp.earlier;
   }
 
-  /** What came to the books that no summary of an earlier session has told, one that was killed included. */
-  get untold(): SpendingBy {
-    return spentSince(this.tally, this.#told);
-  }
-
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#unwritten.book(booked);
+    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
     this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
-    bookAttempt(this.tally, booked);
     return this.#soon();
   }
 
@@ -145,8 +135,8 @@ export class Ledger {
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false): void {
-    this.#unwritten.adopt(operation, key, outcome);
+  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false, firstRow?: number): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromCache += 1;
@@ -154,26 +144,37 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
+  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  keep(operation: Operation, key: string, outcome: LastingOutcome): void {
+    this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
+  }
+
+  /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
+  judgeRejection(key: string, isKept: boolean): void {
+    this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
   }
 
-  /** Whether any value of this operation was answered in this run, or is known from an earlier one. */
+  /** True if any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
     const {answered, fromCache, knownRejections} = this.tally.operations[operation];
     return answered + fromCache > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, notBefore: NotBefore): LedgerEntry | undefined {
-    return guarded(() => this.#givenUp.find(key, notBefore));
+  carried(key: string, serves?: (answer: BoughtOutcome) => boolean): LedgerEntry | undefined {
+    return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** Answers that came since `since` (milliseconds since the epoch) and are kept for other runs, in groups. */
-  *answersSince(since: number): Generator<Answer[]> {
+  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  *answersAfter(nth: number): Generator<Answer[]> {
+    if (this.#state === 'open') this.#drain();
     for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, since));
+      const rows = guarded(() => this.#sql.answered.all(after, nth));
       yield rows.map(answerOf).filter(({operation}) => isStored(operation));
       if (rows.length < COPY_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);
@@ -187,12 +188,11 @@ export class Ledger {
   restart(scope: string, freshBudget = false): void {
     guarded(() =>
       this.#db.transaction(() => {
-        const {untold} = this;
-        Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
-        // So that it is still untold, whatever the books begin with.
-        this.#told = spentSince(this.tally, untold);
-        this.#sql.setMeta.run('told', JSON.stringify(this.#told));
-        this.#writeTally();
+        this.bills.begin(undefined, () => {
+          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+        });
+        this.#saveMeta('tally', this.tally);
+        this.#saveHolding();
       }),
     );
     this.budget.clear();
@@ -205,24 +205,27 @@ export class Ledger {
 
   /** Saves a value together with all outcomes that arrived; durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#write([], () => this.#sql.setMeta.run(name, JSON.stringify(value)));
+    this.#write([], () => this.#saveMeta(name, value));
   }
 
-  /** Writes out what is waiting, books calls in flight as maybe spent, and closes: this session's summary tells of it. */
-  close(): void {
-    if (this.#state === 'closed') return;
+  /** Writes out what is waiting, and books calls in flight as maybe spent: from here on the books are as they are. */
+  end(): void {
+    if (this.#state === 'ended' || this.#state === 'closed') return;
     this.#drain();
     if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
-    this.#write([], () => this.#sql.setMeta.run('told', JSON.stringify(spentSince(this.tally, undefined))));
     this.budget.close();
+    this.#state = 'ended';
+  }
+
+  close(): void {
+    this.end();
     this.#state = 'closed';
     this.#db.close();
   }
 
-  /** Closes without writing, after an error that makes it pointless: what came to the books the next session tells. */
+  /** Closes without writing, after an error that makes it pointless. */
   abandon(): void {
     this.#state = 'closed';
-    this.#told = spentSince(this.tally, undefined);
     for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
       try {
         close();
@@ -255,41 +258,54 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, size} = this.#unwritten;
+    const {attempts, rejections, size} = this.#unwritten;
     const adopted = this.#unwritten.adoptedRows();
     this.#unwritten = new Unwritten();
-    const now = this.#options.now();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
+        for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        for (const [key, nth] of rejections)
+          nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
+        // Behind them: what is taken over settles values whose own calls came to nothing.
         adoptRows(this.#sql, adopted);
-        for (const booked of attempts) this.#sql.settle.run(...attemptColumns(booked, now));
-        for (const {key, operation, cost, dispatch} of reservations)
-          this.#sql.reserve.run(key, operation, cost, dispatch);
-        if (size + reservations.length > 0) this.#writeTally();
+        for (const {key, operation, cost, dispatch, firstRow} of reservations)
+          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
+        if (size + reservations.length > 0) this.#saveMeta('tally', this.tally);
         more?.();
       }),
     );
     this.#state = 'open';
   }
 
-  #writeTally(): void {
-    this.#sql.setMeta.run('tally', JSON.stringify(this.tally));
+  /** Gives back what the last session left of its blocks, before this one takes its own. */
+  #giveBack(giveBack: LedgerOptions['giveBack']): void {
+    const before = this.getMeta<Holding>('holding');
+    if (before !== undefined) giveBack?.(before.holder, this.budget.takenSince(before));
+    guarded(() => this.#saveHolding());
+  }
+
+  #saveHolding(): void {
+    const {holding} = this.budget;
+    if (holding !== undefined) this.#saveMeta('holding', holding);
+  }
+
+  #saveMeta(name: string, value: unknown): void {
+    this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
   /** Values that were sent and have no outcome: nobody knows, so they may have been charged. Returns how many. */
   #giveUpSent(): number {
     const lost = this.#sql.sent.all();
     if (lost.length === 0) return 0;
-    const counts = lost.map(({operation, n, cost}) =>
-      bookLost(this.tally, operation as Operation, Number(n), Number(cost)),
-    );
-    const never = this.#options.resend === 'never';
+    let count = 0;
+    for (const {operation, n, cost} of lost)
+      count += bookLost(this.tally, operation as Operation, Number(n), Number(cost));
     this.#db.transaction(() => {
-      this.#sql.lose.run(never ? stateOf.unknown : WAITING);
-      this.#writeTally();
+      this.#sql.lose.run();
+      this.#saveMeta('tally', this.tally);
     });
     this.budget.clear();
-    return counts.reduce((sum, count) => sum + count);
+    return count;
   }
 }

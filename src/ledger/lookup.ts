@@ -28,15 +28,28 @@ export type Outcome =
   | {readonly status: 'skipped'; readonly error: SkipCode};
 
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
-export type LastingOutcome =
+export type LastingOutcome = BoughtOutcome | {readonly status: 'failed' | 'unknown'; readonly error: string};
+
+/** An outcome that the service gave: it carries its own time to every place that keeps it. */
+export type BoughtOutcome =
   | StoredOutcome
-  | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data?: string};
+  /** A verdict that may tell of a call of our own. */
+  | (Bought & {readonly status: 'unknown'; readonly error: string; readonly data: string});
 
 /** An outcome that holds for other runs too: the answer store keeps it. */
 export type StoredOutcome =
-  | {readonly status: 'ok'; readonly data: string}
+  | (Bought & {readonly status: 'ok'; readonly data: string})
   /** The service has nothing to say of this value but this code. */
-  | {readonly status: 'failed'; readonly error: string; readonly rejected: true};
+  | (Bought & {readonly status: 'failed'; readonly error: string; readonly rejected: true});
+
+interface Bought {
+  /** Milliseconds since the epoch. */
+  readonly boughtAt: number;
+}
+
+export function isBought(outcome: LastingOutcome): outcome is BoughtOutcome {
+  return 'boughtAt' in outcome;
+}
 
 /** Whether the answer store keeps it. */
 export function isKept(outcome: Outcome): outcome is StoredOutcome {
@@ -52,7 +65,16 @@ export const KEY_LENGTH = 22;
 /** A lookup; 132 bits of SHA-256 over its identity: collisions are out of reach, values unreadable. */
 export function lookupOf(operation: Operation, params: Params): Lookup {
   const identity = `${operation}\0${operations[operation].identity(params)}`;
-  return {operation, key: hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH), params};
+  return {operation, key: keyOf(identity), params};
+}
+
+function keyOf(identity: string): string {
+  return hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH);
+}
+
+/** The same lookup under a key of its own: no answer that is known, and no call under way, serves it. */
+export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
+  return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }
 
 /** A lookup of one canonical value. */

@@ -2,6 +2,7 @@ import type {Attempt} from '../client/attempt.ts';
 import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
+import {isBought} from './lookup.ts';
 
 /** What one operation's lookups came to so far, over all sessions of the run. */
 export interface OperationTally {
@@ -23,8 +24,17 @@ export interface OperationTally {
   maybeSpent: number;
 }
 
+/** What calls took of one limit, those in flight included, in thousandths of a credit. */
+export interface Draw {
+  taken: number;
+  /** What of it went to values that have an answer already. */
+  renewed: number;
+}
+
 /** The run's books: written in the same transaction as what they count. */
 export interface Tally {
+  /** Answers that the run bought and keeps, so far: the number of the last one. */
+  bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status, and by code where there was none; both together are all attempts. */
   readonly byStatus: Record<string, number>;
@@ -38,6 +48,10 @@ export interface Tally {
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
+  /** When an attempt was booked last, in milliseconds since the epoch. */
+  bookedAt: number;
+  /** By the limit's name, since this attempt of the run began. */
+  readonly draws: Record<string, Draw>;
 }
 
 export function emptyTally(): Tally {
@@ -53,6 +67,7 @@ export function emptyTally(): Tally {
     maybeSpent: 0,
   });
   return {
+    bought: 0,
     operations: perOperation(zero),
     byStatus: {},
     byError: {},
@@ -62,6 +77,8 @@ export function emptyTally(): Tally {
     latencyMaxMs: 0,
     unknownFields: {},
     wrongTypes: {},
+    bookedAt: 0,
+    draws: {},
   };
 }
 
@@ -106,6 +123,8 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
+    draws: {},
+    bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
       distinct: 0,
@@ -173,9 +192,16 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Books one attempt: how it ended, how long it took, and what it cost. */
-export function bookAttempt(tally: Tally, {operation, attempt, charge, cost, retry}: BookedAttempt): void {
+/**
+ * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of the answer that it brought,
+ * null for none.
+ */
+export function bookAttempt(
+  tally: Tally,
+  {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
+): number | null {
   const books = tally.operations[operation];
+  tally.bookedAt = attempt.boughtAt;
   if (countAttempt(tally, attempt)) {
     books.calls += 1;
     if (retry) books.retries += 1;
@@ -183,6 +209,9 @@ export function bookAttempt(tally: Tally, {operation, attempt, charge, cost, ret
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
+  // A rejection has a number once it is known to be of its value.
+  const isNumbered = outcome !== undefined && isBought(outcome) && outcome.status !== 'failed';
+  return isNumbered ? ++tally.bought : null;
 }
 
 /** Books calls that were under way when their session ended: they may have been charged. Negative to take that back. */

@@ -2,29 +2,55 @@ import type {Operation} from '../operations/table.ts';
 import {type BookedAttempt, columnsOf} from './entry.ts';
 import type {LastingOutcome} from './lookup.ts';
 
+interface Adopted {
+  readonly operation: Operation;
+  readonly outcome: LastingOutcome;
+  readonly firstRow: number | undefined;
+}
+
 /** What is booked and not in the ledger's file yet. */
 export class Unwritten {
-  readonly attempts: BookedAttempt[] = [];
-  readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
+  /** Each with the number of the answer that it brought; null for none. */
+  readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
+  readonly adopted = new Map<string, Adopted>();
   /** By key: a value is never asked for again while its answer waits to be written. */
   readonly outcomes = new Map<string, LastingOutcome>();
+  /** Keys of values that have attempts here and no outcome. */
+  readonly open = new Set<string>();
+  /** By the keys of rejected values: the number of what is kept for other runs, null for what is no more than a failure. */
+  readonly rejections = new Map<string, number | null>();
 
   get size(): number {
-    return this.attempts.length + this.adopted.size;
+    return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
-  /** What was taken over, as the ledger's file has it: key, operation, state, error and data. */
+  /** What was taken over, as the ledger's file has it: key, operation, state, error, data, time and first row. */
   adoptedRows() {
-    return [...this.adopted].map(([key, {operation, outcome}]) => [key, operation, ...columnsOf(outcome)]);
+    return [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
+      key,
+      operation,
+      ...columnsOf(outcome),
+      firstRow ?? null,
+    ]);
   }
 
-  book(booked: BookedAttempt): void {
-    this.attempts.push(booked);
-    if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);
+  book(booked: BookedAttempt, nth: number | null): void {
+    this.attempts.push([booked, nth]);
+    if (booked.outcome === undefined) this.open.add(booked.key);
+    else this.outcomes.set(booked.key, booked.outcome);
   }
 
-  adopt(operation: Operation, key: string, outcome: LastingOutcome): void {
-    this.adopted.set(key, {operation, outcome});
+  /** A rejection's number among the answers that the run bought; null if it is no more than a failure. */
+  judge(key: string, nth: number | null): void {
+    this.rejections.set(key, nth);
+    const outcome = this.outcomes.get(key);
+    if (nth === null && outcome?.status === 'failed')
+      this.outcomes.set(key, {status: 'failed', error: outcome.error});
+  }
+
+  adopt(key: string, adopted: Adopted): void {
+    const {outcome} = adopted;
+    this.adopted.set(key, adopted);
     this.outcomes.set(key, outcome);
   }
 }

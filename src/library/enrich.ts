@@ -1,11 +1,17 @@
 import {Duplex} from 'node:stream';
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
+import {Stopper} from '../run/stop.ts';
+import {AbortError} from './abort-error.ts';
 import type {EnrichSettings, Known} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
+import {leavable, NOT_WANTED} from './leaving.ts';
+import {onAbort, stopOnAbort} from './on-abort.ts';
+import {namesColumns, openShared} from './open-shared.ts';
 import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import {namesColumns, openShared, type SharedRun} from './shared-run.ts';
+import type {SharedRun} from './shared-run.ts';
+import {Turns} from './turns.ts';
 
 /** By so many rows the columns are found that the settings do not name, as a file's are. */
 const FIRST_ROWS = 1_000;
@@ -13,24 +19,56 @@ const FIRST_ROWS = 1_000;
 /**
  * Enriches rows as they come: in order, each distinct value asked for once, paced, retried, and known answers taken from
  * the answer store. The caller's own objects come back, with `enrichment` added; what is no object, or too large, comes
- * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file.
+ * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file. Leaving the loop,
+ * `return()` and `throw()` end the run at once: nothing is sent afterwards.
  *
  * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done; {@link AbortError} when the
  * signal is aborted; what the rows themselves throw, as it is, once those before came out.
  */
-export async function* enrich<Row extends object, const S extends EnrichSettings<Row>>(
+export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   settings: Known<S, EnrichSettings<Row>>,
   options: RunJobOptions = {},
 ): AsyncGenerator<Enriched<Row, S>, void, undefined> {
-  const {shared, groups} = await opened(rowGroups(rows), settings, options);
+  const stopper = new Stopper();
+  const enriched = enrichAll(rows, settings, options, stopper);
+  return leavable(enriched as AsyncGenerator<Enriched<Row, S>>, () => stopper.stop(NOT_WANTED));
+}
+
+/** {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying it ends the run; an aborted signal destroys it. */
+export function enrichStream<const S extends EnrichSettings<object>>(
+  settings: Known<S, EnrichSettings<object>>,
+  options: RunJobOptions = {},
+): Duplex {
+  const stream = Duplex.from((rows: AsyncIterable<object>) =>
+    enrich(rows, settings as EnrichSettings<object>, options),
+  );
+  const {signal} = options;
+  stream.once(
+    'close',
+    onAbort(signal, () => stream.destroy(signal && new AbortError(signal))),
+  );
+  return stream;
+}
+
+async function* enrichAll(
+  rows: Iterable<object> | AsyncIterable<object>,
+  settings: object,
+  options: RunJobOptions,
+  stopper: Stopper,
+): AsyncGenerator<object, void, undefined> {
+  const begun = await opened(rowGroups(rows, new Turns()), settings, options, stopper);
+  if (begun === undefined) return;
+  const {shared, groups} = begun;
   let outcome: RunOutcome | undefined;
   try {
-    yield* shared.many(groups) as AsyncGenerator<Enriched<Row, S>>;
+    yield* shared.many(groups);
+    if (stopper.reason === NOT_WANTED) return;
     shared.demandColumns();
     outcome = await shared.close();
   } finally {
-    if (outcome === undefined) await shared.close(true);
+    stopper.stop(NOT_WANTED);
+    outcome ??= await shared.close();
   }
   if (outcome.exitCode === exitCodes.limit && outcome.summary !== undefined)
     throw new BulkEnrichError(
@@ -40,28 +78,24 @@ export async function* enrich<Row extends object, const S extends EnrichSettings
     );
 }
 
-/** {@link enrich} as a stream in object mode: rows in, enriched rows out. */
-export function enrichStream<const S extends EnrichSettings<object>>(
-  settings: Known<S, EnrichSettings<object>>,
-  options: RunJobOptions = {},
-): Duplex {
-  return Duplex.from((rows: AsyncIterable<object>) =>
-    enrich(rows, settings as EnrichSettings<object>, options),
-  );
-}
-
-/** Where columns are named, nothing is waited for; else the first rows show them. */
+/** Undefined if the caller left meanwhile. Where no columns are named, the first rows show them. */
 async function opened(
   groups: RowGroups,
   settings: object,
   options: RunJobOptions,
-): Promise<{shared: SharedRun; groups: RowGroups}> {
+  stopper: Stopper,
+): Promise<{shared: SharedRun; groups: RowGroups} | undefined> {
+  const release = stopOnAbort(stopper, options.signal);
   try {
-    if (namesColumns(settings)) return {shared: await openShared(settings, options), groups};
-    const {first, all} = await readAhead(groups, FIRST_ROWS, options.signal);
-    return {shared: await openShared(settings, options, first), groups: all};
+    const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
+    if (stopper.reason !== NOT_WANTED)
+      return {shared: await openShared(settings, options, {stopper, first}), groups: all};
+    groups.close();
+    return undefined;
   } catch (error) {
     groups.close();
     throw error;
+  } finally {
+    release();
   }
 }

@@ -4,9 +4,11 @@ import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
+import {namesColumns, openShared} from './open-shared.ts';
 import {rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import {namesColumns, type OneOptions, openShared} from './shared-run.ts';
+import type {OneOptions} from './shared-run.ts';
+import {Turns} from './turns.ts';
 
 /** Settings of an enricher: its rows come one after the other for as long as it is open, so their columns are named. */
 export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;
@@ -14,12 +16,16 @@ export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unkno
 /** One run for all who need rows enriched: connections, answers, calls in flight, rate, budget and books are shared. */
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
-   * Enriches one row, which comes back with `enrichment` added.
+   * Enriches one row, which comes back with `enrichment` added. In an outage it does not wait: what can't be asked is
+   * `skipped` with `outage`, or the last answer with `stale`. A session token is asked for anew, so that a replay shows.
    *
    * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
-  /** The same for rows as they come, in their order; throws what they throw, too. */
+  /**
+   * The same for rows as they come, in their order; throws what they throw, too. They wait for the end of an outage, for
+   * `maxOutage` at most. The later rows of a session token say that it is redeemed, without a call.
+   */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
@@ -43,10 +49,11 @@ export async function createEnricher<const S extends EnricherSettings>(
       'no_columns',
       `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
-  const shared = await openShared(settings, options);
+  const shared = await openShared(settings, options, {outlastsOutages: settings.onOutage !== 'stop'});
+  const turns = new Turns();
   const enricher: Enricher = {
     one: (row, one) => shared.one(row, one) as Promise<never>,
-    many: rows => shared.many(rowGroups(rows)) as AsyncGenerator<never, void, undefined>,
+    many: rows => shared.many(rowGroups(rows, turns)) as AsyncGenerator<never, void, undefined>,
     summary: () => shared.summary(),
     close: () => shared.close(),
     async [Symbol.asyncDispose]() {

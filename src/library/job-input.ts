@@ -79,13 +79,11 @@ export interface JobInput {
   readonly rate?: Setting<'rate'>;
   /** Most calls in flight, from 1 to 10000. Default: 16; in a fleet, its workers'. */
   readonly concurrency?: Setting<'concurrency'>;
-  /** Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone. Default: 1. */
-  readonly threads?: Setting<'threads'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value, from 1 to 1000, outages and throttling not counted. Default: 6. */
+  /** Most attempts for one value that may have been charged, from 1 to 1000. Default: 6. */
   readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a call is sent again that may have been charged already, from 0 to 1000. Default: 2. */
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000. Default: 2. */
   readonly maxResends?: Setting<'maxResends'>;
   /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
   readonly resend?: Setting<'resend'>;
@@ -101,19 +99,15 @@ export interface JobInput {
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** Most credits for this job in one day (UTC), kept in the user's state directory. */
-  readonly maxCreditsPerDay?: Setting<'maxCreditsPerDay'>;
   /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onBudget?: Setting<'onBudget'>;
-  /** Ask nothing more after this time, from 100ms to 365d. */
-  readonly maxDuration?: Setting<'maxDuration'>;
-  /** Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin". */
+  /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
   /** At that time: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onDeadline?: Setting<'onDeadline'>;
   /** In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
   readonly onOutage?: Setting<'onOutage'>;
-  /** More failed lookups than this: stop with state saved; exit 4. */
+  /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
   readonly maxRejects?: Setting<'maxRejects'>;
@@ -157,10 +151,8 @@ export interface JobInput {
   readonly metrics?: Setting<'metrics'>;
   /** Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;
-  /** When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off. Default: warn. */
+  /** How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing. Default: 10%. */
   readonly drift?: Setting<'drift'>;
-  /** How far a share or the mean score may move before it counts as drift. Default: 10%. */
-  readonly driftThreshold?: Setting<'driftThreshold'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
   /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */

@@ -1,5 +1,10 @@
-/** Rows as they come from whoever has them, in groups: what is at hand together, and never waited for. */
+import type {Stopper} from '../run/stop.ts';
+import type {Turns} from './turns.ts';
+
+/** Rows as they come from whoever has them, in groups: what is at hand together and in this turn, and never waited for. */
 export interface RowGroups {
+  /** The turns in which they are pulled; who takes what became of them goes by the same. */
+  readonly turns: Turns;
   /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
   next(): Promise<readonly unknown[] | undefined>;
   /** Lets go of the source, also while it is being waited for. */
@@ -8,15 +13,17 @@ export interface RowGroups {
 
 const AT_ONCE = 256;
 
-export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>): RowGroups {
-  return Symbol.asyncIterator in rows ? oneByOne(rows) : byGroups(rows);
+export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>, turns: Turns): RowGroups {
+  return Symbol.asyncIterator in rows ? oneByOne(rows, turns) : byGroups(rows, turns);
 }
 
-function oneByOne(rows: AsyncIterable<unknown>): RowGroups {
+function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
   const iterator = rows[Symbol.asyncIterator]();
   let ended = false;
   return {
+    turns,
     async next() {
+      if (turns.isOver) await turns.next();
       try {
         const {done, value} = ended ? {done: true, value: undefined} : await iterator.next();
         if (done !== true) return [value];
@@ -36,14 +43,16 @@ function oneByOne(rows: AsyncIterable<unknown>): RowGroups {
   };
 }
 
-function byGroups(rows: Iterable<unknown>): RowGroups {
+function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
   const iterator = rows[Symbol.iterator]();
   let ended = false;
   let failed: {readonly error: unknown} | undefined;
   return {
+    turns,
     async next() {
+      if (turns.isOver) await turns.next();
       const group: unknown[] = [];
-      while (!ended && group.length < AT_ONCE) {
+      while (!ended && group.length < AT_ONCE && (group.length === 0 || !turns.isOver)) {
         try {
           const {done, value} = iterator.next();
           if (done === true) ended = true;
@@ -65,29 +74,23 @@ function byGroups(rows: Iterable<unknown>): RowGroups {
   };
 }
 
-/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `signal` is aborted. */
+/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper` has stopped. */
 export async function readAhead(
   groups: RowGroups,
   count: number,
-  signal: AbortSignal | undefined,
+  stopper: Stopper,
 ): Promise<{readonly first: readonly unknown[]; readonly all: RowGroups}> {
   const first: unknown[] = [];
   let failed: {readonly error: unknown} | undefined;
-  let abort = () => {};
-  const aborted = new Promise<undefined>(resolve => {
-    abort = () => resolve(undefined);
-  });
-  signal?.addEventListener('abort', abort);
   try {
-    while (first.length < count && signal?.aborted !== true) {
-      const group = await Promise.race([groups.next(), aborted]);
+    while (first.length < count && stopper.reason === undefined) {
+      const group = await stopper.unlessStopped(groups.next());
       if (group === undefined) break;
       first.push(...group);
     }
   } catch (error) {
     failed = {error};
   }
-  signal?.removeEventListener('abort', abort);
   let isBegun = false;
   const next = async () => {
     if (!isBegun && first.length > 0) {
@@ -97,5 +100,5 @@ export async function readAhead(
     if (failed !== undefined) throw failed.error;
     return groups.next();
   };
-  return {first, all: {next, close: () => groups.close()}};
+  return {first, all: {turns: groups.turns, next, close: () => groups.close()}};
 }

@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import {type Logger, pino} from 'pino';
-import {exitCodes, UsageError} from '../errors.ts';
+import {UsageError} from '../errors.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import {type Job, resolveJob} from '../job/job.ts';
@@ -10,8 +10,8 @@ import type {RunIo} from '../run/io.ts';
 import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
-import {AbortError} from './abort-error.ts';
 import type {JobInput} from './job-input.ts';
+import {stopOnAbort} from './on-abort.ts';
 import {ofSettings, spoken} from './spoken.ts';
 
 export interface RunJobOptions {
@@ -36,9 +36,10 @@ export interface RunJobOptions {
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
-    const {job, io, stopper, release} = await prepared(settings, options);
-    const outcome = await run(job, {...io, stdin: process.stdin}, stopper).finally(release);
-    return inSettings(outcome);
+    const {job, io} = await prepared(settings, options);
+    const stopper = new Stopper();
+    const release = stopOnAbort(stopper, options.signal);
+    return inSettings(await run(job, {...io, stdin: process.stdin}, stopper).finally(release));
   } catch (error) {
     throw ofSettings(error);
   }
@@ -65,18 +66,16 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-/** What a run needs, with a stopper that goes by the caller's signal until it is released. */
+/** What a run needs. */
 interface PreparedRun {
   readonly job: Job;
   readonly io: RunIo;
-  readonly stopper: Stopper;
-  readonly release: () => void;
 }
 
 /** `source`: rows that the program gives itself, instead of the job's input. Throws UsageError. */
 export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
-  const {env = process.env, graceMs, signal} = options;
+  const {env = process.env, graceMs} = options;
   if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
     throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
   const {placeOf} = asProperties;
@@ -87,10 +86,6 @@ export function prepareRun(given: object, options: RunJobOptions, source?: Sourc
     false,
     options.onWarning,
   );
-  const stopper = new Stopper();
-  const abort = () => signal !== undefined && stopper.stop(abortedStop(signal));
-  signal?.addEventListener('abort', abort);
-  if (signal?.aborted === true) abort();
   return {
     job,
     io: {
@@ -104,19 +99,7 @@ export function prepareRun(given: object, options: RunJobOptions, source?: Sourc
       ...(source === undefined ? {} : {source}),
       ...(graceMs === undefined ? {} : {graceMs}),
     },
-    stopper,
-    release: () => signal?.removeEventListener('abort', abort),
   };
 }
 
 const LONGEST_GRACE_MS = 3_600_000;
-
-function abortedStop(signal: AbortSignal) {
-  return {
-    status: 'interrupted',
-    reason: 'signal',
-    exitCode: exitCodes.interrupted,
-    message: 'Interrupted.',
-    error: new AbortError(signal),
-  } as const;
-}

@@ -1,20 +1,19 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
-import {givenRows, objectRecord} from '../input/objects.ts';
-import {describeSettings} from '../job/settings.ts';
-import {operationNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import {summarize} from '../run/end/summarize.ts';
 import {completedExit} from '../run/exit.ts';
 import {keepsRejections} from '../run/open/answer-store.ts';
 import {Feed} from '../run/rows/feed.ts';
-import {callsEnd, checkLimits, run} from '../run/run.ts';
+import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Session} from '../run/session.ts';
+import type {Stopper} from '../run/stop.ts';
 import {AbortError} from './abort-error.ts';
 import {Enrichments} from './enrichment.ts';
+import {isLeft, leavable, NOT_WANTED} from './leaving.ts';
 import {NamedColumns} from './named-columns.ts';
+import {stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
-import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
 import {ofSettings} from './spoken.ts';
 
 /** For one row. */
@@ -33,60 +32,14 @@ export interface SharedRun {
   summary(): Summary;
   /** Throws UsageError for a column that no row had. */
   demandColumns(): void;
-  /** Ends it; `abandoned`: its rows were not all wanted. Calls in flight get the grace that its options say. */
-  close(abandoned?: boolean): Promise<RunOutcome>;
-}
-
-/** Opens it. `first` are the rows by which columns are found that the settings do not name. Throws BulkEnrichError. */
-export async function openShared(
-  settings: object,
-  options: RunJobOptions,
-  first: readonly unknown[] = [],
-): Promise<SharedRun> {
-  const {signal} = options;
-  if (signal?.aborted === true) throw new AbortError(signal);
-  try {
-    refuseOthers(settings);
-    const sample = first.map((row, index) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY));
-    const prepared = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
-    return await new Promise<SharedRun>((resolve, reject) => {
-      const {job, io, stopper, release} = prepared;
-      const work = (session: Session) => {
-        const shared = new Shared(session, () => outcome);
-        resolve(shared);
-        return shared.untilClosed();
-      };
-      const outcome = run(job, io, stopper, undefined, work).then(inSettings).finally(release);
-      outcome.catch(reject);
-    });
-  } catch (error) {
-    throw ofSettings(error);
-  }
-}
-
-/** Whether settings say what is looked up; else the rows have to show it. */
-export function namesColumns(settings: object): boolean {
-  const given = new Map<string, unknown>(Object.entries(settings));
-  return operationNames.some(name => given.get(operations[name].setting) !== undefined);
-}
-
-/** @throws {UsageError} for settings of files, which rows of a program have no use for. */
-function refuseOthers(settings: object): void {
-  const given = new Set(Object.keys(settings));
-  const others = describeSettings().filter(({uses}) => !uses.includes('library'));
-  const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));
-  if (other !== undefined)
-    throw new UsageError('settings', `${other}: rows that a program gives have no such setting.`);
-}
-
-function abortionOf(signal: AbortSignal | undefined): AbortError | undefined {
-  return signal?.aborted === true ? new AbortError(signal) : undefined;
+  /** Ends it. Calls in flight get the grace that its options say. */
+  close(): Promise<RunOutcome>;
 }
 
 const OUT_OF_TIME = {status: 'unknown', error: 'out_of_time'} as const;
 const LONGEST_BUDGET_MS = 2 ** 31 - 1;
 
-class Shared implements SharedRun {
+export class Shared implements SharedRun {
   readonly #session: Session;
   readonly #outcome: () => Promise<RunOutcome>;
   readonly #enrichments: Enrichments;
@@ -114,65 +67,75 @@ class Shared implements SharedRun {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
     this.#isClosed = true;
-    // Who aborts wants nothing more; what was complete by another end still comes out.
-    if (stopper.reason?.error instanceof AbortError) this.#leaveAll();
+    // Meanwhile what was complete can still be taken.
     await callsEnd(this.#session);
-    this.#leaveAll();
+    for (const feed of this.#feeds) feed.leave();
   }
 
   async one(row: object, {budgetMs, signal}: OneOptions = {}): Promise<object> {
     if (budgetMs !== undefined && !(budgetMs >= 0 && budgetMs <= LONGEST_BUDGET_MS))
       throw new UsageError('settings', `budgetMs: expected 0 to ${LONGEST_BUDGET_MS} milliseconds.`);
-    const aborted = abortionOf(signal);
-    if (aborted !== undefined) throw aborted;
-    const feed = this.#begin();
-    const abort = () => feed.leave();
-    const timer = budgetMs === undefined ? undefined : setTimeout(() => feed.giveUp(OUT_OF_TIME), budgetMs);
-    signal?.addEventListener('abort', abort);
-    const failures: unknown[] = [];
+    const caller = this.#session.stopper.child();
+    const release = stopOnAbort(caller, signal);
+    let timer: NodeJS.Timeout | undefined;
     try {
-      this.#give(feed, [row], 0).catch(error => {
-        failures.push(error);
-        feed.leave();
-      });
-      const [fed] = (await feed.take()) ?? [];
-      if (fed !== undefined) return this.#enrichments.attach(fed, 0);
-      for (const error of failures) throw ofSettings(error);
-      throw abortionOf(signal) ?? this.#reason();
+      const feed = this.#begin(caller, true);
+      if (budgetMs !== undefined) timer = setTimeout(() => feed.giveUp(OUT_OF_TIME), budgetMs);
+      return await this.#only(feed, row, caller);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-      this.#leave(feed);
+      release();
+      caller.stop(NOT_WANTED);
     }
   }
 
-  async *many(groups: RowGroups): AsyncGenerator<object> {
-    const feed = this.#begin();
+  async #only(feed: Feed, row: object, caller: Stopper): Promise<object> {
+    const failures: unknown[] = [];
+    this.#give(feed, [row], 0).catch(error => {
+      failures.push(error);
+      feed.leave();
+    });
+    const [fed] = (await feed.take()) ?? [];
+    if (fed !== undefined) return this.#enrichments.attach(fed, 0);
+    for (const error of failures) throw ofSettings(error);
+    throw reasonOf(caller);
+  }
+
+  many(groups: RowGroups): AsyncGenerator<object> {
+    const caller = this.#session.stopper.child();
+    return leavable(this.#takeAll(groups, caller), () => caller.stop(NOT_WANTED));
+  }
+
+  async *#takeAll(groups: RowGroups, caller: Stopper): AsyncGenerator<object> {
+    const feed = this.#begin(caller, false);
     let isRead = false;
     let failed: {readonly error: unknown} | undefined;
     const reading = async () => {
       try {
-        isRead = await this.#read(groups, feed);
+        isRead = await this.#read(groups, feed, caller);
       } catch (error) {
         failed = {error};
       }
+      groups.close();
       feed.end();
     };
     void reading();
     try {
       let index = 0;
-      for (let ready = await feed.take(); ready !== undefined; ready = await feed.take()) {
+      while (!isLeft(caller)) {
+        const ready = await feed.take();
+        if (ready === undefined) break;
         checkLimits(this.#session);
         for (const fed of ready) {
-          if (this.#abortion !== undefined) throw this.#abortion;
+          if (groups.turns.isOver) await groups.turns.next();
+          if (isLeft(caller)) break;
           yield this.#enrichments.attach(fed, index++);
         }
       }
       if (failed !== undefined) throw ofSettings(failed.error);
-      if (!isRead || feed.open > 0) throw this.#reason();
+      if (caller.reason !== NOT_WANTED && (!isRead || feed.open > 0)) throw reasonOf(caller);
     } finally {
-      groups.close();
-      this.#leave(feed);
+      caller.stop(NOT_WANTED);
     }
   }
 
@@ -194,31 +157,23 @@ class Shared implements SharedRun {
     }
   }
 
-  async close(abandoned = false): Promise<RunOutcome> {
-    if (abandoned)
-      this.#session.stopper.stop({
-        status: 'interrupted',
-        reason: 'signal',
-        exitCode: exitCodes.interrupted,
-        message: 'The rest of the rows was not wanted.',
-      });
+  async close(): Promise<RunOutcome> {
     this.#isClosed = true;
     this.#close();
     this.#ended = await this.#outcome();
     return this.#ended;
   }
 
-  /** True once all rows were read and given; false where the run stopped before. */
-  async #read(groups: RowGroups, feed: Feed): Promise<boolean> {
-    const {stopper, job} = this.#session;
-    const {limit = Number.POSITIVE_INFINITY} = job.settings;
-    for (let index = 0; stopper.reason === undefined && index < limit; ) {
-      const group = await stopper.unlessStopped(groups.next());
+  /** True once all rows were read and given; false if the caller left or the run stopped before. */
+  async #read(groups: RowGroups, feed: Feed, caller: Stopper): Promise<boolean> {
+    const {limit = Number.POSITIVE_INFINITY} = this.#session.job.settings;
+    for (let index = 0; caller.reason === undefined && index < limit; ) {
+      const group = await caller.unlessStopped(groups.next());
       if (group === undefined) break;
       await this.#give(feed, group.slice(0, limit - index), index);
       index += group.length;
     }
-    return stopper.reason === undefined;
+    return caller.reason === undefined;
   }
 
   /** The first of the rows has this index among its caller's. One that can't be given ends the others behind it. */
@@ -237,10 +192,15 @@ class Shared implements SharedRun {
     }
   }
 
-  #begin(): Feed {
-    if (this.#isClosed || this.#session.stopper.reason !== undefined) throw this.#reason();
-    const feed = new Feed(this.#session);
+  /** A feed that is left when its caller leaves. */
+  #begin(caller: Stopper, isRequest: boolean): Feed {
+    if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
+    const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
+    caller.onStop(() => {
+      // What is complete when the run stops can still be taken.
+      if (isLeft(caller)) this.#leave(feed);
+    });
     return feed;
   }
 
@@ -248,26 +208,16 @@ class Shared implements SharedRun {
     feed.leave();
     this.#feeds.delete(feed);
   }
+}
 
-  #leaveAll(): void {
-    for (const feed of this.#feeds) feed.leave();
-  }
-
-  get #abortion(): AbortError | undefined {
-    const {reason} = this.#session.stopper;
-    return reason?.error instanceof AbortError ? reason.error : undefined;
-  }
-
-  /** Why nothing more comes. */
-  #reason(): unknown {
-    const {reason: stop} = this.#session.stopper;
-    if (stop === undefined)
-      return new BulkEnrichError(
-        'closed',
-        exitCodes.interrupted,
-        'It was closed before this row had its answers.',
-      );
-    if (stop.error instanceof AbortError) return stop.error;
-    return ofSettings(new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error}));
-  }
+/** Why nothing more comes. */
+function reasonOf({reason: stop}: Stopper): unknown {
+  if (stop === undefined)
+    return new BulkEnrichError(
+      'closed',
+      exitCodes.interrupted,
+      'It was closed before this row had its answers.',
+    );
+  if (stop.error instanceof AbortError) return stop.error;
+  return ofSettings(new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error}));
 }

@@ -1,51 +1,93 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
-import type {NotBefore} from '../ledger/given-up.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {isKept, type LastingOutcome, type Lookup, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
-import type {AnswerStore, Known} from '../ledger/store/store.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import {INTERRUPTED} from '../ledger/ledger-file.ts';
+import {
+  type BoughtOutcome,
+  isKept,
+  type LastingOutcome,
+  type Lookup,
+  type Outcome,
+  type StoredOutcome,
+  type UnaskedCode,
+} from '../ledger/lookup.ts';
+import {Rejections} from '../ledger/store/rejections.ts';
+import type {AnswerStore} from '../ledger/store/store.ts';
+import type {Judge, Known} from '../ledger/store/validity.ts';
+import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
+import type {OutageState} from './pace/pause.ts';
 import {CameBefore, Recent} from './recent.ts';
+import {again} from './repeated/again.ts';
+import {InTurn} from './repeated/in-turn.ts';
+import {withoutAsking} from './task-state.ts';
 
 /** A planned cell that waits for its lookup's outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
+  /** The number of its row among all of the run. */
+  readonly row: number;
   tell(outcome: Outcome): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
+  /** True for a request, which is told at once in an outage. */
+  readonly isUrgent?: boolean;
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'adopt' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Pick<
+    Ledger,
+    'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp' | 'judgeRejection' | 'tally'
+  >;
   readonly store: AnswerStore;
-  readonly executor: Pick<Executor, 'submit'>;
+  readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Carried answers older than this are asked for again; verdicts never are. */
-  readonly notBefore: Readonly<Record<Operation, NotBefore>>;
+  /** The store goes by it too. */
+  readonly judge: Judge;
 }
 
 /** A lookup under way: all cells that need its outcome wait for the one call. */
 interface Pending {
   readonly waiters: Waiter[];
+  readonly fallback: Task['fallback'];
   /** The store's version when it was last looked for there. */
   version: number;
+  /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
+  firstRow: number | undefined;
 }
 
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
-  readonly doubtful: Set<string>;
-  readonly fallbacks: ReadonlyMap<string, Task['fallback']>;
+  readonly carried: ReadonlyMap<string, LedgerEntry>;
+  /** What the store has that does not spare the call. */
+  readonly stored: ReadonlyMap<string, Known>;
 }
 
 const RECENT_BYTES = 16 * 1_048_576;
 /** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
 const HANGING_ON_IT = 5;
 
-const ALWAYS: NotBefore = {ok: 0, failed: 0};
+const NOTHING: ReadonlyMap<string, Known> = new Map();
+
+/** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
+function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
+  if (last === undefined || isKept(last)) return undefined;
+  return known?.validity === 'due' ? known.outcome : last;
+}
+
+/** What a task has of what the store knows. */
+function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
+  if (known === undefined) return {};
+  const {outcome, validity} = known;
+  return {
+    ...(outcome.status === 'failed' && {rejectedBefore: outcome.error}),
+    ...(validity !== 'past' && {fallback: {outcome, validity}}),
+  };
+}
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
+  readonly rejections: Rejections;
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
@@ -54,11 +96,12 @@ export class Answers {
     (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
   );
   readonly #cameBefore = new CameBefore();
-  /** Verdicts of one token are asked in input order, as each may change the next: those behind the first wait here. */
-  readonly #tokens = new Map<string, Task[]>();
+  readonly #inTurn: InTurn;
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.rejections = new Rejections(options.store, options.ledger);
+    this.#inTurn = new InTurn(options.executor);
   }
 
   /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
@@ -79,25 +122,32 @@ export class Answers {
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
-    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);
-    for (const task of this.#open(fresh, known, left, version)) await this.#submit(task);
+    const tasks = this.#open(fresh, known, left, version);
+    if (this.#options.executor.isDown) this.#tellUrgent(waiters);
+    for (const task of tasks)
+      if (this.isWanted(task)) await this.#inTurn.submit(task);
+      else this.#pending.delete(task.lookup.key);
   }
 
   /** The executor has the outcome for good. */
-  settled({lookup, fallback}: Task, outcome: LastingOutcome): void {
-    const isNew = outcome !== fallback?.outcome;
-    if (isNew && isKept(outcome) && isStored(lookup.operation)) this.#options.store.put(lookup, outcome);
+  settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
+    const {ledger, store} = this.#options;
+    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
+    else if (isKept(outcome) && isStored(lookup.operation)) {
+      if (outcome.status !== 'ok') this.rejections.add(lookup, outcome, outcome.error === rejectedBefore);
+      else {
+        store.put(lookup, outcome);
+        this.rejections.keep(lookup.operation);
+      }
+    }
     this.#end(lookup, outcome);
   }
 
   /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
   unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
-    if (fallback === undefined) this.#end(lookup, {status: 'skipped', error: reason});
-    else if (fallback.isStale) this.#end(lookup, {...fallback.outcome, stale: reason});
-    else {
+    if (fallback?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
-      this.#end(lookup, fallback.outcome);
-    }
+    this.#end(lookup, withoutAsking(fallback, reason));
   }
 
   /**
@@ -118,10 +168,10 @@ export class Answers {
       );
       if (stored === undefined) break;
       for (const {lookup, known} of some) {
-        const {outcome, freshness} = stored.get(lookup.key) ?? {};
+        const {outcome, validity} = stored.get(lookup.key) ?? {};
         const pending = this.#pending.get(lookup.key);
         if (pending !== undefined) pending.version = version;
-        if (outcome === undefined || freshness !== 'fresh') continue;
+        if (outcome === undefined || validity !== 'fresh') continue;
         ledger.adopt(operation, lookup.key, outcome, known);
         answered.add(lookup.key);
         this.#tell(lookup.key, outcome);
@@ -130,15 +180,20 @@ export class Answers {
     return answered;
   }
 
+  /** An outage holds up all but its probe. Once it is overdue nobody waits for its end. */
+  down({probe, isOverdue}: OutageState): void {
+    for (const [key, {waiters}] of this.#pending) if (key !== probe) this.#tellUrgent(waiters, isOverdue);
+  }
+
   /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
   isWanted({lookup}: Task): boolean {
-    return this.#pending.get(lookup.key)?.waiters.some(waiter => waiter.isWanted?.() !== false) === true;
+    return this.#pending.get(lookup.key)?.waiters.some(isWanted) === true;
   }
 
   /** The executor does not make this call, as nobody wants it. */
   dropped({lookup}: Task): void {
     this.#pending.delete(lookup.key);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   /** Lookups that have no outcome yet. */
@@ -147,12 +202,12 @@ export class Answers {
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns the keys which that one asked for without an
-   * answer, or too long ago, and what the store has that is to be asked for again.
+   * Answers what the store has, or an attempt that was given up. Returns what that one asked for without an answer, or too
+   * long ago, and what the store has that is to be asked for again.
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
-    const doubtful = new Set<string>();
-    const fallbacks = new Map<string, Task['fallback']>();
+    const carriedOver = new Map<string, LedgerEntry>();
+    const left = new Map<string, Known>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;
@@ -160,36 +215,48 @@ export class Answers {
       if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
       else keys.push(key);
     }
-    const {store, ledger, notBefore} = this.#options;
+    const {store, ledger, judge} = this.#options;
     for (const [operation, keys] of byOperation) {
-      const keeps = isStored(operation);
-      const stored = keeps ? store.find(keys, operation) : new Map<string, Known>();
+      const stored = isStored(operation) ? store.find(keys, operation) : NOTHING;
       for (const key of keys) {
         const found = stored?.get(key);
-        const isFresh = found?.freshness === 'fresh';
-        // Asked for again, a verdict would only tell of our own call.
-        const since = keeps ? notBefore[operation] : ALWAYS;
-        const carried = isFresh ? undefined : ledger.carried(key, since);
-        const outcome = isFresh ? found.outcome : carried?.outcome;
+        const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
+        const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
+        const last = carried?.outcome;
+        const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
+        const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
-          ledger.adopt(operation, key, outcome, known.has(key));
+          const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
+          ledger.adopt(operation, key, outcome, known.has(key), firstRow);
           this.#deliver(fresh, key, outcome);
           continue;
         }
         if (stored === undefined) ledger.notLookedUp(operation);
-        if (carried !== undefined) doubtful.add(key);
-        if (found !== undefined)
-          fallbacks.set(key, {outcome: found.outcome, isStale: found.freshness === 'stale'});
+        if (carried !== undefined) carriedOver.set(key, carried);
+        if (newest !== undefined) left.set(key, newest);
       }
     }
-    return {doubtful, fallbacks};
+    return {carried: carriedOver, stored: left};
+  }
+
+  /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
+  #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
+    const {store, judge} = this.#options;
+    const validity = judge(lookup, carried);
+    if (
+      validity === undefined ||
+      (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt)
+    )
+      return found;
+    if (isStored(lookup.operation)) store.put(lookup, carried);
+    return {outcome: carried, validity};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
     fresh: ReadonlyMap<string, Waiter[]>,
     known: ReadonlyMap<string, LedgerEntry>,
-    {doubtful, fallbacks}: LeftOver,
+    {carried, stored}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
@@ -197,49 +264,59 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      this.#pending.set(key, {waiters, version});
-      const ambiguous = doubtful.has(key);
-      tasks.push({lookup, cost, known: known.has(key), ambiguous, fallback: fallbacks.get(key)});
+      const fromStore = knownBefore(stored.get(key));
+      const {fallback} = fromStore;
+      const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
+      this.#pending.set(key, pending);
+      const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
+      const task: Task = {
+        lookup,
+        cost,
+        known: known.has(key),
+        ambiguous: before.some(entry => entry.ambiguous),
+        doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
+        lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
+        ...fromStore,
+        isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),
+      };
+      if (operations[lookup.operation].again === undefined) tasks.push(task);
+      else tasks.push({...task, firstRow: () => firstRowOf(pending)});
     }
     return tasks;
   }
 
-  async #submit(task: Task): Promise<void> {
-    const {token} = task.lookup.params;
-    if (task.lookup.operation === 'verify' && token !== undefined) {
-      const queue = this.#tokens.get(token);
-      if (queue !== undefined) {
-        queue.push(task);
-        return;
-      }
-      this.#tokens.set(token, []);
+  /** Tells those of the waiters that can't wait, or all, what they come to while the service can't be asked. */
+  #tellUrgent(waiters: readonly Waiter[], isAll = false): void {
+    for (const waiter of waiters) {
+      if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
+      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.fallback, 'outage'));
     }
-    await this.#options.executor.submit(task);
   }
 
   #end(lookup: Lookup, outcome: Outcome): void {
     this.#tell(lookup.key, outcome);
-    if (lookup.operation === 'verify') this.#nextOfToken(lookup);
+    this.#inTurn.ended(lookup);
   }
 
   #tell(key: string, outcome: Outcome): void {
     const pending = this.#pending.get(key);
+    if (pending === undefined) return;
     this.#pending.delete(key);
-    for (const waiter of pending?.waiters ?? []) waiter.tell(outcome);
-  }
-
-  #nextOfToken({params}: Lookup): void {
-    const token = params.token ?? '';
-    const next = this.#tokens.get(token)?.shift();
-    if (next === undefined) this.#tokens.delete(token);
-    else void this.#options.executor.submit(next);
+    tellAll(pending.waiters, pending.firstRow, outcome);
   }
 
   /** What the ledger has, or has just taken over. */
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
-    if (this.#cameBefore.note(key)) this.#recent.set(key, outcome);
-    for (const waiter of fresh.get(key) ?? []) waiter.tell(outcome);
+    const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
+    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
+    if (this.#cameBefore.note(key)) this.#recent.set(key, later);
+  }
+
+  /** The row for which these waiters' lookup was first asked, where that matters. */
+  #firstRow([waiter]: readonly Waiter[]): number | undefined {
+    if (waiter === undefined || operations[waiter.lookup.operation].again === undefined) return undefined;
+    return this.#options.ledger.firstRow(waiter.lookup.key);
   }
 
   #tellRecent(waiter: Waiter): boolean {
@@ -247,4 +324,26 @@ export class Answers {
     if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
+}
+
+/** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
+function tellAll<Kind extends Outcome>(
+  waiters: readonly Waiter[],
+  firstRow: number | undefined,
+  outcome: Kind,
+): Kind | StoredOutcome {
+  const [first] = waiters;
+  const later = first === undefined ? outcome : again(first.lookup.operation, outcome);
+  for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);
+  return later;
+}
+
+/** Rows may be given up before anything was sent for them. */
+function firstRowOf(pending: Pending): number | undefined {
+  pending.firstRow ??= pending.waiters.find(isWanted)?.row;
+  return pending.firstRow;
+}
+
+function isWanted(waiter: Waiter): boolean {
+  return waiter.isWanted?.() !== false;
 }

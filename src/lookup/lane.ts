@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import type {Operation} from '../operations/table.ts';
 import type {PaceReport} from './executor.ts';
 import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './outlet.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
@@ -6,6 +7,8 @@ import type {TaskState} from './task-state.ts';
 
 /** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
 const QUEUED_PER_SLOT = 4;
+
+const URGENT = {priority: 1};
 
 /** Operations that share one rate: their slots, their permits, and the tasks that hold a slot and wait for a permit. */
 export class Lane {
@@ -33,9 +36,9 @@ export class Lane {
     return this.#waiting;
   }
 
-  /** Runs `work` in a slot, once one is free. */
-  inSlot(work: () => Promise<void>): Promise<void> {
-    return this.#queue.add(work);
+  /** Runs `work` in a slot, once one is free; urgent work goes first. */
+  inSlot(work: () => Promise<void>, isUrgent = false): Promise<void> {
+    return this.#queue.add(work, isUrgent ? URGENT : undefined);
   }
 
   /** Resolves when the queue may take another task. */
@@ -62,6 +65,13 @@ export class Lane {
     task.permit(granted);
   }
 
+  /** Takes a task for which `isMeant` holds out of its wait, where there is one: its slot is free then. */
+  takeOut(isMeant: (task: TaskState) => boolean): TaskState | undefined {
+    const task = this.#waiting.find(isMeant);
+    if (task !== undefined) this.release(task, false);
+    return task;
+  }
+
   /** Asks for permits, where a task waits for one. */
   wake(): void {
     if (this.#waiting.length > 0) this.#pacer.request();
@@ -85,24 +95,71 @@ export class Lane {
   }
 }
 
-/** The rates of all lanes together, in calls a second, as asked for and as they are; undefined where one has no limit. */
-export function ratesOf(lanes: readonly Lane[], now: number): Pick<PaceReport, 'limit' | 'current'> {
-  const sum = (of: (lane: Lane) => number) => {
-    const total = lanes.reduce((soFar, lane) => soFar + of(lane), 0);
-    return Number.isFinite(total) ? total : undefined;
-  };
-  return {
-    limit: sum(lane => perSecond(lane.settings.rate)),
-    current: sum(lane => lane.controller.perSecond(now)),
-  };
-}
+/** All lanes of a run. */
+export class Lanes implements Iterable<Lane> {
+  readonly #byOperation = new Map<Operation, Lane>();
+  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
+  readonly #turns: Lane[] = [];
 
-/** Resolves once no lane has a call in flight, or there is no more time to wait for that. */
-export async function idleWithin(graceMs: number, lanes: readonly Lane[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const grace = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, graceMs);
-  });
-  await Promise.race([Promise.all(lanes.map(lane => lane.idle())), grace]);
-  clearTimeout(timer);
+  constructor(
+    settings: readonly LaneSettings[],
+    outlet: Outlet,
+    lease: (lane: Lane, permits: number) => void,
+  ) {
+    for (const each of settings) {
+      const lane = new Lane(each, outlet, lease);
+      this.#turns.push(lane);
+      for (const operation of each.operations) this.#byOperation.set(operation, lane);
+    }
+  }
+
+  [Symbol.iterator](): Iterator<Lane> {
+    return this.#turns.values();
+  }
+
+  of(operation: Operation): Lane {
+    const lane = this.#byOperation.get(operation);
+    if (lane === undefined) throw new Error(`no lane for ${operation}`);
+    return lane;
+  }
+
+  /** From here on so many calls may be in flight, shared out among the lanes. */
+  set slots(total: number) {
+    for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
+  }
+
+  wake(): void {
+    for (const lane of this.#turns) lane.wake();
+  }
+
+  /** The others are offered first what becomes free next. */
+  sentBy(lane: Lane): void {
+    this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+  }
+
+  stop(): void {
+    for (const lane of this.#turns) lane.stop();
+  }
+
+  /** Resolves once no lane has a call in flight, or there is no more time to wait for that. */
+  async idleWithin(graceMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([Promise.all(this.#turns.map(lane => lane.idle())), grace]);
+    clearTimeout(timer);
+  }
+
+  /** The rates of all lanes together, in calls a second, as asked for and as they are; undefined where one has no limit. */
+  ratesAt(now: number): Pick<PaceReport, 'limit' | 'current'> {
+    const sum = (of: (lane: Lane) => number) => {
+      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
+      return Number.isFinite(total) ? total : undefined;
+    };
+    return {
+      limit: sum(lane => perSecond(lane.settings.rate)),
+      current: sum(lane => lane.controller.perSecond(now)),
+    };
+  }
 }

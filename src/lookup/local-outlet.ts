@@ -2,15 +2,23 @@ import type {Client} from '../client/client.ts';
 import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
-/** Values leave as calls of this process. `now` is in milliseconds since the epoch. */
-export function localOutlet(client: Pick<Client, 'send'>, now: () => number, shared?: SharedPermits): Outlet {
+/**
+ * Values leave as calls of this process. `now` is in milliseconds since the epoch, and so is `clock`, which never jumps:
+ * answers are dated by the one, calls are paced by the other.
+ */
+export function localOutlet(
+  client: Pick<Client, 'send'>,
+  now: () => number,
+  clock: () => number,
+  shared?: SharedPermits,
+): Outlet {
   return {
     async send(operation, params) {
       const use = shared?.use();
       const attempt = await client.send(operation, params, use?.left);
       use?.over(attempt.kind !== 'not_sent');
-      return attempt;
+      return {boughtAt: now(), ...attempt};
     },
-    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, now, shared),
+    pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, clock, shared),
   };
 }

@@ -1,4 +1,4 @@
-import type {Attempt} from '../client/attempt.ts';
+import type {TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {Rate} from '../job/values.ts';
 import type {Operation} from '../operations/table.ts';
@@ -18,7 +18,7 @@ export interface LaneSettings {
 /** How values leave: as calls of this process, or by way of a fleet. */
 export interface Outlet {
   /** Sends one value; `dispatch` is the number under which that is reserved in the ledger. */
-  send(operation: Operation, params: Params, dispatch: number): Promise<Attempt>;
+  send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt>;
   pacer(lane: LaneSettings, controller: RateController, lease: Lease): LanePacer;
   /** Takes back what was not begun: nothing new is to be sent. */
   withdraw?(): Promise<void>;

@@ -1,4 +1,4 @@
-import type {Answered, Attempt} from '../client/attempt.ts';
+import type {Answered, Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
@@ -13,6 +13,8 @@ export const policyNumbers = {
   gateCapMs: 30_000,
   /** Longest wait for the next probe: at most 240 calls an hour (half of it is jitter), and half a minute lost at the end. */
   probeCapMs: 30_000,
+  /** The same where a request waits for its value: it is asked once, and hears within this that the service is back. */
+  urgentProbeMs: 1_000,
   /** A run that gives up comes back after this at least: where an outage may last no time, a probe's wait passes first. */
   comeBackAfterMs: 30_000,
   /** Retry budget: tokens at the start and at most; AWS's standard mode has 500 at 5 a retry. */
@@ -29,9 +31,14 @@ export const policyNumbers = {
   largestRamp: 64,
   /** A quota that reads as used up is believed for this long; then a call finds out. */
   quotaPauseMs: 60_000,
-  /** Calls of an operation that are refused alike before anything is answered, with few in flight: the settings are wrong. */
-  canaryValues: 10,
+  /**
+   * Calls of an operation that are refused in a row. Before anything is answered, with few in flight, the settings are
+   * wrong. Later it may be the account that is refused, so the values are not known as bad.
+   */
+  refusalStreak: 10,
   canaryInFlight: 4,
+  /** So many in a row end a run: with four bad values in five, that happens once in five billion calls. */
+  longestRefusalStreak: 100,
 } as const;
 
 export interface PolicySettings {
@@ -42,23 +49,22 @@ export interface PolicySettings {
   readonly rejectedCharge: Charge;
 }
 
-/** What a value has been through; attempts that count against nothing are not in here. */
+/** What a value has been through. */
 export interface History {
-  /** Attempts that count: ambiguous ones while other values succeeded. */
-  readonly attempts: number;
-  /** Whether any attempt may have been carried out without an answer. */
+  /** Its attempts so far that left a doubt, see {@link leavesDoubt}: each attempt after one of them is a resend. */
+  readonly doubts: number;
+  /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
 }
 
-/**
- * How a failure counts against its value: as one attempt; not at all, as it is the service that fails; or for good, as
- * the value had all the time there is.
- */
-export type Counting = 'counts' | 'forgiven' | 'final';
+/** Who failed: the value; the service, in an outage; or the value for good, as it had all the time there is. */
+export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: LastingOutcome}
-  | {readonly next: 'retry'; readonly counts: boolean}
+  | {readonly next: 'retry'}
+  /** It may not be sent again, and fails when the outage is over. */
+  | {readonly next: 'hold'}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
 /** Full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the exponential bound. `random` is in [0, 1). */
@@ -92,13 +98,23 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
   }
 }
 
-/** What follows from an outcome. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
+/** True if an attempt brought no answer and may have been charged anyway. */
+export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean {
+  return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
+}
+
+/** How often a value may still be sent, after so many attempts that left a doubt. */
+export function sendsLeft(doubts: number, settings: PolicySettings): number {
+  return Math.max(0, 1 + resends(settings) - doubts);
+}
+
+/** What follows from an outcome, which is in the history already. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
 export function nextStep(
   operation: Operation,
-  attempt: Attempt,
+  attempt: TimedAttempt,
   history: History,
   settings: PolicySettings,
-  counting: Counting,
+  blame: Blame,
   isTrusted: boolean,
 ): Step {
   switch (attempt.kind) {
@@ -107,16 +123,19 @@ export function nextStep(
     case 'unreadable':
       return {next: 'settle', outcome: {status: 'failed', error: attempt.code}};
     case 'rejected': {
-      const rejected =
-        isTrusted && isStored(operation) && isOfValue(attempt) ? ({rejected: true} as const) : {};
-      return {next: 'settle', outcome: {status: 'failed', error: attempt.code, ...rejected}};
+      const {code, boughtAt} = attempt;
+      const isAnswer = isTrusted && isStored(operation) && isOfValue(attempt);
+      const rejected = isAnswer ? ({rejected: true, boughtAt} as const) : {};
+      return {next: 'settle', outcome: {status: 'failed', error: code, ...rejected}};
     }
     case 'not_sent':
-    case 'throttled':
     case 'rekeyed':
-      return {next: 'retry', counts: false};
+      return {next: 'retry'};
+    case 'throttled':
     case 'ambiguous':
-      return afterAmbiguous(attempt.code, history, settings, counting);
+      return blame !== 'value for good' && sendsLeft(history.doubts, settings) > 0
+        ? {next: 'retry'}
+        : usedUp(attempt.code, settings, blame);
     case 'fatal':
       return {next: 'stop', attempt};
     default:
@@ -124,33 +143,31 @@ export function nextStep(
   }
 }
 
-function afterAmbiguous(code: string, history: History, settings: PolicySettings, counting: Counting): Step {
+/** What becomes of a value that is not sent again: in an outage nothing yet, as no value has failed by itself. */
+export function usedUp(code: string, settings: PolicySettings, blame: Blame): Step {
   if (settings.resend === 'never') return {next: 'settle', outcome: {status: 'unknown', error: code}};
-  if (counting === 'forgiven') return {next: 'retry', counts: false};
-  if (counting === 'final' || history.attempts + 1 > resends(settings)) {
-    return {next: 'settle', outcome: {status: 'failed', error: code}};
-  }
-  return {next: 'retry', counts: true};
+  if (blame === 'service') return {next: 'hold'};
+  return {next: 'settle', outcome: {status: 'failed', error: code}};
 }
 
-/** How often a call may be sent again at most. */
-function resends({maxResends, maxAttempts}: PolicySettings): number {
-  return Math.min(maxResends, maxAttempts - 1);
+/** How often a value may be sent again at most. */
+function resends({maxResends, maxAttempts, resend}: PolicySettings): number {
+  return resend === 'never' ? 0 : Math.min(maxResends, maxAttempts - 1);
 }
 
 /**
- * How long a value waits for its next attempt, after `attempts` that count. Before the last one, where `onlyFailingLeft` (every
+ * How long a value waits for its next attempt, after so many that left a doubt. Before the last one, where `onlyFailingLeft` (every
  * value that is left has failed, so that none can tell an outage from a value's own fault), a minute: an outage that
  * begins with the last rows of a list must not fail them.
  */
 export function retryMs(
-  attempts: number,
+  doubts: number,
   onlyFailingLeft: boolean,
   settings: PolicySettings,
   random: number,
 ): number {
-  if (onlyFailingLeft && attempts > 0 && attempts === resends(settings)) return policyNumbers.patienceMs;
-  return backoffMs(Math.max(0, attempts - 1), policyNumbers.retryCapMs, random);
+  if (onlyFailingLeft && doubts > 0 && sendsLeft(doubts, settings) === 1) return policyNumbers.patienceMs;
+  return backoffMs(Math.max(0, doubts - 1), policyNumbers.retryCapMs, random);
 }
 
 /**
@@ -173,13 +190,17 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
  * An answer is an answer, but for a verdict after an attempt that may have been carried out: that attempt may be the
  * reason why the token now counts as redeemed, so the row says that nobody can tell.
  */
-function answered(operation: Operation, {data, exact}: Answered, history: History): LastingOutcome {
+function answered(
+  operation: Operation,
+  {data, exact, boughtAt}: Answered & Pick<TimedAttempt, 'boughtAt'>,
+  history: History,
+): LastingOutcome {
   const text = exact ?? JSON.stringify(data);
   const verdict = data.verdict as {redeemed?: boolean} | undefined;
   if (operation === 'verify' && history.ambiguous && verdict?.redeemed === true) {
-    return {status: 'unknown', error: 'verdict_replay_uncertain', data: text};
+    return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};
   }
-  return {status: 'ok', data: text};
+  return {status: 'ok', data: text, boughtAt};
 }
 
 /** The wait that a throttled call asks for, in milliseconds: Retry-After, else the reset of a quota that is used up. */

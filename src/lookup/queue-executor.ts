@@ -1,16 +1,21 @@
-import {randomInt} from 'node:crypto';
 import type {Attempt} from '../client/attempt.ts';
 import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {Operation} from '../operations/table.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
-import {idleWithin, Lane, ratesOf} from './lane.ts';
+import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
-import {retryMs} from './policy.ts';
+import {Unsettled} from './pace/unsettled.ts';
+import {retryMs, sendsLeft, usedUp} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
-import {concluded, Renewals, reservationOf, type TaskState, taskState} from './task-state.ts';
-
-/** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
-const MOST_FIRST_DISPATCH = 2 ** 47;
+import {
+  concluded,
+  firstDispatch,
+  isKnownRejection,
+  keptInstead,
+  noteDoubt,
+  reservationOf,
+  type TaskState,
+  taskState,
+} from './task-state.ts';
 
 /**
  * `queue → pace → send`: p-queue holds the slots, the outlet paces and sends; what follows from an answer is decided here.
@@ -24,66 +29,52 @@ const MOST_FIRST_DISPATCH = 2 ** 47;
  *       │                    or it can't be asked  │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry`, `#settle`. Only `#lease` and `close` let a task leave
- * `waiting`. Once closed, nothing is sent and all that is left is unasked; once stopped, nothing enters a state any more but
- * `settled`.
+ * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
+ * `#dropWaiting` and `close` let a task leave `waiting`, and only a task that may still be sent gets there. Once closed,
+ * nothing is sent and the rest is unasked; once stopped, nothing enters a state any more but `settled`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
   readonly #flow: FlowControl;
-  readonly #laneOf = new Map<Operation, Lane>();
-  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
-  readonly #turns: Lane[] = [];
+  readonly #lanes: Lanes;
   #slots: number;
-  readonly #backoffs = new Map<NodeJS.Timeout, TaskState>();
-  #dispatched = randomInt(MOST_FIRST_DISPATCH);
-  /** Tasks taken and not settled yet. */
-  #unsettled = 0;
-  /** Callers that wait until more tasks may be taken. */
-  #blocked = 0;
-  readonly #renewals: Renewals;
+  #dispatched = firstDispatch();
+  readonly #unsettled: Unsettled;
   #stopped = false;
   /** Why nothing more is sent, though the run goes on. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
     this.#options = options;
-    this.#renewals = new Renewals(options.renewals);
+    this.#unsettled = new Unsettled(options.policy);
     this.#slots = options.concurrency ?? options.lanes.reduce((sum, lane) => sum + lane.concurrency, 0);
     this.#flow = new FlowControl({
+      ...options,
       slots: () => this.#slots,
-      maxOutageMs: options.maxOutageMs,
-      pending: () => (this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#unsettled),
-      isAnswered: options.isAnswered,
-      now: options.now,
-      random: options.random,
-      onOpen: () => this.#wakeLanes(),
+      tasks: this.#unsettled,
+      onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
+      onStreak: (operation, streak) => options.events.refused?.(operation, streak),
     });
-    for (const settings of options.lanes) {
-      const lane = new Lane(settings, options.outlet, (some, permits) => this.#lease(some, permits));
-      this.#turns.push(lane);
-      for (const operation of settings.operations) this.#laneOf.set(operation, lane);
-    }
+    this.#lanes = new Lanes(options.lanes, options.outlet, (lane, permits) => this.#lease(lane, permits));
   }
 
   async submit(task: Task): Promise<void> {
-    const lane = this.#laneOf.get(task.lookup.operation);
-    if (lane === undefined) throw new Error(`no lane for ${task.lookup.operation}`);
-    this.#unsettled += 1;
-    this.#enqueue(taskState(task), lane);
+    const lane = this.#lanes.of(task.lookup.operation);
+    const state = taskState(task);
+    this.#unsettled.add(state);
+    if (this.#flow.outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
+    this.#enqueue(state, lane);
     if (this.#stopped) return;
-    this.#blocked += 1;
-    await lane.room();
-    this.#blocked -= 1;
+    await this.#unsettled.blocked(lane.room());
   }
 
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#flow.stop();
-    for (const timer of this.#backoffs.keys()) clearTimeout(timer);
-    for (const lane of this.#turns) lane.stop();
+    this.#unsettled.takeBackingOff();
+    this.#lanes.stop();
   }
 
   close(reason: UnaskedCode): void {
@@ -91,27 +82,29 @@ export class QueueExecutor implements Executor {
     this.#closed = reason;
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
-    for (const [timer, task] of this.#backoffs) {
-      clearTimeout(timer);
-      this.#leave(task, reason);
-    }
-    this.#backoffs.clear();
-    for (const lane of this.#turns) {
-      for (const task of [...lane.waiting]) {
-        lane.release(task, false);
+    for (const task of this.#unsettled.takeBackingOff()) this.#leave(task, reason);
+    for (const lane of this.#lanes)
+      for (let task = lane.takeOut(() => true); task !== undefined; task = lane.takeOut(() => true))
         this.#leave(task, reason);
-      }
-    }
+  }
+
+  dropUnwanted(): void {
+    for (const lane of this.#lanes) this.#dropWaiting(lane);
+    for (const task of this.#unsettled.takeBackingOff(one => !this.#isWanted(one))) this.#drop(task);
+  }
+
+  get isDown(): boolean {
+    return this.#flow.outage?.isDown === true && !this.#stopped;
   }
 
   drained(graceMs: number): Promise<void> {
-    return idleWithin(graceMs, this.#turns);
+    return this.#lanes.idleWithin(graceMs);
   }
 
   pace(): PaceReport {
     const {inFlight, inFlightMs, pause, paused} = this.#flow;
     return {
-      ...ratesOf(this.#turns, this.#options.now()),
+      ...this.#lanes.ratesAt(this.#options.now()),
       inFlight,
       inFlightMs,
       pause: this.#options.outlet.pause ?? pause,
@@ -123,44 +116,69 @@ export class QueueExecutor implements Executor {
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
     this.#slots = total;
-    for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
+    this.#lanes.slots = total;
   }
 
   /** → queued. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // What goes wrong in here is no failed call but a failed ledger: it ends the run.
-    lane.inSlot(() => this.#attempt(task, lane)).catch(error => this.#fail(error));
+    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent?.()).catch(error => this.#fail(error));
+  }
+
+  /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
+  #makeRoom(lane: Lane): void {
+    const other = lane.takeOut(({isUrgent}) => isUrgent?.() !== true);
+    if (other !== undefined) this.#enqueue(other, lane);
+  }
+
+  /** In an outage what a request waits for is not held up, but told. */
+  #tellWhenDown(): void {
+    const {outage} = this.#flow;
+    if (outage?.isDown !== true) return;
+    this.#options.events.down?.(outage);
+    this.dropUnwanted();
   }
 
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    const isOverBudget = this.#isOverBudget(task) || !this.#renewals.admit(task);
-    const reason = this.#closed ?? (isOverBudget ? 'budget' : undefined);
     if (!this.#isWanted(task)) this.#drop(task);
-    else if (reason !== undefined) this.#leave(task, reason);
+    else if (this.#closed !== undefined) this.#leave(task, this.#closed);
+    else if (sendsLeft(task.doubts, this.#options.policy) === 0) this.#useUp(task);
+    else if (this.#isOverBudget(task)) this.#leave(task, 'budget');
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
-  /** Whether this task can't be afforded, and no call is under way that may turn out free and give credits back. */
+  /**
+   * True if the run goes on without this task, as it can't be afforded. One without an answer waits as long as a call is
+   * in flight, which may turn out free and give its credits back.
+   */
   #isOverBudget(task: Task): boolean {
     const {onBudget, ledger} = this.#options;
-    return onBudget === 'publish' && this.#flow.inFlight === 0 && !ledger.budget.affords(task.cost);
+    if (onBudget === 'stop') return false;
+    const renews = this.#renews(task);
+    return (renews || this.#flow.inFlight === 0) && !ledger.budget.affords(task.cost, renews);
+  }
+
+  /** True for a task that has an answer, where the run is published at its limit: others go first. */
+  #renews({fallback}: Task): boolean {
+    return this.#options.onBudget === 'publish' && fallback !== undefined;
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
-      this.#dropUnwanted(lane);
+      this.#dropWaiting(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched));
+      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched, this.#renews(task)));
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
         this.#flow.sent(task.lookup);
         lane.release(task, true);
       }
-      if (granted > 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
+      if (granted > 0) this.#lanes.sentBy(lane);
+      this.#tellWhenDown();
       const refused = chosen[granted];
       if (refused !== undefined) this.#overBudget(lane, refused);
       else if (chosen.length > 0) lane.wake();
@@ -178,13 +196,13 @@ export class QueueExecutor implements Executor {
       lane.release(task, false);
       this.#ended(task);
     }
-    this.#wakeLanes();
+    this.#lanes.wake();
     return chosen.filter(task => !answered.has(task.lookup.key));
   }
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: TaskState): void {
-    if (this.#flow.inFlight > 0) return;
+    if (this.#flow.inFlight > 0 && !this.#renews(task)) return;
     if (this.#options.onBudget === 'stop') {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});
@@ -197,61 +215,67 @@ export class QueueExecutor implements Executor {
 
   /** in flight → settled, or backing off. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
-    const {outlet, ledger, policy, now, isAnswered} = this.#options;
+    const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
     task.known = true;
     const answer = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await answer;
-    const counting = this.#flow.ended(task.lookup, attempt, attempts => {
-      task.attempts -= attempts;
-    });
+    noteDoubt(task, attempt, policy);
+    const isKnown = isKnownRejection(task, attempt);
+    const blame = this.#flow.ended(task.lookup, attempt, isKnown);
+    this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
-    const isTrusted = attempt.kind === 'rejected' && isAnswered(task.lookup.operation);
-    const {step, booked} = concluded(task, attempt, policy, counting, isTrusted);
+    const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
+    const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
     // Its slot is used again before that is written: in one transaction with what is sent next.
     ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step.outcome);
-    else if (step.next === 'retry') this.#retry(task, lane, this.#delayOf(task, attempt));
+    else if (this.#stopped) return;
     else if (this.#closed !== undefined) this.#leave(task, this.#closed);
-    this.#wakeLanes();
+    else if (!this.#isWanted(task)) this.#drop(task);
+    else if (step.next === 'retry') this.#retry(task, lane, attempt);
+    else if (step.next === 'hold') this.#hold(task);
+    if (this.#flow.outage === undefined) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
+    this.#lanes.wake();
   }
 
-  /** While everybody waits, no task has to wait for itself. */
-  #delayOf(task: TaskState, attempt: Attempt): number {
-    if (attempt.kind === 'throttled' || this.#flow.pause !== undefined) return 0;
+  /** in flight → backing off → queued. While everybody waits, no task has to wait for itself. */
+  #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
-    return retryMs(task.attempts, this.#flow.onlyFailingLeft, policy, random());
+    const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
+    const isLast = task.isUrgent?.() !== true && this.#flow.onlyFailingLeft;
+    const delayMs = everybodyWaits ? 0 : retryMs(task.doubts, isLast, policy, random());
+    if (delayMs === 0) this.#enqueue(task, lane);
+    else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
 
-  /** in flight → backing off → queued. */
-  #retry(task: TaskState, lane: Lane, delayMs: number): void {
-    if (this.#stopped) return;
-    if (this.#closed !== undefined) {
-      this.#leave(task, this.#closed);
-      return;
-    }
-    if (delayMs === 0) {
-      this.#enqueue(task, lane);
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#backoffs.delete(timer);
-      this.#enqueue(task, lane);
-    }, delayMs);
-    this.#backoffs.set(timer, task);
+  /** → backing off, until the outage is over. */
+  #hold(task: TaskState): void {
+    this.#unsettled.hold(task);
+    this.#flow.endWithoutResends();
+    this.#tellWhenDown();
+  }
+
+  /** queued or held → settled or held: it was sent as often as it may be. */
+  #useUp(task: TaskState): void {
+    const {policy, ledger} = this.#options;
+    const next = usedUp(task.lastCode, policy, this.#flow.outage === undefined ? 'value' : 'service');
+    const step = keptInstead(next, task) ?? next;
+    if (step.next === 'settle') {
+      ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
+      this.#settle(task, step.outcome);
+    } else this.#hold(task);
   }
 
   #isWanted(task: TaskState): boolean {
     return this.#options.isWanted?.(task) !== false;
   }
 
-  #dropUnwanted(lane: Lane): void {
-    if (this.#options.isWanted === undefined) return;
-    for (const task of lane.waiting.filter(one => !this.#isWanted(one))) {
-      lane.release(task, false);
+  #dropWaiting(lane: Lane): void {
+    const isUnwanted = (task: TaskState) => !this.#isWanted(task);
+    for (let task = lane.takeOut(isUnwanted); task !== undefined; task = lane.takeOut(isUnwanted))
       this.#drop(task);
-    }
   }
 
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
@@ -273,8 +297,9 @@ export class QueueExecutor implements Executor {
   }
 
   #ended(task: TaskState): void {
-    this.#unsettled -= 1;
+    this.#unsettled.delete(task);
     this.#flow.settled(task.lookup.key);
+    this.#flow.endWithoutResends();
   }
 
   /** The service can't be asked any more: all stops, or it is an outage that the run is to go on without. */
@@ -292,9 +317,5 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     this.stop();
     this.#options.events.stopped({kind: 'error', error});
-  }
-
-  #wakeLanes(): void {
-    for (const lane of this.#turns) lane.wake();
   }
 }

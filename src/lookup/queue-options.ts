@@ -7,7 +7,9 @@ import type {PolicySettings} from './policy.ts';
 /** What an executor works with: where values leave, what it writes to, and how it decides. */
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;
-  readonly ledger: Pick<Ledger, 'reserve' | 'record'> & {readonly budget: Pick<Ledger['budget'], 'affords'>};
+  readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'adopt'> & {
+    readonly budget: Pick<Ledger['budget'], 'affords'>;
+  };
   readonly lanes: readonly LaneSettings[];
   /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
   readonly concurrency?: number | undefined;
@@ -16,8 +18,10 @@ export interface QueueExecutorOptions {
   /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
   readonly onBudget: 'stop' | 'publish';
   readonly onOutage: 'stop' | 'publish';
-  /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
-  readonly renewals?: number | undefined;
+  /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
+  readonly outlastsOutages?: boolean | undefined;
+  /** True if calls may be refused in any number, and end nothing. */
+  readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** The keys of those that need no call any more; the cells that waited for them have been told. */
   readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;

@@ -9,7 +9,7 @@ const codes = {
   ...digitCodes,
   ip_malformed: 'No IPv4 address in dotted form.',
   ip_with_port: 'An address with a number behind it that is no port.',
-  ip_list: 'Several addresses in one cell; --ip-from-list says which one is meant.',
+  ip_list: 'Several addresses in one cell.',
   ip_range: 'A network, such as 192.0.2.0/24, and no single address.',
   ip_private:
     'An address of a private or local network, such as 10.0.0.7: outside of it nothing is known of it.',

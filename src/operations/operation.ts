@@ -42,15 +42,22 @@ export interface OperationSpec<
   readonly personFaults: readonly string[];
   /** One spelling per value. `country` is where numbers in national form belong. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
+  /** The one value that a request is about; what is sent beside it only says more of it. */
+  subject(params: Readonly<Record<string, string>>): string;
   /** All of a request that may change its answer, as one text. */
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */
   isFree(params: Readonly<Record<string, string>>): boolean;
+  /** What the same call is answered once more, by its first answer; undefined if a call changes nothing. */
+  readonly again: ((first: AnswerFields) => AnswerFields) | undefined;
   /** What answers are counted by, and where in the answer that is. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
 }
+
+/** An answer's fields by their names, as they came. */
+export type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
@@ -85,7 +92,7 @@ export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObje
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
-type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'identity' | 'isFree';
+type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'subject' | 'identity' | 'isFree' | 'again';
 
 /** An intelligence operation from what is particular to it. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
@@ -93,6 +100,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
 ): IntelligenceSpec<Name, Data> {
   const asked = {[name]: value} as Record<Name, typeof value>;
+  const subject = (params: Readonly<Record<string, string>>) => params[name] ?? '';
   return {
     ...entry,
     name,
@@ -100,8 +108,10 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
     request: z.object({api_key: apiKey, ...asked}),
     response: z.object({success: z.literal(true), data: entry.data}),
     setting: name,
-    identity: params => params[name] ?? '',
+    subject,
+    identity: subject,
     isFree: () => false,
+    again: undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
-import {apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
+import {type AnswerFields, apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
 import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -116,10 +116,13 @@ export const verify = {
   codes,
   personFaults: ['token_malformed'],
   canonical: canonicalToken,
+  subject: ({token = ''}) => token,
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: ({action_id}) => action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS,
+  /** A token that was verified is redeemed from then on; the interface states no other change. */
+  again: first => ({...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}}),
   top: [
     ['countries', ['location', 'country']],
     ['domains', ['email', 'domain_name']],

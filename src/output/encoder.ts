@@ -1,4 +1,5 @@
 import {stringify} from 'csv-stringify/sync';
+import {usedAnswer} from '../client/answer-fields.ts';
 import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
@@ -141,7 +142,7 @@ function addedTexts(
     // The rows of a value that came lately share its outcome.
     return new KeptTexts(texts, new KeptWithAnswer<string>(), resultOf, row => {
       const result = resultOf(row);
-      return resultCells(result, exact(result, row.answers[index]), column, safe);
+      return resultCells(result, exact(result, row.answers[index], column), column, safe);
     });
   });
   const keep = <Told>(told: (row: EnrichedRow) => Told, cellsOf: (row: EnrichedRow) => readonly string[]) =>
@@ -195,9 +196,9 @@ function ndjsonEncoder(input: InputFormat, columns: readonly TargetColumns[], ou
 type AddedMembers = (row: EnrichedRow) => string;
 
 function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
-  return ({results, repairs, answers, risk}) => {
+  return ({results, repairs, risk}) => {
     const parts = columns.map((column, index) => {
-      const result = resultJson(results[index] as Result, repairs?.[index], answers[index], column);
+      const result = resultJson(results[index] as Result, column, repairs?.[index]);
       return `${JSON.stringify(column.key)}:${result}`;
     });
     if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
@@ -211,10 +212,10 @@ function flatAnswers(
   names: readonly string[],
   output: Pick<OutputFormat, 'risk' | 'repairs'>,
 ): AddedMembers {
-  return ({results, repairs, answers, risk}) => {
+  return ({results, repairs, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
-      const answer = exact(result, answers[index]);
+      const answer = asItCame(result);
       return [
         result.status,
         'error' in result ? result.error : null,
@@ -231,25 +232,30 @@ function flatAnswers(
 }
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
-function resultJson(
-  result: Result,
-  repairs: readonly RepairCode[] = [],
-  answer: unknown,
-  column: TargetColumns,
-): string {
+function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const error = 'error' in result ? JSON.stringify(result.error) : 'null';
   const stale = column.marksStale ? `"stale":${isStale(result)},` : '';
-  const data = 'data' in result && result.data !== undefined ? result.data : undefined;
-  const shown = data === undefined || column.whole ? data : pickedJson(exact(result, answer), column.fields);
+  const data = textOf(result);
+  const shown = data === undefined || column.whole ? data : pickedJson(asItCame(result), column.fields);
   const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
   return `{"status":"${result.status}","error":${error},${stale}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer; with its numbers marked where they would lose their spelling. */
-function exact(result: Result | undefined, answer: unknown): unknown {
-  const text = result !== undefined && 'data' in result ? (result.data ?? '') : '';
+function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
+  const text = textOf(result) ?? '';
   const marked = markNumbers(text);
-  return marked === text ? answer : JSON.parse(marked);
+  return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
+}
+
+/** All that is kept of a result's answer, its numbers marked. */
+function asItCame(result: Result): unknown {
+  const text = textOf(result);
+  return text === undefined ? undefined : JSON.parse(markNumbers(text));
+}
+
+function textOf(result: Result): string | undefined {
+  return 'data' in result ? result.data : undefined;
 }
 
 /** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */

@@ -1,4 +1,4 @@
-import {closeSync, openSync, readSync} from 'node:fs';
+import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
@@ -21,7 +21,7 @@ const START = '{"file":';
 export function isRejectsFile(path: string): boolean {
   let file: number | undefined;
   try {
-    file = openSync(path, 'r');
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const head = Buffer.alloc(START.length);
     const bytes = readSync(file, head);
     return bytes === 0 || head.toString() === START;

@@ -1,10 +1,11 @@
+import {basename} from 'node:path';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {paceSection} from './sections/pace-section.ts';
 import {placesSection} from './sections/places-section.ts';
-import {fieldsSection, riskSection} from './sections/risk-section.ts';
+import {fieldsSection, RISK, riskSection} from './sections/risk-section.ts';
 import {rowsSection, troubleSection} from './sections/rows-section.ts';
 import {runSection} from './sections/run-details.ts';
 import type {Summary} from './summary.ts';
@@ -23,12 +24,21 @@ export function buildReport(summary: Summary): Report {
     runSection(summary),
   ];
   return {
-    title: summary.job ?? 'Enrichment run',
+    title: titleOf(summary),
     status: statusOf(summary),
     lead: leadOf(summary),
     facts: factsOf(summary),
     sections: sections.filter((section): section is Section => section !== undefined),
   };
+}
+
+/** The job and its list. */
+function titleOf({job, input: {paths}}: Summary): string {
+  const [first, ...others] = paths;
+  if (first === undefined) return job ?? 'Enrichment run';
+  const name = first === '-' ? 'stdin' : basename(first);
+  const list = others.length === 0 ? name : `${name} and ${count(others.length)} more`;
+  return job === null ? list : `${job} (${list})`;
 }
 
 function statusOf({status, exit_code}: Summary): {tone: Tone; text: string} {
@@ -58,11 +68,11 @@ function leadOf(summary: Summary): string {
     return `${written}${rejected}.${why}${limits} ${when}`;
   }
   const back =
-    come_back_at === undefined ? 'The same command goes on.' : `Run again after ${moment(come_back_at)}.`;
+    come_back_at === undefined ? 'The same command resumes it.' : `Run again after ${moment(come_back_at)}.`;
   return `Stopped: ${words(reason)} (exit code ${exit_code}), with ${written} so far. ${back} ${when}`;
 }
 
-function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
+function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
   const all = Object.values(lookups);
   const answered = all.reduce((sum, {answered: some}) => sum + some, 0);
   const asked = all.reduce((sum, {failed, unknown}) => sum + failed + unknown, answered);
@@ -79,6 +89,7 @@ function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
           {
             label: 'High risk',
             value: count(risk.high),
+            section: RISK,
             note: `${percent(risk.high, risk.scored)} of scored rows`,
           },
         ]),
@@ -89,8 +100,9 @@ function factsOf({rows, lookups, credits, risk}: Summary): Fact[] {
     },
     {
       label: 'Credits spent',
-      value: count(credits.spent),
-      note: spentNote(credits),
+      ...(endpoint.kind === 'embedded'
+        ? {value: '0', note: `a live service: ${count(credits.spent)}`}
+        : {value: count(credits.spent), note: spentNote(credits)}),
     },
     {label: 'Credits saved', value: count(dedupe + cache + prefilter)},
   ];

@@ -3,7 +3,7 @@ import type {SkipCode} from '../ledger/lookup.ts';
 import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
-/** What a code means, and what to do about it where that is more than putting the list right. */
+/** What a code means, and what to do about it where that is more than fixing the list. */
 export interface Told {
   readonly meaning: string;
   readonly advice?: string;
@@ -13,7 +13,7 @@ export interface Told {
 export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
   column_count: {
     meaning: 'It has more or fewer fields than the header.',
-    advice: 'where they only lack fields at their end: --pad-short-rows',
+    advice: 'if rows only lack fields at their end, add --pad-short-rows',
   },
   header_again: {
     meaning: 'It is the header once more: one list was put behind another.',
@@ -30,13 +30,13 @@ export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
     advice: 'name its encoding (--encoding), or save the list as UTF-8',
   },
   invalid_json: {
-    meaning: 'The line is no JSON.',
+    meaning: 'The line is not valid JSON.',
     advice: 'one object a line; a .json list may have them over several',
   },
-  not_an_object: {meaning: 'The line is JSON, but no object.', advice: 'write {"name": value}'},
+  not_an_object: {meaning: 'The line is JSON, but not an object.', advice: 'write {"name": value}'},
 };
 
-/** Values that were not asked about on purpose, or not any more. */
+/** Values that were not looked up on purpose, or not any more. */
 export const skipCodes: Readonly<Record<SkipCode, Told>> = {
   condition: {meaning: "The lookup's `when` did not hold for the row."},
   filter: {meaning: '--where left the row out.'},
@@ -45,8 +45,12 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
     advice: 'raise the limit, or let the next run pay for them',
   },
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
-  outage: {meaning: 'The service was down for longer than --max-outage.', advice: 'run again later'},
-  offline: {meaning: '--offline asks nobody, and the answer store does not know it.'},
+  outage: {
+    meaning:
+      'The service was down for longer than --max-outage, or than --max-resends lasted; a one() of the library does not wait at all.',
+    advice: 'run again later',
+  },
+  offline: {meaning: '--offline makes no calls, and the answer store has no answer.'},
 };
 
 /** Calls without a usable answer: those that the program names itself. Others are the service's own words. */
@@ -55,51 +59,94 @@ export const callCodes = {
     meaning: 'The answer breaks the interface; it is counted as spent.',
     advice: 'check BULK_ENRICH_BASE_URL; if it is right, tell the service',
   },
-  timeout: {meaning: 'No answer within --timeout.', advice: 'raise --timeout, or ask again with --force'},
+  timeout: {meaning: 'No answer within --timeout.', advice: 'raise --timeout, or look up again with --force'},
   econnreset: {
     meaning: 'The connection broke off after the call was sent.',
-    advice: 'ask again with --force',
+    advice: 'look up again with --force',
   },
-  econnrefused: {meaning: 'Nothing listens there; nothing was sent.', advice: 'see bulk-enrich doctor'},
-  enotfound: {
-    meaning: 'The name of the service is not known; nothing was sent.',
+  answer_in_doubt: {
+    meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
+    advice: 'look up again with --force',
+  },
+  econnrefused: {
+    meaning: 'The service refuses connections; nothing was sent.',
     advice: 'see bulk-enrich doctor',
   },
-  network_error: {meaning: 'The network failed in a way that has no name.', advice: 'ask again with --force'},
-  thread_lost: {meaning: 'A thread of this program died with the call.', advice: 'ask again with --force'},
+  enotfound: {
+    meaning: 'The host name of the service is unknown; nothing was sent.',
+    advice: 'see bulk-enrich doctor',
+  },
+  network_error: {
+    meaning: 'The network failed in a way that has no name.',
+    advice: 'look up again with --force',
+  },
   worker_lost: {
     meaning: 'A worker of the fleet died with the call.',
-    advice: 'ask again with --force',
+    advice: 'look up again with --force',
   },
   verdict_replay_uncertain: {
     meaning:
-      'The token may have been redeemed by a call whose answer was lost: nobody can tell whether it is a replay.',
+      'The token may have been redeemed by a call whose answer was lost, so a replay can not be told apart.',
   },
-  invalid_token: {meaning: 'The service does not know the session token.'},
+  invalid_token: {
+    meaning:
+      'The service does not know the session token. Ten different ones in a row, and no answer yet: a wrong key.',
+  },
+  service_error: {
+    meaning: 'The service gave no code, or none that can be shown: it repeats the value, for one.',
+  },
+  other_codes: {
+    meaning: 'In the summary: all further codes of an operation that has more than fifty.',
+    advice: 'see the column of errors in the output',
+  },
 } as const satisfies Readonly<Record<string, Told>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write them with their plus, or with the zero before their area code',
-  country_unknown: 'say where they belong: --country COLUMN or --default-country US',
+  country_unknown: 'add --country COLUMN or --default-country COUNTRY',
+  ip_private: "use the column with the client's own address, if there is one",
   scientific_notation: 'make the column text in the spreadsheet, and export it again',
   decimal_number: 'make the column text in the program that wrote it, and export it again',
-  ip_private: "name the column of the client's own address, if there is one",
-  ipv6_unsupported: 'the service takes IPv4 only',
-  ip_list: 'say which one is meant: --ip-from-list first',
+  ip_list: 'add --ip-from-list first, last or only',
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
 /** What to do where the setting that the advice names is set already, by that setting: the first that is. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
-    defaultCountry: 'the country column names none that is known: put it right',
-    country: 'put the country column right; where it is empty: --default-country US',
+    defaultCountry: 'fix the country column, which has no known country there',
+    country: 'fix the country column; where it is empty, add --default-country COUNTRY',
   },
-  ip_list: {ipFromList: 'the entry that is meant is missing, or not the only one: put the cell right'},
-  column_count: {padShortRows: 'it has more fields than the header: put it right'},
+  ip_list: {ipFromList: 'fix the cell: the entry that is meant is missing, or not the only one'},
+  column_count: {padShortRows: 'fix the row: it has more fields than the header'},
   invalid_encoding: {encoding: 'it is in another encoding than --encoding says: export it again as UTF-8'},
   unreadable_characters: {encoding: 'export the list again as UTF-8'},
+};
+
+/** Why a row is a risk, by the reasons of the default rules. */
+export const reasonCodes: Readonly<Record<string, string>> = {
+  ip_threat: 'the service calls the address a threat',
+  tor: 'the address of a Tor node',
+  ip_bogon: 'an address that the Internet does not have',
+  residential_proxy: 'the address of a residential proxy',
+  datacenter: 'the address of a data center',
+  vpn: 'the address of a VPN',
+  phone_threat: 'the service calls the number a threat',
+  phone_disposable: 'a disposable number',
+  phone_not_valid: 'a number that can not be reached',
+  phone_spam: 'a number that is reported for spam',
+  phone_virtual: 'a virtual number',
+  phone_invalid: 'no phone number can look like that',
+  email_not_valid: 'an address that can not receive mail',
+  email_not_trusted: 'the domain of the address is not trusted',
+  email_alias: 'an alias of another address',
+  email_invalid: 'no e-mail address can look like that',
+  verdict_blocked: 'the service blocks the session',
+  bot_score: 'the session is nearer to a bot than to a human',
+  token_replayed: 'the session token was verified before',
+  many_accounts: 'one person behind several accounts',
+  token_invalid: 'no session token can look like that',
 };
 
 const named: Readonly<Record<string, Told>> = {...rejectCodes, ...skipCodes, ...callCodes};
@@ -116,7 +163,7 @@ export function meaningOf(code: string): string {
   return Object.hasOwn(named, word) ? (named[word]?.meaning ?? '') : '';
 }
 
-/** What to do about it, under these settings; undefined where there is nothing but to put the list right. */
+/** What to do about it, under these settings; undefined where there is nothing but to fix the list. */
 export function adviceOf(code: string, settings: Readonly<Record<string, unknown>> = {}): string | undefined {
   const word = wordOf(code);
   const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);

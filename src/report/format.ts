@@ -48,3 +48,8 @@ export function ranked(counts: Readonly<Record<string, number>>): [string, numbe
 export function many(value: number, one: string, several = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : several}`;
 }
+
+/** A word as a shell takes it, quoted where it has to be. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

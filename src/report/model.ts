@@ -13,6 +13,8 @@ export interface Fact {
   readonly label: string;
   readonly value: string;
   readonly note?: string | undefined;
+  /** The title of the section that says more. */
+  readonly section?: string;
 }
 
 export interface Section {

@@ -7,8 +7,8 @@ const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /**
- * One line of the history: how one command ended that had a summary. A run that was cut off and went on has a line for
- * each time; their calls and credits are those that came since the line before, so that all lines add up.
+ * One line of the history: what one session of a run spent at one endpoint and account, and how it ended. All lines
+ * together are what was spent. A session that was killed is told of by the next one, which knows its money alone.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('The same for all lines of one run.'),
@@ -18,16 +18,22 @@ export const runRecordSchema = z.object({
   list: z.string().nullable().describe("The first input's name, without its directory."),
   account: z.object({endpoint: z.string(), label: z.string()}),
   status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-  reason: z.string(),
-  exit_code: whole,
-  rows: whole.describe('Rows written so far, by the whole run.'),
+  reason: z.string().describe('As in the summary; cut_off of a session that could not tell itself.'),
+  exit_code: whole
+    .nullable()
+    .describe('Null where it is not known: the session was killed, or started over.'),
+  rows: whole.nullable().describe('Rows written so far, by the whole run; null where exit_code is.'),
   calls: whole,
   credits: z.object({
     spent: z.number(),
     maybe_spent: z.number().describe('Less than 0 where what was in doubt is not any more.'),
     by_operation: z.record(z.string(), spending),
   }),
-  saved: z.number().min(0).describe('Credits that the whole run did not spend, as it knew better.'),
+  saved: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Credits that the whole run did not spend, as it knew better; null where exit_code is.'),
   hit_rate: z.number().min(0).max(1).nullable().describe('Share of the distinct values that the store knew.'),
   store_trouble: z.boolean().describe('Whether the answer store could not be used.'),
   drift: z.array(z.string()).describe('What jumped against the last runs.'),
@@ -35,12 +41,18 @@ export const runRecordSchema = z.object({
 
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/** The line of a run, by its summary. */
+/** The reason of a session that could not tell itself what it spent. */
+const CUT_OFF = 'cut_off';
+
+/** What is known of a session from its beginning on. */
+export type SessionFacts = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account'>;
+
+/** Credits, by operation. */
+type SpentBy = RunRecord['credits']['by_operation'];
+
+/** The line of a session, by its summary. */
 export function recordOf(summary: Summary, endpoint: string): RunRecord {
   const {rows, lookups, credits, session, store} = summary;
-  const operations = Object.entries(session.by_operation);
-  const sum = (of: (each: (typeof operations)[number][1]) => number) =>
-    exact(operations.reduce((total, [, each]) => total + of(each), 0));
   const values = Object.values(lookups);
   const distinct = values.reduce((total, each) => total + each.distinct, 0);
   const known = values.reduce((total, each) => total + each.from_cache, 0);
@@ -50,18 +62,13 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
     started_at: summary.started_at,
     ended_at: summary.finished_at,
     job: summary.job,
-    list: listOf(summary),
+    list: listOf(summary.input.paths),
     account: {endpoint, label: credits.account.label},
     status: summary.status,
     reason: summary.reason,
     exit_code: summary.exit_code,
     rows: rows.written,
-    calls: sum(each => each.calls),
-    credits: {
-      spent: sum(each => each.spent),
-      maybe_spent: sum(each => each.maybe_spent),
-      by_operation: session.by_operation,
-    },
+    ...moneyOf(session.by_operation),
     saved: exact(dedupe + cache + prefilter),
     hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
     store_trouble: typeof store?.trouble === 'string',
@@ -69,8 +76,48 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-function listOf({input: {paths}}: Summary): string | null {
-  const [first] = paths;
+/** The line of a session that could not tell itself; it ended at `ended_at`, or later. */
+export function recordOfCutOff(facts: SessionFacts, ended_at: string, spent: SpentBy): RunRecord {
+  return {
+    ...facts,
+    ended_at,
+    status: 'interrupted',
+    reason: CUT_OFF,
+    exit_code: null,
+    rows: null,
+    ...moneyOf(spent),
+    saved: null,
+    hit_rate: null,
+    store_trouble: false,
+    drift: [],
+  };
+}
+
+/**
+ * One line of two that tell of the same session: its own says how it ended; what is told afterwards, by its ledger, is what
+ * it spent.
+ */
+export function merged(known: RunRecord, told: RunRecord): RunRecord {
+  const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
+  return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
+}
+
+/** True for a line that a session wrote itself. */
+export function isOwn({reason}: RunRecord): boolean {
+  return reason !== CUT_OFF;
+}
+
+function moneyOf(by_operation: SpentBy): Pick<RunRecord, 'calls' | 'credits'> {
+  const sum = (of: (each: SpentBy[string]) => number) =>
+    exact(Object.values(by_operation).reduce((total, each) => total + of(each), 0));
+  return {
+    calls: sum(each => each.calls),
+    credits: {spent: sum(each => each.spent), maybe_spent: sum(each => each.maybe_spent), by_operation},
+  };
+}
+
+/** The first input's name, without its directory. */
+export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }
 

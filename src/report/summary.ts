@@ -141,6 +141,7 @@ const risk = z.object({
   low: whole,
   medium: whole,
   high: whole,
+  high_rows: z.array(whole).describe('The first hundred rows of high risk, by number.'),
   mean: z.number().nullable(),
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,
@@ -215,17 +216,17 @@ export function summaryOf(
       maybe_spent: credits.describe('What may have been charged without a usable answer.'),
       limit: credits.nullable(),
       earlier,
-      per_day: perPeriod.optional().describe("The job's limit of the day, where it has one."),
       account,
       saved,
       by_operation: byOperation(() => spending),
     }),
     session: z
       .object({
+        id: z.string().optional().describe('By which the history knows it; no earlier version wrote it.'),
         by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
       })
       .describe(
-        'What came since the last summary of this run: what the history counts. Less than 0 is what was in doubt there, and is not any more.',
+        'What this session of the run spent: what the history counts. Less than 0 is what was in doubt at the end of an earlier one, and is not any more.',
       ),
     store,
     pace,

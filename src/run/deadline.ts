@@ -9,13 +9,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Ends the run when its time is up, or only its asking, where what is there is to be published. Returns what takes it back. */
 export function startDeadline(session: Session): () => void {
-  const {job, clock, startedAt, stopper} = session;
-  const {maxDuration = Number.POSITIVE_INFINITY} = job.settings;
-  const ends = Math.min(startedAt + maxDuration, job.untilMs ?? Number.POSITIVE_INFINITY);
-  if (ends === Number.POSITIVE_INFINITY) return () => {};
+  const {job, clock, stopper} = session;
+  const {untilMs} = job;
+  if (untilMs === undefined) return () => {};
   let timer: NodeJS.Timeout;
   const look = () => {
-    const left = ends - clock();
+    const left = untilMs - clock();
     if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
     else if (publishes(job.settings, 'deadline')) timer = closeAt(session);
     else stopper.stop(deadlineStop(job));

@@ -1,6 +1,5 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
-import {resolve} from 'node:path';
 import {checkedBaseUrl} from '../client/client.ts';
 import {BulkEnrichError, StateError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
@@ -18,12 +17,13 @@ import type {Layout} from './layout/layout.ts';
 /*
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
  *
- *   the lock, the state's directory   the output ({@link outputOf})
+ *   the lock, the state's directory   the output, by its path
  *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
  *                                     the bytes that were read before, and the header that was written
  *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
  *   are carried over a restart
- *   the day's budget, the history     the job ({@link jobKey}): its name, else the output
+ *   the history                       the job's name, else its list and scope
+ *   credits of a day and a month      the account: endpoint and label, however its files are named
  */
 
 /** What a run is, over all its sessions. */
@@ -57,16 +57,6 @@ export function endpointName(endpoint: Endpoint): string {
   if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
-}
-
-/** The one output that a run writes; a stream is known by its state. */
-function outputOf({output, paths}: Job): string {
-  return resolve(output.lasts ? output.name : (paths.state ?? '.'));
-}
-
-/** The job that a run is one of. */
-export function jobKey(job: Job): string {
-  return job.partOf ?? job.name ?? outputOf(job);
 }
 
 /** Whether state that does not fit is given up without asking. */

@@ -1,8 +1,10 @@
 import type {Logger} from 'pino';
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
+import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {SharedDate} from '../ledger/shared-date.ts';
 
 /** How far something is: its share between 0 and 1, and how many rows, where these are known. */
 export interface Reached {
@@ -28,6 +30,11 @@ export async function during<T>(
   }
 }
 
+/** The date in the files that runs share; the same one for all that a run does, so that it is told of once. */
+export function dateOf({date, now, warn}: Pick<RunIo, 'date' | 'now' | 'warn'>): SharedDate {
+  return date ?? new SharedDate(now, warn);
+}
+
 /** Where a run meets the world; a test can put its own in place. */
 export interface RunIo {
   readonly env: Env;
@@ -35,10 +42,14 @@ export interface RunIo {
   readonly stdout: NodeJS.WritableStream;
   /** What is read instead of the job's inputs. */
   readonly source?: Source;
+  /** True if no outage ends the run: its rows come as long as it is open. */
+  readonly outlastsOutages?: boolean;
   /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
   readonly graceMs?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Made by the run. */
+  readonly date?: SharedDate;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
@@ -51,4 +62,12 @@ export interface RunIo {
   readonly storePatienceMs?: number;
   /** What carries the calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
+}
+
+/** What a run reads once, which ends with it. */
+export function pipesOf(
+  {stdin, warn}: Pick<RunIo, 'stdin' | 'warn'>,
+  {signal}: {readonly signal: AbortSignal},
+): Pipes {
+  return {stdin, warn, signal};
 }

@@ -9,6 +9,8 @@ export interface RunOutcome {
   readonly summary: Summary | undefined;
   /** Why it stopped before its end. */
   readonly stop: Stop | undefined;
+  /** True if an earlier run had done all of it: this one read the list at most, and sent and wrote nothing. */
+  readonly wasComplete?: boolean;
   /** One sentence for a person. */
   readonly message: string;
   /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */

@@ -1,14 +1,15 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
-import {nextTime} from '../job/settings/time-of-day.ts';
+import {momentOf} from '../job/settings/until.ts';
 import {asked, failures} from './books/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
-import type {RunIo} from './io.ts';
+import {dateOf, type RunIo} from './io.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
@@ -16,8 +17,8 @@ import {Admission} from './rows/admission.ts';
 import {limited, picked} from './rows/which-records.ts';
 import type {RunOutcome} from './run-outcome.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
-import {type Checkpoint, closeState, openState, type RunState} from './state/run-state.ts';
-import {limitStop, Stopper, stopFor} from './stop.ts';
+import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
+import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
 /** Told once a session is under way; what it returns is called when it is over. */
 export type Watch = (session: Session) => () => void;
@@ -28,6 +29,7 @@ export type Work = (session: Session) => Promise<void>;
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const ADMIT_AT_ONCE = 256;
+const READER_MS = 1_000;
 
 /**
  * One run, from its inputs to its published output, or to saved state that the same command goes on from.
@@ -36,13 +38,14 @@ const ADMIT_AT_ONCE = 256;
  */
 export function run(
   job: Job,
-  io: RunIo,
+  given: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
   work: Work = throughFiles,
 ): Promise<RunOutcome> {
+  const io = {...given, date: dateOf(given)};
   const {until} = job.settings;
-  const untilMs = until && nextTime(until, io.now());
+  const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: Work) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])
@@ -85,16 +88,18 @@ async function runOnce(
   try {
     state = openState(job);
     begun();
-    const beginning = await beginningOf(job, io, state);
+    const beginning = await beginningOf(job, io, state, stopper);
     if (typeof beginning === 'object') return beginning;
     await io.mayBegin?.(job);
     const session = await openFresh(job, io, state, stopper, flow, beginning);
     const outcome = await finish(session);
     logEnd(io.log, outcome);
     return outcome;
-  } catch (error) {
+  } catch (thrown) {
+    const error = stoppedBefore(stopper, thrown) ?? thrown;
     await reportFailure(job, io, state, error);
-    if (state !== undefined) closeState(state, 'made');
+    // A session that was started over may have made calls, which are in its ledger alone.
+    if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made');
     throw error;
   }
 }
@@ -158,7 +163,9 @@ async function throughFiles(session: Session): Promise<void> {
   if (stopper.reason === undefined) return;
   await callsEnd(session);
   window.abort();
-  await writing;
+  if (session.job.output.lasts) return writing;
+  // Nothing of a stream is saved, and its reader may never take what it was given.
+  await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
 /** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
@@ -202,12 +209,12 @@ async function write(session: Session): Promise<void> {
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
 async function save(session: Session): Promise<void> {
-  const {writer, ledger, store, io, checkpoint, timeline} = session;
-  const now = io.now();
-  const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);
+  const {writer, ledger, store, checkpoint, timeline} = session;
+  await store.flush();
   const reached = await writer.flush();
   if (reached === undefined) return;
-  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, storedUntil} satisfies Checkpoint);
+  const stored = store.stored ?? checkpoint?.stored ?? 0;
+  ledger.setMeta('checkpoint', {...reached, timeline: timeline.state, stored} satisfies Checkpoint);
   writer.safeRows = reached.counters.rows.written;
 }
 

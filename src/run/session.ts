@@ -1,20 +1,22 @@
+import {randomUUID} from 'node:crypto';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import type {Ledger} from '../ledger/ledger.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
+import {type Judge, judgeBy} from '../ledger/store/validity.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
+import {openBill} from './end/bills.ts';
 import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
-import type {RunIo} from './io.ts';
+import {pipesOf, type RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
-import {notBefore, openAnswerStore, termsOf} from './open/answer-store.ts';
-import {openSharedBudgets, warnOfEarlier} from './open/budgets.ts';
+import {openAnswerStore, termsOf} from './open/answer-store.ts';
+import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY, isPaced} from './open/lanes.ts';
+import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
 import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
@@ -34,9 +36,8 @@ export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, Open
   readonly startedAt: number;
 }
 
-/** A second answer on a connection may have been taken for the next value's: nobody can tell afterwards. */
 const UNASKED =
-  'The service sent an answer that nobody had asked for: some answers before this may belong to other values. From here on no connection is used twice. Tell whoever runs the service; then ask again for what matters, without stored answers (--no-store).';
+  'The service sent an answer that no call was waiting for, such as one answer twice. Answers so far belong to their own values, unless an extra one came later than a connection rests (100 ms, or as long as three calls take). From here on no connection is used twice. Tell the operator of the service.';
 
 /** What gathers behind one slow value, before reading stops. */
 export const WINDOW_BYTES = 64 * 1_048_576;
@@ -55,10 +56,6 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
-    const {threads} = job.settings;
-    const alone = whyOneThread(job, account);
-    if (alone !== undefined && typeof threads === 'number' && threads > 1)
-      io.warn(`--threads ${threads} is of no use here: ${alone}.`);
     const connection = opened(
       await connectTo(
         job.endpoint,
@@ -67,19 +64,29 @@ export function openSession(
           maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
           unasked: warningOfUnasked(io.warn),
         },
-        {threads: alone === undefined ? threads : 1, transport: io.transport},
+        io.transport,
       ),
       stage => stage.close(),
     );
     const ledger = opened(
-      openLedger(state, job, {now: io.now, shared: openSharedBudgets(job, account, io)}, io.warn),
+      openLedger(
+        state,
+        job,
+        {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)},
+        io.warn,
+      ),
       stage => stage.abandon(),
     );
     const beginning = beginningIn(ledger, asked);
-    const checkpoint = beginning === 'over' ? undefined : checkpointIn(ledger, io.now());
+    const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
     const source = opened(
       io.source ??
-        (await openSource({...job.settings, paths: job.inputs, stdin: io.stdin, resume: checkpoint})),
+        (await openSource({
+          ...job.settings,
+          paths: job.inputs,
+          ...pipesOf(io, stopper),
+          resume: checkpoint,
+        })),
       stage => stage.close(),
     );
     const startedAt = firstStart(ledger, beginning, io.now());
@@ -91,15 +98,12 @@ export function openSession(
       await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
+    openBill(ledger, job, identity, io);
     warnOfEarlier(ledger.earlier, job, io.warn);
-    const fresh = {terms: termsOf(job), since: identity.startedAt};
+    const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
-      openAnswerStore(job, scopeOf(job), fresh, io, {
-        answersSince: since => ledger.answersSince(since),
-        // A killed session may have paid for answers that it had not yet put into the store.
-        missedSince: checkpoint?.storedUntil ?? 0,
-      }),
+      openAnswerStore(job, scopeOf(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
       stage => stage.close(),
     );
     await readyStore(job, store);
@@ -117,8 +121,7 @@ export function openSession(
       layout,
       identity,
     };
-    const known = notBefore(fresh.terms, fresh.since);
-    const asking = await openAnswers({...standing, counters: writer.counters}, known);
+    const asking = await openAnswers({...standing, counters: writer.counters}, judge);
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
@@ -133,28 +136,11 @@ export function warningOfUnasked(warn: (sentence: string) => void): AbortControl
   return unasked;
 }
 
-/** What keeps calls on the run's own thread. */
-function whyOneThread(job: Job, account: ReturnType<typeof findAccount>): string | undefined {
-  if (job.redisUrl !== undefined) return "the fleet's workers make the calls";
-  if (job.endpoint.kind === 'embedded') return "the embedded service runs in the run's own thread";
-  if (!isPaced(job, account)) return undefined;
-  return "calls that have a rate are made by the run's own thread, which is enough for them";
-}
-
-/** Where a clock was set back since, what comes now is dated before what the store surely has, and not in there yet. */
-function checkpointIn(ledger: Ledger, now: number): Checkpoint | undefined {
-  const saved = ledger.getMeta<Checkpoint>('checkpoint');
-  if (saved === undefined || saved.storedUntil <= now) return saved;
-  const checkpoint = {...saved, storedUntil: now};
-  ledger.setMeta('checkpoint', checkpoint);
-  return checkpoint;
-}
-
 /** Answers and their executor: each is told what the other has. */
-async function openAnswers(work: Omit<ExecutorFor, 'answers'>, fresh: ReturnType<typeof notBefore>) {
+async function openAnswers(work: Omit<ExecutorFor, 'answers'>, judge: Judge) {
   const {ledger, store, stopper, job} = work;
   const {executor, closeExecutor} = await openExecutor({...work, answers: () => answers});
-  const answers = new Answers({ledger, store, executor, costOf: costOf(job), notBefore: fresh});
+  const answers = new Answers({ledger, store, executor, costOf: costOf(job), judge});
   stopper.onStop(() => executor.stop());
   return {executor, closeExecutor, answers};
 }

@@ -1,12 +1,15 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
 import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
-import {policyNumbers} from '../lookup/policy.ts';
+import type {Streak} from '../lookup/pace/canary.ts';
+import {INVALID_TOKEN} from '../operations/operation.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import {exhaustedMessage} from './open/budgets.ts';
@@ -27,6 +30,8 @@ export interface Stop {
   readonly message: string;
   /** When it makes sense to come back, in milliseconds since the epoch. */
   readonly comeBackMs?: number | undefined;
+  /** True if the same command starts over with what was paid for, as outcomes of this session are in doubt. */
+  readonly startsOver?: true;
   /** What a limit of the user's own was held against, so that a higher one can be named. */
   readonly counted?: Counted | undefined;
   /** The error behind it, where there was one. */
@@ -36,16 +41,23 @@ export interface Stop {
 /** The first reason to stop wins; everybody who waits is told. */
 export class Stopper {
   readonly #listeners = new Set<() => void>();
+  readonly #controller = new AbortController();
   #stop: Stop | undefined;
 
   get reason(): Stop | undefined {
     return this.#stop;
   }
 
+  /** Aborts when the run stops, for what can't be waited for otherwise. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
     for (const listener of this.#listeners) listener();
+    this.#controller.abort();
   }
 
   /** Calls `listener` when the run stops: at once where it has already. Returns what takes it back. */
@@ -55,12 +67,13 @@ export class Stopper {
     return () => this.#listeners.delete(listener);
   }
 
-  /** One that stops with this one, and may stop without it. */
+  /** One that stops with this one, and may stop without it: from then on this one holds nothing of it. */
   child(): Stopper {
     const child = new Stopper();
-    this.onStop(() => {
+    const forget = this.onStop(() => {
       if (this.#stop !== undefined) child.stop(this.#stop);
     });
+    child.onStop(forget);
     return child;
   }
 
@@ -127,38 +140,81 @@ function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts, which were given up: raise it, or begin with all of it by ${FRESH_BUDGET_HINT}.`;
 }
 
+/** Why a run never began that was stopped while it waited for its input; undefined for any other trouble. */
+export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
+  if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
+    return undefined;
+  const {reason: code, exitCode, message, error} = reason;
+  return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
+}
+
 /** What it means for the run that an error was thrown. */
 export function stopFor(error: unknown): Stop {
-  if (error instanceof BulkEnrichError)
-    return {status: 'failed', reason: error.code, exitCode: error.exitCode, message: error.message, error};
+  if (error instanceof BulkEnrichError) {
+    const {code: reason, exitCode, message} = error;
+    return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};
+  }
   const message = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
   return {status: 'failed', reason: 'internal', exitCode: exitCodes.internal, message, error};
 }
 
 function refused(
-  {operation, code, credentials}: Extract<ExecutorStop, {kind: 'refused'}>,
+  {operation, streak}: Extract<ExecutorStop, {kind: 'refused'}>,
   keyFrom = 'BULK_ENRICH_API_KEY',
 ): Stop {
-  const all = `All of the first ${policyNumbers.canaryValues} ${operation} calls were rejected with "${code}", so the run stopped before it spent more.`;
+  const {isKnownToAnswer, credentials, count, code} = streak;
+  const all = isKnownToAnswer
+    ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
+    : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
+  const again = 'Then run the same command again: it starts over with all that it paid for.';
+  const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
   if (credentials)
     return {
       status: 'failed',
       reason: 'credentials',
       exitCode: exitCodes.credentials,
-      message: `${all} Check ${keyFrom} and what it may do.`,
+      message: `${all} ${code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`} ${again}`,
+      startsOver: true,
     };
+  const check = isKnownToAnswer
+    ? `Check the account: its credits, quota and plan. ${again} If the values really are that bad, add --max-errors 100%.`
+    : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
   return {
     status: 'failed',
     reason: 'refused',
     exitCode: exitCodes.usage,
-    message: `${all} Check BULK_ENRICH_BASE_URL and the columns.`,
+    message: `${all} ${check}`,
+    startsOver: true,
   };
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, asked}: Extract<ExecutorStop, {kind: 'outage'}>): string {
+function inARow(operation: Operation, streak: Streak): string {
+  return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, and none was answered in between`;
+}
+
+function codesOf({code, isMixed}: Streak): string {
+  return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
+}
+
+const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
+
+/** What a person is told of values that were refused in a row, while the run continues. */
+export function streakWarning(operation: Operation, streak: Streak): string {
+  return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
+}
+
+/** What a person is told of rejections in a run that got no answer. */
+export function unansweredWarning(operation: Operation, count: number): string {
+  return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
+}
+
+function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, {kind: 'outage'}>): string {
   const at = new Date(comeBackMs).toISOString();
-  if (asked) return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
-  return `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause}), which is longer than --max-outage. Try again at ${at}.`;
+  if (why === 'asked')
+    return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
+  const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
+  if (why === 'too long') return `${silent}, which is longer than --max-outage. Try again at ${at}.`;
+  return `${silent}, and every value that is left was sent as often as --max-resends allows. Try again at ${at} with a higher --max-resends; with the same one, those values fail.`;
 }
 
 function sentence(text: string): string {
@@ -180,16 +236,14 @@ export function publishedInstead({message}: Stop): string {
 }
 
 /** The time that the job gives the run is up. */
-export function deadlineStop({settings: {maxDuration}, untilMs}: Pick<Job, 'settings' | 'untilMs'>): Stop {
-  const limits = [
-    ...(maxDuration === undefined ? [] : [`--max-duration, ${duration(maxDuration)}`]),
-    ...(untilMs === undefined ? [] : [`--until, ${new Date(untilMs).toISOString()}`]),
-  ];
+export function deadlineStop({settings: {until}, untilMs = 0}: Pick<Job, 'settings' | 'untilMs'>): Stop {
+  const limit =
+    until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
   return {
     status: 'interrupted',
     reason: 'deadline',
     exitCode: exitCodes.temporary,
-    message: `The time limit (${limits.join('; ')}) is reached.`,
+    message: `The time limit (--until, ${limit}) is reached.`,
   };
 }
 

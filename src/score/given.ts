@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
-import {readFileSync} from 'node:fs';
 import {ENGINE_NAMES} from '../cel/written.ts';
+import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
@@ -31,7 +31,7 @@ export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['
 function linesOf(path: string, place: string): string[] {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = fileText(path);
   } catch (error) {
     throw new UsageError('score_list', `${place}: The list ${path} can't be read: ${systemReason(error)}.`);
   }
@@ -56,7 +56,7 @@ export function backgroundOf(given: Given | undefined, startedAt: number): Backg
 
 function typeOf(value: number | string | boolean): Type {
   if (typeof value === 'string') return {kind: 'string', value};
-  return {kind: typeof value === 'number' ? 'double' : 'bool'};
+  return {kind: typeof value === 'number' ? 'double' : 'bool', value};
 }
 
 /** What of it shapes the output; nothing where a job gives nothing, as it was before jobs could. */

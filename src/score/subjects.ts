@@ -127,7 +127,7 @@ export function factsReader(
     const own = {status, error, row: readRow?.(row)};
     const facts: Record<string, unknown> = reads ? {...own, now, constant, list, list_} : own;
     for (const {name, index} of firsts) {
-      facts[name] = answers[index] ?? NOTHING;
+      facts[name] = answers[index];
       const result = results[index];
       if (result === undefined) continue;
       status[name] = result.status;
@@ -137,8 +137,6 @@ export function factsReader(
   };
 }
 
-const NOTHING = {};
-
 /** The facts with a combination's lookups in place. */
 export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
   const put: Record<string, unknown> = {...facts};
@@ -146,7 +144,7 @@ export function chosen(facts: Facts, view: RowView, combination: Combination): F
   const error = {...(facts['error'] as object)} as Record<string, string | undefined>;
   for (const [name, index] of combination) {
     const result = view.results[index];
-    put[name] = view.answers[index] ?? NOTHING;
+    put[name] = view.answers[index];
     status[name] = result?.status;
     error[name] = result !== undefined && 'error' in result ? result.error : result && '';
   }

@@ -68,15 +68,13 @@ async function repeats() {
 /** What a run does with the ledger and the store for values that are all new, without the calls themselves. */
 async function books() {
   const now = Date.now;
-  const ledger = new Ledger(path('ledger.db'), {resend: 'always', now});
+  const ledger = new Ledger(path('ledger.db'), {});
   const onTrouble = sentence => {
     throw new Error(sentence);
   };
-  const terms = {answers: {ip: 0, phone: 0, email: 0, verify: 0}, rejections: 0, stale: 0};
   const store = openStore(() => path('books'), {
     scope: {endpoint: 'http://127.0.0.1:9', account: 'a'},
-    terms,
-    since: 0,
+    judge: () => 'fresh',
     now,
     onTrouble,
   });
@@ -99,13 +97,13 @@ async function books() {
     );
     const booking = ({key}) => ({key, operation: 'ip', cost: 1, known: false, dispatch: 1});
     ledger.reserve(lookups.map(booking));
-    const settled = {status: 'ok', data};
+    const outcome = {status: 'ok', data, boughtAt: now()};
     await Promise.all(
       lookups.map(lookup =>
-        ledger.record({...booking(lookup), attempt, charge: 'spent', retry: false, settled}),
+        ledger.record({...booking(lookup), attempt, charge: 'spent', retry: false, outcome}),
       ),
     );
-    for (const lookup of lookups) store.put(lookup, settled);
+    for (const lookup of lookups) store.put(lookup, outcome);
     spent += performance.now() - startedAt;
     if ((from / IN_FLIGHT) % 50 === 0)
       samples.push(Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024);

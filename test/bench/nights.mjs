@@ -87,7 +87,7 @@ async function simulate(dist, settings) {
     const limits = {
       ...(night > 1 && settings.stale !== undefined ? {maxCredits: BUDGET} : {}),
       ...(tight.has(night) ? {maxCredits: 100} : {}),
-      ...(short.has(night) ? {maxDuration: '1500ms'} : {}),
+      ...(short.has(night) ? {until: '1500ms'} : {}),
     };
     const common = {endpoint: 'live', email: 'email', force: true, rate: 'unlimited', concurrency: 16};
     const given = {...common, maxOutage: '0s', maxAge: {email: '30d'}, ...settings, ...limits};

@@ -93,10 +93,10 @@ describe('store', () => {
 
   test('purge: nothing of the value is left, and it is asked about anew', async () => {
     expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toMatch(
-      /^1 answer removed, and overwritten in the file\.\nRuns that are not finished .* OUT\.run, .*\n$/,
+      /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n.*runs\.db.*\n$/,
     );
     expect((await here('store', 'purge', 'Jo@example.com')).stdout).toMatch(
-      /^Nothing is known of that value\.\nRuns /,
+      /^The store has nothing of that value\.\nUnfinished runs /,
     );
     expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
     expect(service.ledger.repeated()).toEqual([['email', 'Jo@example.com', 2]]);
@@ -144,7 +144,7 @@ describe('help', () => {
     const {stdout} = await runHere(sandbox, []);
     expect(stdout).toMatch(/^ {2}bulk-enrich run 'b list\.csv' {3,}/m);
     expect(stdout).toMatch(/^No service is configured, so the embedded one answers/m);
-    expect(stdout).toMatch(/^c\.csv\.run is of a run that has not ended/m);
+    expect(stdout).toMatch(/^c\.csv\.run belongs to an unfinished run/m);
   });
 
   test.each(['--help', 'run --help', 'help run', 'serve --help'])('%s goes to stdout', async args => {
@@ -185,10 +185,30 @@ describe('help', () => {
     }
   });
 
+  test('commands come in groups, the everyday ones first, each in a line of an 80-column terminal', async () => {
+    const columns = process.stdout.columns;
+    process.stdout.columns = 80;
+    try {
+      const {stdout} = await here('--help');
+      const groups = stdout
+        .split('\n\n')
+        .slice(-3)
+        .map(group => group.split('\n').filter(Boolean));
+      expect(groups.map(([title, first]) => [title, first?.trim().split(' ')[0]])).toEqual([
+        ['Every day:', 'run'],
+        ['Operation:', 'doctor'],
+        ['More:', 'verify'],
+      ]);
+      for (const [, ...lines] of groups) for (const line of lines) expect(line).toMatch(/^ {2}[a-z].{1,77}$/);
+      expect(groups.flat().at(-1)).toMatch(/^ {2}help /);
+    } finally {
+      process.stdout.columns = columns;
+    }
+  });
+
   test('every command is among those', async () => {
     const {stdout} = await here('--help');
-    const [, listed = ''] = stdout.split('\nCommands:\n');
-    const names = [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+    const names = [...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
     const shown = new Set([...commands, ...rest, 'help'].map(words => words.split(' ')[0]));
     expect(names.filter(name => !shown.has(name))).toEqual([]);
     expect(names.length).toBeGreaterThan(10);
@@ -213,7 +233,7 @@ test('plan asks nobody, so that it needs neither a service nor a key', async () 
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   const without = await runHere(sandbox, ['plan', 'list.csv']);
   expect(without).toMatchObject({code: 0, stderr: expect.stringContaining('No service is configured')});
-  expect(without.stdout).toMatch(/Credits: 1 at least/);
+  expect(without.stdout).toMatch(/^A run makes 1 call, .*Nothing was sent\.$/m);
   const keyless = await runHere(sandbox, ['plan', 'list.csv'], {env: {BULK_ENRICH_BASE_URL: service.url}});
   expect(keyless).toMatchObject({code: 0, stderr: ''});
 });

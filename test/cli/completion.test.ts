@@ -24,6 +24,33 @@ it('completion for another shell is a usage error', async () => {
   });
 });
 
+test.each<[readonly string[], readonly string[]]>([
+  [
+    ['run', '--yes', 'events.ndjson', '--ip'],
+    ['at', 'user.ip'],
+  ],
+  [
+    ['run', 'old.csv', '--no-header', '-o', 'out.csv', '--phone'],
+    ['column_1', 'column_2'],
+  ],
+  [
+    ['plan', '--job', 'job.yaml', '--country'],
+    ['Straße', 'Telefon'],
+  ],
+  [['run', 'odd.csv', '--ip'], ['b']],
+  [['run', '--ip'], []],
+  [['nothing', 'old.csv', '--ip'], []],
+  [[], []],
+])('the columns behind %j', async (words, columns) => {
+  using sandbox = createSandbox();
+  sandbox.write('events.ndjson', '{"user":{"ip":"192.0.2.1"},"at":1}\n');
+  sandbox.write('old.csv', Buffer.from('Straße;Telefon\nHof 1;030 23125 001\n', 'latin1'));
+  sandbox.write('job.yaml', 'input: old.csv\nencoding: windows-1252\nendpoint: live\nphone: Telefon\n');
+  sandbox.write('odd.csv', '"a\u001b[31m",b\n1,2\n');
+  const {code, stdout, stderr} = await runHere(sandbox, ['completion', 'columns', '--', ...words]);
+  expect([code, stdout.split('\n').filter(Boolean), stderr]).toEqual([0, columns, '']);
+});
+
 describe('in bash', () => {
   const script = execFileSync(process.execPath, [bin, 'completion', 'bash'], {encoding: 'utf8'});
   const completed = (...words: readonly string[]) => {
@@ -48,6 +75,20 @@ describe('in bash', () => {
     expect(completed(...words)).toBe(expected);
   });
 
+  test.each<[readonly string[], string]>([
+    [['run', 'my\\ list.csv', '--ip', ''], '<id><Business\\ Phone><signup_ip>'],
+    [['plan', '--rate', '5/s', "'my list.csv'", '--country', '"Bus'], '<Business Phone>'],
+    [['run', 'my\\ list.csv', '--where', ''], '<row.id><row\\[\\"Business\\ Phone\\"\\]><row.signup_ip>'],
+    [['run', 'none.csv', '--ip', ''], '<>'],
+  ])('%j: columns of the list, quoted as a shell reads them', (words, expected) => {
+    using sandbox = createSandbox();
+    sandbox.write('my list.csv', 'id,Business Phone,signup_ip\n7,+12025550100,192.0.2.1\n');
+    const program = `bulk-enrich() { "${process.execPath}" "${bin}" "$@"; }`;
+    const ask = `${program}\n${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bulk_enrich; printf '<%s>' "\${COMPREPLY[@]}"`;
+    const args = ['-c', ask, 'bash', 'bulk-enrich', ...words];
+    expect(execFileSync('bash', args, {cwd: sandbox.directory, encoding: 'utf8'})).toBe(expected);
+  });
+
   test.skipIf(!canOpenTerminal())('names of files are quoted as a shell reads them', async () => {
     using sandbox = createSandbox();
     sandbox.write("my list's $1.csv", '');
@@ -63,15 +104,30 @@ describe('in bash', () => {
   });
 });
 
+const LIST = 'id,Business Phone,signup_ip\n7,+12025550100,192.0.2.1\n';
+/** A word as fish reads it. */
+const fishWord = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 const scriptFor = (shell: string) =>
   execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
 
 test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', () => {
   using sandbox = createSandbox();
-  sandbox.write('completion.fish', scriptFor('fish'));
-  const lines = ['run --max-c', 'run --endpoint ', 'store p', 'store purge --def', 'run --no-cach'];
-  const ask = `source completion.fish; ${lines.map(line => `complete -C "bulk-enrich ${line}"; echo ==`).join('; ')}`;
+  sandbox.write('my list.csv', LIST);
+  sandbox.write(
+    'completion.fish',
+    `${scriptFor('fish')}\nfunction bulk-enrich; '${process.execPath}' '${bin}' $argv; end\n`,
+  );
+  const lines = [
+    "run 'my list.csv' --ip ",
+    'plan my\\ list.csv --where row.s',
+    'run --max-c',
+    'run --endpoint ',
+    'store p',
+    'store purge --def',
+    'run --no-cach',
+  ];
+  const ask = `source completion.fish; ${lines.map(line => `complete -C ${fishWord(`bulk-enrich ${line}`)}; echo ==`).join('; ')}`;
   const printed = execFileSync('fish', ['--no-config', '-c', ask], {
     cwd: sandbox.directory,
     encoding: 'utf8',
@@ -80,6 +136,8 @@ test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', 
     .split('==\n')
     .map(part => part.split('\n').flatMap(line => line.split('\t')[0] || []));
   expect(found.slice(0, lines.length)).toEqual([
+    ['Business Phone', 'id', 'signup_ip'],
+    ['row.signup_ip'],
     ['--max-credits'],
     ['embedded', 'live'],
     ['prune', 'purge'],
@@ -90,15 +148,22 @@ test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', 
   expect(printed).not.toContain('\\:');
 });
 
-test.skipIf(!has('zsh'))('in zsh itself (skipped where it is not installed)', () => {
+test.skipIf(!has('zsh')).each([
+  ['store pur\\t--def\\tDE --stor\\tmy.\\t', 'store purge --default-country DE --store my.csv'],
+  [
+    'run my\\\\ list.csv --phone Bus\\t--rate 5/s --stor\\tmy.\\t',
+    'run my list.csv --phone Business Phone --rate 5/s --store my.csv',
+  ],
+])('in zsh itself (skipped where it is not installed): %s', (typed, command) => {
   using sandbox = createSandbox();
   sandbox.write('my.csv', '');
-  const stub = 'bulk-enrich() { print -r -- "$*" END; exit }';
+  sandbox.write('my list.csv', LIST);
+  const stub = `bulk-enrich() { if [[ $1 == completion ]]; then '${process.execPath}' '${bin}' "$@"; else print -r -- "$*" END; exit; fi }`;
   sandbox.write(
     '.zshrc',
     `unsetopt prompt_sp; PS1=READY; autoload -Uz compinit; compinit -u -D\n${scriptFor('zsh')}\n${stub}\n`,
   );
-  const keys = 'bulk-enrich store pur\\t--def\\tDE --stor\\tmy\\t\\n';
+  const keys = `bulk-enrich ${typed}\\n`;
   // Each reading waits for what it names.
   sandbox.write(
     'drive.zsh',
@@ -111,7 +176,7 @@ test.skipIf(!has('zsh'))('in zsh itself (skipped where it is not installed)', ()
     encoding: 'utf8',
     timeout: 20_000,
   });
-  expect(printed).toContain('store purge --default-country DE --store my.csv END');
+  expect(printed).toContain(`${command} END`);
 });
 
 test.each([

@@ -29,9 +29,11 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   const found = await doctor(sandbox, [], live(server.url));
   expect(found.code).toBe(0);
   expect(found.of('configuration')?.detail).toContain(`a key of ${KEY.length} characters (******)`);
-  for (const name of ['dns', 'connection', 'tls', 'clock', 'proxy', 'output', 'state', 'store'])
+  for (const name of ['connection', 'clock', 'proxy', 'output', 'state', 'store'])
     expect([name, found.of(name)?.state]).toEqual([name, 'ok']);
-  expect(found.of('call')?.detail).toContain('nobody knows whether the key is accepted');
+  // It is plain HTTP, on the machine itself, and no call was asked for.
+  expect([found.of('tls')?.state, found.of('call')?.state]).toEqual(['skipped', 'skipped']);
+  expect(found.of('call')?.detail).toBe('the key was not tested; --call tests it (1 credit)');
   expect([server.ledger.calls, server.ledger.keySeen, server.ledger.keyElsewhere]).toEqual([0, 0, []]);
   expect(sandbox.files()).toEqual([]);
 });
@@ -55,7 +57,7 @@ test('--call says its price first, and makes one lookup', async () => {
   using sandbox = createSandbox();
   const found = await doctor(sandbox, ['--call', '--cost', 'ip=3'], live(server.url));
   expect([found.code, found.of('call')?.state, server.ledger.calls]).toEqual([0, 'ok', 1]);
-  expect(found.stderr).toContain('it costs 3 credits');
+  expect(found.stderr).toContain('which costs 3 credits');
 });
 
 test.each([
@@ -80,6 +82,27 @@ test.each([
   using sandbox = createSandbox();
   const found = await doctor(sandbox, [], env as Record<string, string>);
   expect([found.code, found.of(name)?.state]).toEqual([code, 'failed']);
+});
+
+test('what could not be tried after a failure is skipped, and so is what is not wanted', async () => {
+  using sandbox = createSandbox();
+  const states = async (flags: readonly string[], env: Record<string, string> = {}) => {
+    const {of} = await doctor(sandbox, flags, env);
+    const names = ['configuration', 'dns', 'connection', 'tls', 'clock', 'call', 'output', 'store'];
+    return names.map(name => `${name} ${of(name)?.state ?? '-'}`).join(', ');
+  };
+  expect(await states([])).toBe(
+    'configuration failed, dns -, connection skipped, tls -, clock -, call skipped, output ok, store ok',
+  );
+  expect(await states(['--call'], live('https://api.invalid'))).toBe(
+    'configuration ok, dns failed, connection skipped, tls -, clock -, call skipped, output ok, store ok',
+  );
+  expect(await states(['--no-store', '-o', '-'], live('http://127.0.0.1:9'))).toBe(
+    'configuration ok, dns skipped, connection failed, tls skipped, clock skipped, call skipped, output skipped, store skipped',
+  );
+  expect(await states(['--endpoint', 'embedded', '--no-store'])).toBe(
+    'configuration ok, dns -, connection -, tls -, clock -, call -, output ok, store skipped',
+  );
 });
 
 test('certificates: what can’t be trusted is a usage error, what can is described', async () => {

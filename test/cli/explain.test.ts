@@ -51,6 +51,34 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
   },
 );
 
+test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
+  '%s: the rows of a level, by the numbers that the summary has',
+  async output => {
+    await enrich(output, ...(output.startsWith('flat') ? ['--flatten'] : []));
+    const high = await explain(output, '--level', 'high');
+    expect(high).toEqual({
+      code: 0,
+      said: `      row  score  reasons
+        1     60  bogon
+        4    100  bogon, much
+2 rows of high risk. To see why one of them is: bulk-enrich explain ${output} --row N
+`,
+    });
+    expect(box.summary(output.replace(/\.\w+$/, '.summary.json')).risk?.high_rows).toEqual([1, 4]);
+    expect((await explain(output, '--level', 'medium')).said).toBe('0 rows of medium risk.\n');
+  },
+);
+
+test.each([
+  [['--level', 'hihg'], /--level <LEVEL>.*hihg.*Did you mean high\?/s],
+  [[], /--row N, or --level/],
+  [['--row', '1', '--level', 'high'], /--row N, or --level/],
+])('explain with %j says what it needs', async (args, message) => {
+  await enrich('out.csv');
+  const {code, said} = await explain('out.csv', ...args);
+  expect([code, said]).toEqual([2, expect.stringMatching(message)]);
+});
+
 test.each([
   ['2', 'Row 2 could not be read: see out.rejects.ndjson.'],
   ['5', 'out.csv has no row 5'],

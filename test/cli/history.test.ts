@@ -91,9 +91,12 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
     const {stdout} = await here('runs');
     expect(stdout.split('\n')[0]).toMatch(
-      /^run +ended \(UTC\) +job or list +account +why +exit +rows +calls/,
+      /^run +ended \(UTC\) +job or list +why \(exit\) +rows +calls +credits +maybe +saved +known$/,
     );
-    expect(stdout).toMatch(/nightly +default +done +0 +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/list\.csv +budget \(7\) +/);
+    // The embedded service charges nothing.
+    expect(stdout).toMatch(/list\.csv +done +30 +60 +free +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
       /^run_id,.*,drift,credits_email,credits_ip$/,
     );
@@ -135,7 +138,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     const unnamed = await checked<Plan>('plan', 'plan', 'secret-place/list.csv', '--json');
     expect(unnamed.last).toMatchObject({rows: 30, calls: 60, credits: 60, hit_rate: 0});
     expect((await here('plan', 'secret-place/list.csv')).stdout).toMatch(
-      /^Last time \(.*UTC\): 60 credits for 30 rows, 0% of the values known$/m,
+      /^Last time \(.*UTC\): 60 credits for 30 rows, 0% of the values known\.$/m,
     );
     sandbox.write('other.csv', list(2));
     expect((await checked<Plan>('plan', 'plan', 'other.csv', '--json')).last).toBeNull();

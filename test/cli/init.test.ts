@@ -1,4 +1,7 @@
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {startService} from '../e2e/service.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
@@ -22,7 +25,25 @@ it('init writes a job file that plan and run take', async () => {
   expect(run.code).toBe(0);
   expect(sandbox.summary('my list.enriched.summary.json').job).toBe('my-list');
   const nextNight = await runHere(sandbox, ['run', '--job', 'my-list.yaml']);
-  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 credits spent')});
+  expect(nextNight).toMatchObject({code: 0, stderr: expect.stringContaining('0 calls in ')});
+});
+
+it.each([
+  ['embedded', {}],
+  ['live', {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'}],
+])('after a run, init proposes the limit that it proposed before: %s', async (_, env) => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const limit = async () => {
+    expect((await runHere(sandbox, ['init', 'list.csv', '--force'], {env})).code).toBe(0);
+    return /^max_credits: (\d+)$/m.exec(sandbox.read('list.yaml'))?.[1];
+  };
+  // Six values, or five without the phone number that lacks its country, and half as many again.
+  expect(await limit()).toBe('8');
+  expect(
+    (await runHere(sandbox, ['run', 'list.csv', '--endpoint', 'embedded', '--default-country', 'US'])).code,
+  ).toBe(0);
+  expect(await limit()).toBe('8');
 });
 
 it('init reads a list as it is told to, and the job does too', async () => {
@@ -81,10 +102,28 @@ it('init leaves an existing file alone, and says what to do', async () => {
 it('init writes a job for the live service where one is configured', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);
-  const env = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
+  const env = {BULK_ENRICH_BASE_URL: 'https://jo:secret@api.example.com', BULK_ENRICH_API_KEY: 'init-key'};
   expect((await runHere(sandbox, ['init', 'list.csv'], {env})).code).toBe(0);
   expect(sandbox.read('list.yaml')).toMatch(/^endpoint: live$/m);
-  expect(sandbox.read('list.yaml')).not.toContain('init-key');
+  expect(sandbox.read('list.yaml')).not.toMatch(/init-key|secret/);
+});
+
+it('init says how to limit all runs of a day, in a file that holds as it is written there', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  await runHere(sandbox, ['init', 'list.csv'], service);
+  const text = sandbox.read('list.yaml');
+  const [, path = ''] = /^# Most credits a day.* write these two lines to (.*)$/m.exec(text) ?? [];
+  expect(path).toBe(join(sandbox.home, 'config/bulk-enrich/accounts/main.yaml'));
+  const [, lines = ''] = /^# Most credits a day.*\n((?:# {3}.*\n){2})/m.exec(text) ?? [];
+  mkdirSync(dirname(path), {recursive: true});
+  writeFileSync(path, lines.replaceAll('#   ', '').replace('5000', '1'));
+  expect(await runHere(sandbox, ['run', '--job', 'list.yaml'], service)).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining(`max_credits_per_day in ${path}`),
+  });
+  expect(service.ledger.credits).toBe(1);
 });
 
 it('init says what is missing in a list without anything to look up', async () => {
@@ -121,7 +160,7 @@ describe.skipIf(!canOpenTerminal())('at a terminal, init', () => {
   ])('writes nothing after %s', async (_, keys) => {
     expect(await asked(keys)).toMatchObject({
       code: 130,
-      shown: expect.stringContaining('nothing was written'),
+      shown: expect.stringContaining('Nothing was sent or written.'),
     });
   });
 });

@@ -13,6 +13,7 @@ const FACTS = {
   directory: '/srv/a b%',
   program: '/usr/bin/node /opt/bin.js',
   reading: {maxRecordSize: '4096'},
+  account: {path: '/home/jo/accounts/main.yaml', endpoint: 'https://api.example.com'},
 };
 
 /** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */
@@ -81,6 +82,21 @@ describe('a person is asked only what the list does not tell', () => {
     expect(asked[0]).toContain('some without a country in "land"');
   });
 
+  test('the country column that it sees is offered, whatever its header', async () => {
+    const list = {tel: '030 23125 001', office: 'Germany', branch: 'Berlin', flag: 'no'};
+    const offered = await interviewed(list, []);
+    expect(offered.asked.find(question => question.includes('national form'))).toContain('"office"');
+    expect(offered.answers).toMatchObject({columns: {country: ['office']}, defaultCountry: undefined});
+    expect((await interviewed(list, ['de'])).answers).toMatchObject({
+      columns: {country: []},
+      defaultCountry: 'DE',
+    });
+    const unasked = await interviewed({...list, mail: 'jo@example.com'}, [], {interactive: false});
+    expect(unasked.answers.leftOut).toEqual([
+      {column: 'tel', why: expect.stringContaining('country: office')},
+    ]);
+  });
+
   test('which of several addresses in a cell is meant', async () => {
     const list = {x_forwarded_for: '192.0.2.1, 198.51.100.7'};
     const {asked, answers} = await interviewed(list, ['middle', 'last']);
@@ -108,7 +124,7 @@ describe('a person is asked only what the list does not tell', () => {
 test('without a person, what can not be seen is left out and said', async () => {
   const list = {email: 'jo@example.com', tel: '030 23125 001'};
   const {answers} = await interviewed(list, [], {interactive: false});
-  expect(answers).toMatchObject({columns: {phone: []}, endpoint: 'embedded', maxCredits: 0});
+  expect(answers).toMatchObject({columns: {phone: []}, endpoint: 'embedded', maxCredits: 1_000});
   expect(jobFile(FACTS, answers)).toContain('# Left out: "tel", phone numbers in national form');
 });
 
@@ -141,5 +157,6 @@ test('a cap is suggested from what the list costs, with room, in two digits', as
   const seen = {columns: ['ip'], rows: csvRows(['192.0.2.1'], ['192.0.2.2']), live: true, interactive: true};
   const found = await interview({...seen, costOf: async () => 1_234}, ask, () => {});
   expect([found.maxCredits, asked.at(-1)]).toEqual([1_900, expect.stringContaining('this list costs 1,234')]);
-  expect((await interview({...seen, costOf: async () => undefined}, ask, () => {})).maxCredits).toBe(0);
+  // A list without values today has some tomorrow.
+  expect((await interview({...seen, costOf: async () => 0}, ask, () => {})).maxCredits).toBe(1_000);
 });

@@ -11,6 +11,7 @@ import {fullSummary} from '../report/summaries.ts';
 const summary = fullSummary() as unknown as Summary;
 const {credits, calls} = summary;
 const fileJob = {
+  inputs: ['list.csv'],
   output: {name: 'out.csv', lasts: true},
   paths: {state: 'out.csv.run'},
   settings: {},
@@ -74,20 +75,44 @@ test('the risk is said, where rows were scored', () => {
 });
 
 test('codes that do not speak for themselves say what to do', () => {
-  expect(said(fileJob, {})).toMatch(/^ {2}88 × phone\.country_unknown: rows 4, .*--default-country US\)$/m);
+  expect(said(fileJob, {})).toMatch(
+    /^ {2}88 × phone\.country_unknown, rows 4, .*--default-country COUNTRY\.$/m,
+  );
 });
 
 test('what is safe is what the last checkpoint holds', () => {
   const safe = said(fileJob, {stop, safeRows: 12});
-  expect(safe).toContain('Safe: 12 rows and every answer paid for (in out.csv.run). Not known: 207 credits');
-  const books = {...summary, credits: {...credits, maybe_spent: 0}};
-  expect(said(fileJob, {stop, summary: books})).toMatch(/^Safe: 0 rows and .*\(in out\.csv\.run\)\.$/m);
+  expect(safe).toMatch(/^Safe: 12 rows and every answer paid for \(in out\.csv\.run\)\.$/m);
+  expect(safe).toMatch(/ and 207 that may have been charged without an answer/);
 });
 
 test('a stream has no rows to go on from, and without a store nothing at all', () => {
   const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
   expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
   expect(said({...stream, settings: {store: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
+});
+
+test('what matters comes last: what was written, what it cost, what is left to do', () => {
+  const failed = {...summary, reason: 'lookups_failed', rows: {...summary.rows, rejected: 0}};
+  const [written, cost, high, retry] = said(fileJob, {summary: failed}).split('\n').slice(-4);
+  expect([written, cost]).toEqual(['Done.', expect.stringMatching(/^[\d,]+ credits spent/)]);
+  expect(high).toMatch(/^To list the 1,959 rows of high risk: bulk-enrich explain out\.csv --level high$/);
+  expect(retry).toMatch(/^To retry \d+ failed lookups: bulk-enrich( .*)? --force$/);
+  const unstored = {...fileJob, settings: {store: false}} as Job;
+  expect(said(unstored, {summary: failed})).toContain('failed lookups, paying for all again (--no-store): ');
+  const piped = {...fileJob, inputs: ['-']} as Job;
+  expect(said(piped, {summary: failed})).not.toContain('To retry');
+});
+
+test('of the embedded service it is said that nothing was spent, and what a live one would have cost', () => {
+  const embedded = {...summary, endpoint: {kind: 'embedded', base_url: null}};
+  expect(said(fileJob, {summary: embedded})).toMatch(
+    /^Nothing was spent: the embedded service is free\. A live one: [\d,]+ credits/m,
+  );
+});
+
+test('a run that was complete before says so, and nothing else', () => {
+  expect(said(fileJob, {wasComplete: true, message: 'It is complete.'})).toBe('It is complete.');
 });
 
 test('columns of nothing but zeros are left out, however wide the terminal is', () => {
@@ -124,5 +149,5 @@ test('of a reader that has seen enough, as head has, nothing is said but one lin
 });
 
 test('where no value was looked at there is no table', () => {
-  expect(said(fileJob, {summary: {...summary, lookups: {}}})).not.toContain('\n\n');
+  expect(said(fileJob, {summary: {...summary, lookups: {}}})).toMatch(/^Risk: /);
 });

@@ -69,7 +69,7 @@ describe('the status line', () => {
     [
       'idle, as what is left failed before',
       {total: undefined, idle: true, windowFull: true},
-      '1,234 rows · 1,100 credits · waiting to ask values again that got no answer',
+      '1,234 rows · 1,100 credits · waiting to retry values that got no answer',
     ],
     [
       'throttled',

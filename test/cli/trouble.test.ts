@@ -2,20 +2,32 @@ import {expect, test} from 'vitest';
 import {troubleLines} from '../../src/cli/terminal/trouble.ts';
 import type {Settings} from '../../src/job/settings.ts';
 
-const heading = {heading: 'Wrong:', allIn: 'the summary', settings: {}};
+const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 
-test('hints are broken between words, and what is to be typed with its flag', () => {
+test('a code is followed by its words, which are broken between words', () => {
   const lines = troubleLines(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
   expect(lines).toEqual([
     'Wrong:',
-    '  3 × phone.country_unknown: rows 4, 5, 6 (say',
-    '    where they belong: --country COLUMN or',
-    '    --default-country US)',
+    '  3 × phone.country_unknown, rows 4, 5, 6: In',
+    '    national form, and nothing says of which',
+    '    country, or nothing that is known. Add',
+    '    --country COLUMN or --default-country COUNTRY.',
   ]);
   expect(troubleLines(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
     'Wrong:',
-    '  1 × email.email_malformed: row 4',
+    '  1 × email.email_malformed, row 4: No e-mail address.',
   ]);
+});
+
+test('rarer codes are counted, where that is shorter than telling the last of them', () => {
+  const codes = (many: number) =>
+    Array.from({length: many}, (_, n) => ({code: `email.word_${n}`, count: 1, rows: [n + 1]}));
+  expect(troubleLines(heading, codes(3)).slice(1)).toEqual([
+    '  1 × email.word_0, row 1',
+    '  1 × email.word_1, row 2',
+    '  1 × email.word_2, row 3',
+  ]);
+  expect(troubleLines(heading, codes(4)).at(-1)).toBe('  2 more codes are in the summary.');
 });
 
 test.each<[string, Partial<Settings>, RegExp]>([
@@ -23,11 +35,11 @@ test.each<[string, Partial<Settings>, RegExp]>([
   ['phone.country_unknown', {country: 'land'}, /--country /],
   ['phone.country_unknown', {defaultCountry: 'US'}, /--default-country/],
   ['rejected.column_count', {padShortRows: true}, /--pad-short-rows/],
-  ['rejected.invalid_encoding', {encoding: 'utf-8'}, /name its encoding/],
-])('nobody is told to say what was said: %s with %j', (code, settings, flag) => {
+  ['rejected.invalid_encoding', {encoding: 'utf-8'}, /Name its encoding/],
+])('the advice is never what was done already: %s with %j', (code, settings, flag) => {
   const line = (more: Partial<Settings>) =>
     troubleLines({...heading, settings: more}, [{code, count: 1, rows: [1]}]).join();
   expect(line({encoding: 'auto', padShortRows: false})).toMatch(flag);
   expect(line(settings)).not.toMatch(flag);
-  expect(line(settings)).toMatch(/\(.+\)$/);
+  expect(line(settings)).toMatch(/: .+\. .+\.$/);
 });

@@ -56,6 +56,18 @@ const mistakes: readonly Mistake[] = [
     /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
   ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
+  [
+    'removed flag',
+    ['run', 'list.csv', '--threads', '4'],
+    2,
+    /^Error: unknown option '--threads'\n\(Leave it out: one process makes .*\)\n$/,
+  ],
+  [
+    'removed limit',
+    ['run', 'list.csv', '--max-credits-per-day', '4'],
+    2,
+    /^Error: unknown option '--max-credits-per-day'\n\(A day has one limit for all runs of an account: .*main\.yaml\.\)\n$/,
+  ],
   ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
   [
     'version, as a command',
@@ -146,7 +158,7 @@ const mistakes: readonly Mistake[] = [
     'national phone numbers',
     ['run', 'national.csv'],
     2,
-    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--country COLUMN, or --default-country/,
+    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--default-country .*--country COLUMN\.\n/,
   ],
   [
     'country that is none',

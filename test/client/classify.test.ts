@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
 import {operationNames} from '../../src/operations/table.ts';
 
@@ -161,6 +162,87 @@ describe('a response', () => {
     expect(classifyResponse('ip', respond(200, {success: true, data}), {})).toHaveProperty('data', kept);
   });
 
+  const kept = (attempt: Attempt) => {
+    if (attempt.kind !== 'answered') return attempt.kind;
+    return [attempt.data, attempt.exact ?? JSON.stringify(attempt.data), attempt.wrongTypes];
+  };
+
+  test.each([
+    ['digits to text', '{"postal_code":94043}', {postal_code: '94043'}, '{"postal_code":"94043"}'],
+    ['digits to text as they are spelled', '{"isp":1.50}', {isp: '1.50'}, '{"isp":"1.50"}'],
+    ['text to a whole number', '{"asn_number":"15169"}', {asn_number: 15_169}, '{"asn_number":15169}'],
+    ['text to a number', '{"latitude":"-12.5"}', {latitude: -12.5}, '{"latitude":-12.5}'],
+    ['text to a number as it is spelled', '{"latitude":"37.10"}', {latitude: 37.1}, '{"latitude":37.10}'],
+    [
+      'a flag that is spelled',
+      '{"is_vpn":"true","is_threat":"false"}',
+      {is_vpn: true, is_threat: false},
+      '{"is_vpn":true,"is_threat":false}',
+    ],
+  ])(
+    'a field of another type becomes one of its own, where that loses nothing: %s',
+    (_, data, used, text) => {
+      expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
+        used,
+        text,
+        [],
+      ]);
+    },
+  );
+
+  test.each([
+    ['2026-01-31t12:30:00z', '2026-01-31T12:30:00Z'],
+    ['2026-01-31T12:30:00.25z', '2026-01-31T12:30:00.25Z'],
+    ['2026-01-31 12:30:00+02:00', '2026-01-31T12:30:00+02:00'],
+    ['2026-01-31T12:30:00-00:00', '2026-01-31T12:30:00-00:00'],
+    ['2026-12-31t23:59:60z', '2026-12-31T23:59:60Z'],
+  ])('a date is one in all spellings of RFC 3339: %s', (given, expected) => {
+    const session = {started_at: given};
+    const accounts = [{last_activity: given, session_count: '3'}];
+    const body = {success: true, session, multi_accounting: {accounts}};
+    const data = {
+      session: {started_at: expected},
+      multi_accounting: {accounts: [{last_activity: expected, session_count: 3}]},
+    };
+    expect(kept(classifyResponse('verify', respond(200, body), {}))).toEqual([
+      data,
+      JSON.stringify(data),
+      [],
+    ]);
+  });
+
+  test.each([
+    ['{"city":"X","latitude":"far"}', {city: 'X'}, ['latitude']],
+    ['{"asn_number":"AS15169","city":"X"}', {city: 'X'}, ['asn_number']],
+    ['{"asn_number":"1.5","latitude":" 1"}', {}, ['asn_number', 'latitude']],
+    ['{"is_vpn":1,"city":["X"]}', {}, ['is_vpn', 'city']],
+    ['{"latitude":"1e400","longitude":1.10}', {longitude: 1.1}, ['latitude']],
+  ])('what can not become one is kept as it came, and is not in the data: %s', (data, used, wrong) => {
+    expect(kept(classifyResponse('ip', respond(200, `{"success":true,"data":${data}}`), {}))).toEqual([
+      used,
+      data,
+      wrong,
+    ]);
+  });
+
+  test('a list with an item of another type is not in the data; a list of parts is, without such fields', () => {
+    const body = {
+      success: true,
+      email: {flags: ['a', 5, true]},
+      rules: [
+        {name: 'x', shadow: 'maybe'},
+        {name: 'y', more: 1},
+      ],
+    };
+    const {success: _, ...all} = {...body, email: {flags: ['a', '5', true]}};
+    expect(classifyResponse('verify', respond(200, body), {})).toMatchObject({
+      data: {email: {}, rules: [{name: 'x'}, {name: 'y', more: 1}]},
+      exact: JSON.stringify(all),
+      wrongTypes: ['email.flags', 'rules.shadow'],
+      unknownFields: ['rules.more'],
+    });
+  });
+
   test('a part is judged by its own fields', () => {
     const read = (verdict: unknown) => {
       const attempt = classifyResponse('verify', respond(200, {success: true, score: 1, verdict}), {});
@@ -235,3 +317,51 @@ function stringify(value: unknown): string {
     return '';
   }
 }
+
+describe('a code that repeats the value', () => {
+  const codeOf = (sent: Record<string, string>, message: string) => {
+    const attempt = classifyResponse('ip', respond(400, error(message)), sent);
+    return 'code' in attempt ? attempt.code : undefined;
+  };
+
+  test.each([
+    [{ip: '198.51.0.7'}, 'bad_198.51.0.7'],
+    [{ip: '198.51.0.7'}, 'bad_198_51_0_7'],
+    [{ip: '198.51.0.7'}, '198-51-0-7'],
+    [{ip: '198.51.0.7'}, 'bad_198.051.000.007'],
+    [{ip: '198.51.0.7'}, '7.0.51.198.in-addr.arpa'],
+    [{ip: '198.51.0.7'}, 'ip_0xC6330007'],
+    [{ip: '198.51.0.7'}, 'ip_3325231111'],
+    [{phone: '+12125550142'}, 'no_such_number_12125550142'],
+    [{phone: '+12125550142'}, 'bad_212-555-0142'],
+    [{phone_number: '+12125550142'}, 'bad_5550142'],
+    [{email: 'jo.doe@mail.example.com'}, 'bad_jo.doe'],
+    [{email: 'jo.doe@mail.example.com'}, 'no_mx_mail.example.com'],
+    [{email: 'jo.doe@mail.example.com'}, 'jo_doe_at_mail_example_com'],
+    [{email: 'jo@example.com'}, 'am9AZXhhbXBsZS5jb20'],
+    [{email: 'jo@example.com'}, '6a6f406578616d706c652e636f6d'],
+    [{token: 'tok-4f1b0c2d9e88aa37'}, 'expired_4f1b0c2d9e88'],
+    [{token: 't', id: 'user-4711'}, 'unknown_USER-4711'],
+  ])('%j: %s is none', (sent, message) => {
+    expect(codeOf(sent, message)).toBe('service_error');
+  });
+
+  test.each([
+    [{ip: '198.51.0.7'}, 'invalid_ip'],
+    [{ip: '198.51.0.7'}, 'error_1987'],
+    [{phone: '+12125550142'}, 'phone.invalid:2125'],
+    [{email: 'al@example.com'}, 'invalid_email'],
+    [{email: 'ö@例え.jp'}, 'invalid_email'],
+    [{email: 'jo.doe@mail.example.com'}, 'mailbox_unknown'],
+    [{token: 'a'.repeat(40), action_id: 'signup'}, 'signup_is_off'],
+  ])('%j: %s is one', (sent, message) => {
+    expect(codeOf(sent, message)).toBe(message);
+  });
+
+  test('a field that is named by it is counted without it', () => {
+    const named = respond(200, {success: true, data: {city: 'X', 'of_198.51.0.7': {a: 1}, other: 1}});
+    expect(classifyResponse('ip', named, {ip: '198.51.0.7'})).toMatchObject({
+      unknownFields: ['[value]', 'other'],
+    });
+  });
+});

@@ -5,7 +5,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import {type ClientOptions, createClient} from '../../src/client/client.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {accelerated} from '../support/fast-clock.ts';
+import {accelerated, rest} from '../support/fast-clock.ts';
 import {startRawServer} from '../support/raw-server.ts';
 import {until} from '../support/until.ts';
 
@@ -42,6 +42,22 @@ const http = (city: string) => {
 };
 const cityOf = (attempt: Attempt) => (attempt.kind === 'answered' ? attempt.data.city : attempt.kind);
 
+/** Asks so many at a time, each again as often as no answer came: whose answers they were given. */
+async function atFullPace(asked: ReturnType<typeof client>, ips: readonly string[], inFlight: number) {
+  const answers: unknown[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let n = next++; n < ips.length; n = next++) {
+      const send = () => asked.send('ip', {ip: ips[n] ?? ''});
+      let attempt = await send();
+      while (attempt.kind === 'ambiguous') attempt = await send();
+      answers[n] = cityOf(attempt);
+    }
+  };
+  await Promise.all(Array.from({length: inFlight}, work));
+  return answers;
+}
+
 describe('what comes behind an answer is never the answer to the next call', () => {
   const ipOf = (body: string) => (JSON.parse(body) as {ip: string}).ip;
   test.each([
@@ -71,10 +87,14 @@ describe('what comes behind an answer is never the answer to the next call', () 
       const own = http(ipOf(body));
       socket.write(nth === 1 ? `${own}${http('other').slice(0, 9)}` : `${http('other').slice(9)}${own}`);
     });
-    const asked = client(server.url);
-    expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
-    expect(await asked.send('ip', {ip: '192.0.2.2'})).toMatchObject({kind: 'ambiguous'});
-    expect(cityOf(await asked.send('ip', {ip: '192.0.2.3'}))).toBe('192.0.2.3');
+    await accelerated(10, async () => {
+      const asked = client(server.url);
+      expect(cityOf(await asked.send('ip', {ip: '192.0.2.1'}))).toBe('192.0.2.1');
+      await rest();
+      expect(await asked.send('ip', {ip: '192.0.2.2'})).toMatchObject({kind: 'ambiguous'});
+      expect(cityOf(await asked.send('ip', {ip: '192.0.2.3'}))).toBe('192.0.2.3');
+    });
+    expect(server.sockets).toHaveLength(2);
   });
 
   test('a service that closes connections as they are used again is given one for each call, after two that were lost', async () => {
@@ -82,10 +102,14 @@ describe('what comes behind an answer is never the answer to the next call', () 
       if (nth === 1) socket.write(http(ipOf(body)));
       else socket.resetAndDestroy();
     });
-    const asked = client(server.url);
     const answers: string[] = [];
-    for (let i = 1; i <= 12; i++)
-      answers.push(cityOf(await asked.send('ip', {ip: `192.0.2.${i}`})) as string);
+    await accelerated(10, async () => {
+      const asked = client(server.url);
+      for (let i = 1; i <= 12; i++) {
+        answers.push(cityOf(await asked.send('ip', {ip: `192.0.2.${i}`})) as string);
+        await rest();
+      }
+    });
     expect(answers.filter(city => city === 'ambiguous')).toHaveLength(2);
     expect(server.sockets).toHaveLength(10);
   });
@@ -109,6 +133,30 @@ describe('what comes behind an answer is never the answer to the next call', () 
     expect(answers.map(cityOf)).toEqual(ips);
     expect(server.sockets).toHaveLength(41);
   });
+
+  test.each([
+    ['in the same packet', 'packet'],
+    ['in the same moment', 0],
+    ['a millisecond later', 1],
+    ['50 ms later', 50],
+  ] as const)(
+    'at full pace no value has another’s answer, where each answer comes again %s',
+    async (_, later) => {
+      const server = await serveRaw((socket, body) => {
+        const own = http(ipOf(body));
+        if (later === 'packet') socket.write(own + own);
+        else {
+          socket.write(own);
+          setTimeout(() => socket.destroyed || socket.write(own), later);
+        }
+      });
+      let told = 0;
+      const asked = client(server.url, {maxConnections: 16, unasked: tellingOf(() => told++)});
+      const ips = Array.from({length: 400}, (_, n) => `198.51.${n >> 8}.${n & 255}`);
+      expect(await atFullPace(asked, ips, 16)).toEqual(ips);
+      await until(() => told === 1);
+    },
+  );
 
   test('what one client has seen of a service holds for all that share it', async () => {
     const server = await serveRaw((socket, body) => void socket.write(http(ipOf(body))));
@@ -137,11 +185,65 @@ describe('what comes behind an answer is never the answer to the next call', () 
     expect(unasked).toBe(0);
   });
 
-  test('a connection on which nothing comes is kept', async () => {
+  test('a connection on which nothing comes is kept, and carries the next call once it has rested', async () => {
     const server = await serveRaw((socket, body) => socket.write(http(ipOf(body))));
-    const asked = client(server.url);
-    for (const ip of ['192.0.2.1', '192.0.2.2']) expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
-    expect(server.sockets).toHaveLength(1);
+    await accelerated(10, async () => {
+      const asked = client(server.url);
+      const send = async (ip: string) => expect(cityOf(await asked.send('ip', {ip}))).toBe(ip);
+      await send('192.0.2.1');
+      await rest();
+      await send('192.0.2.2');
+      expect(server.sockets).toHaveLength(1);
+      await send('192.0.2.3');
+      expect(server.sockets).toHaveLength(2);
+    });
+  });
+
+  test('once an answer came that no call awaits, calls on connections that carried others are in doubt; those on new ones are not', async () => {
+    const held: (() => void)[] = [];
+    const server = await serveRaw((socket, body) => {
+      const answer = () => void socket.write(http(ipOf(body)));
+      if (ipOf(body).startsWith('198.51.100.')) held.push(answer);
+      else answer();
+    });
+    await accelerated(10, async () => {
+      const asked = client(server.url);
+      await asked.send('ip', {ip: '192.0.2.1'});
+      await rest();
+      const onKept = asked.send('ip', {ip: '198.51.100.1'});
+      await until(() => held.length === 1);
+      await asked.send('ip', {ip: '192.0.2.2'});
+      const onNew = asked.send('ip', {ip: '198.51.100.2'});
+      await until(() => held.length === 2);
+      expect(server.sockets).toHaveLength(3);
+      server.sockets[1]?.write(http('other'));
+      expect(await onKept).toMatchObject({kind: 'ambiguous', code: 'answer_in_doubt'});
+      held[1]?.();
+      expect(cityOf(await onNew)).toBe('198.51.100.2');
+    });
+  });
+
+  test.each([
+    ['that carried a gateway’s error', 'HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n'],
+    ['that the server closes soon', `${http('X').replace('\r\n', '\r\nKeep-Alive: timeout=1\r\n')}`],
+  ])('a connection %s carries no other call', async (_, answer) => {
+    const server = await serveRaw(socket => socket.write(answer));
+    await accelerated(10, async () => {
+      const asked = client(server.url);
+      await asked.send('ip', {ip: '192.0.2.1'});
+      await rest();
+      await asked.send('ip', {ip: '192.0.2.2'});
+    });
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('no more connections carry calls at once than are asked for', async () => {
+    await using server = await startApiServer({key, latencyMs: 2});
+    const asked = client(server.url, {maxConnections: 3});
+    const ips = Array.from({length: 60}, (_, n) => `198.51.100.${n}`);
+    const attempts = await Promise.all(ips.map(ip => asked.send('ip', {ip})));
+    expect(attempts.every(({kind}) => kind === 'answered')).toBe(true);
+    expect(server.ledger.peakInFlight).toBeLessThanOrEqual(3);
   });
 });
 

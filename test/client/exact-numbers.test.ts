@@ -52,9 +52,9 @@ describe('an answer', () => {
       '{"latitude":37.10,"city":1.10,"asn_number":1.0,"id":9223372036854775808,"x":{"y":[1e400,2]}}';
     expect(answer(`{"success": true, "data": ${data}}`)).toMatchObject({
       kind: 'answered',
-      data: {latitude: 37.1, asn_number: 1, id: 2 ** 63, x: {y: [Number.POSITIVE_INFINITY, 2]}},
-      exact: '{"latitude":37.10,"asn_number":1.0,"id":9223372036854775808,"x":{"y":[1e400,2]}}',
-      wrongTypes: ['city'],
+      data: {latitude: 37.1, city: '1.10', asn_number: 1, id: 2 ** 63, x: {y: [Number.POSITIVE_INFINITY, 2]}},
+      exact: '{"latitude":37.10,"city":"1.10","asn_number":1.0,"id":9223372036854775808,"x":{"y":[1e400,2]}}',
+      wrongTypes: [],
     });
     expect(answer('{"success":true,"data":{"latitude":37.1}}')).not.toHaveProperty('exact');
   });
@@ -64,7 +64,6 @@ describe('an answer', () => {
       data: {latitude: 37.1, city: 'X'},
       wrongTypes: [],
     });
-    // What was left out is no reason to keep another text.
     expect(answer('{"success":true,"data":{"city":1.10}}')).not.toHaveProperty('exact');
   });
 

@@ -9,6 +9,7 @@ import {startApiProcess} from '../support/api-process.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
+import {accelerated, rest} from '../support/fast-clock.ts';
 
 const key = 'canary-key-1f0c9a';
 const open: AsyncDisposable[] = [];
@@ -60,9 +61,12 @@ describe('what was sent is known', () => {
       onRequest: ({onConnection}) => (onConnection === 2 ? {reset: 'before'} : undefined),
     });
     open.push(proxy);
-    const kept = client(proxy.url);
-    expect((await ask(kept)).kind).toBe('answered');
-    expect(brief(await ask(kept))).toEqual(['ambiguous', 'econnreset']);
+    await accelerated(10, async () => {
+      const kept = client(proxy.url);
+      expect((await ask(kept)).kind).toBe('answered');
+      await rest();
+      expect(brief(await ask(kept))).toEqual(['ambiguous', 'econnreset']);
+    });
   });
 
   test('a handshake that breaks off: not sent', async () => {

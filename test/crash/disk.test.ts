@@ -2,10 +2,11 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import {afterEach, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {canTrace, tracedNode} from '../support/strace.ts';
+import {until} from '../support/until.ts';
 
 const KEY = 'disk-key-44cd';
 const ROWS = 200;
@@ -81,7 +82,7 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
       .filter(name => name !== 'filler')
       .sort(),
   ).toEqual(['out.csv', 'out.summary.json']);
-  return Number(/Going on from row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
+  return Number(/Resuming at row ([\d,]+)/.exec(again.stderr)?.[1]?.replace(',', '') ?? 1);
 }
 
 test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on once there is room', () =>
@@ -154,7 +155,7 @@ test.runIf(canMount())(
       execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
       mounts.unshift(sandbox.path('state'));
       const again = await run(undefined, state);
-      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Going on from row')]);
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
       expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
       expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
     }),
@@ -212,47 +213,60 @@ test('an output device that is full is exit 9 in a sentence', async () => {
   expect(sandbox.files()).toEqual(['list.csv']);
 });
 
-test('a pipe as the output is streamed to, and never replaced', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', ips(3));
+/** Runs the command with what its `flag` names led to a pipe, which a reader takes. */
+async function intoPipe(flag: string, command: string) {
+  const sandbox = createSandbox();
+  sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
   const pipe = sandbox.path('pipe');
   execFileSync('mkfifo', [pipe]);
-  const run = runHere(sandbox, [
-    'run',
-    'list.csv',
-    '-o',
-    'pipe',
-    '--ip',
-    'ip',
-    '--endpoint',
-    'embedded',
-    '--quiet',
-  ]);
   const read = outputOf('cat', pipe);
-  expect(await run).toMatchObject({code: 0, stderr: ''});
-  expect((await read).trimEnd().split('\n')).toHaveLength(4);
+  const words = [bin, 'run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet', flag];
+  const said = await outputOf('sh', '-c', `cd "$1"; shift; "$@" ${command}; echo "exit $?"`, 'sh', [
+    sandbox.directory,
+    process.execPath,
+    ...words,
+  ]);
+  return {sandbox, said, read: await read, isPipe: statSync(pipe).isFIFO()};
+}
+
+test('a pipe that it was started with is streamed to, and never replaced', async () => {
+  const {sandbox, said, read, isPipe} = await intoPipe('-o', '/dev/fd/3 3>pipe');
+  using _box = sandbox;
+  expect([said, read.trimEnd().split('\n').length, isPipe]).toEqual(['exit 3\n', 4, true]);
+});
+
+test('a run whose reader takes nothing ends at a signal', async () => {
+  await using server = await startApiServer({key: KEY});
+  using sandbox = createSandbox();
+  const [, ...rows] = ips(300).trimEnd().split('\n');
+  // More than a pipe holds.
+  sandbox.write('list.csv', `ip,note\n${rows.map(ip => `${ip},${'-'.repeat(4_000)}\n`).join('')}`);
+  const env = {BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: KEY};
+  const run = sandbox.start(['run', 'list.csv', '-o', '-', '--ip', 'ip', '--rate', 'unlimited'], {env});
+  run.child.stdout?.pause();
+  await until(() => server.ledger.calls === rows.length);
+  const ended = new Promise(resolve => run.child.once('exit', resolve));
+  run.kill('SIGTERM');
+  expect(await ended).toBe(143);
+  run.child.stdout?.resume();
+  await run.outcome;
 });
 
 test.each(['--summary', '--rejects'])(
-  '%s may be a pipe, which is written to and never replaced',
+  '%s may be a pipe that it was started with, which is written to and never replaced',
   async flag => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
-    const pipe = sandbox.path('pipe');
-    execFileSync('mkfifo', [pipe]);
-    const read = outputOf('cat', pipe);
-    const given = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--quiet'];
-    const outcome = await runHere(sandbox, [...given, flag, 'pipe']);
-    expect([outcome.code, outcome.stderr]).toEqual([3, '']);
+    const {sandbox, said, read, isPipe} = await intoPipe(flag, '/dev/fd/3 3>pipe');
+    using _box = sandbox;
+    expect(said).toBe('exit 3\n');
     const wanted = flag === '--summary' ? {rows: {rejected: 1}} : {reason: expect.any(String), line: 5};
-    expect(JSON.parse(await read)).toMatchObject(wanted);
-    expect(statSync(pipe).isFIFO()).toBe(true);
+    expect(JSON.parse(read)).toMatchObject(wanted);
+    expect(isPipe).toBe(true);
   },
 );
 
-async function outputOf(command: string, argument: string): Promise<string> {
+async function outputOf(command: string, ...given: (string | string[])[]): Promise<string> {
   const {execFile} = await import('node:child_process');
   return await new Promise((resolve, reject) => {
-    execFile(command, [argument], (error, stdout) => (error ? reject(error) : resolve(stdout)));
+    execFile(command, given.flat(), (error, stdout) => (error ? reject(error) : resolve(stdout)));
   });
 }

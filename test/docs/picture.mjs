@@ -1,7 +1,7 @@
 // Makes docs/report-light.png and docs/report-dark.png: the report of a real run over the sample, against the embedded
 // service with some faults. Chromium at its usual place, or named in CHROMIUM.   npm run picture
 import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {copyFileSync, existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
@@ -26,22 +26,19 @@ const job = [
   report,
 ];
 
+copyFileSync(`${root}samples/signups.csv`, join(home, 'signups.csv'));
 // The service answers in a thread of its own process; the run is the built command, as a user starts it.
 const service = await startService({latencyMs: 60, errorRate: 0.02, seed: 5});
-const run = spawn(
-  process.execPath,
-  [`${root}dist/cli/bin.js`, 'run', 'samples/signups.csv', '-o', join(home, 'signups.enriched.csv'), ...job],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      BULK_ENRICH_BASE_URL: service.url,
-      BULK_ENRICH_API_KEY: service.apiKey,
-    },
+const run = spawn(process.execPath, [`${root}dist/cli/bin.js`, 'run', 'signups.csv', ...job], {
+  cwd: home,
+  stdio: 'inherit',
+  env: {
+    PATH: process.env.PATH,
+    HOME: home,
+    BULK_ENRICH_BASE_URL: service.url,
+    BULK_ENRICH_API_KEY: service.apiKey,
   },
-);
+});
 await new Promise(resolve => run.once('exit', resolve));
 await service.close();
 

@@ -96,10 +96,29 @@ test('for a person: columns with how they were found, counts, credits and time',
   expect(stdout).toMatch(/^ {2}ip +"last_ip" +sure/m);
   expect(stdout).toMatch(/^8 rows$/m);
   expect(stdout).toMatch(/^ {2}email +8 +0 +0 +1 +0 +1$/m);
-  expect(stdout).toContain('Credits: 3 at least, 9 at most');
-  expect(stdout).toContain('Time: 2 s at 2/s');
-  expect(stdout).not.toContain('would not ask');
-  expect(stdout).toContain('Nothing was sent.');
+  expect(stdout).toMatch(
+    /\nA run makes 3 calls, free with the embedded service \(a live one: 3 credits, 9 at worst\), about 2 s at 2\/s\. At worst, every call has to be sent 3 times\. Nothing was sent\.\n$/,
+  );
+  expect(stdout).not.toContain('Problems');
+});
+
+test('every column that is used is named, also the country of phone numbers and what goes along with a token', async () => {
+  using sandbox = createSandbox();
+  const stdin = 'tel,land,token,user,ip\n030 23125 001,DE,t,7,192.0.2.1\n';
+  const plan = async (...flags: string[]) => {
+    const args = ['plan', '-', '--endpoint', 'embedded', '--json', ...flags];
+    const {columns, left_out} = JSON.parse((await runHere(sandbox, args, {stdin})).stdout) as PlanReport;
+    const named = (found: typeof columns) => found.map(({operation, column}) => `${operation} ${column}`);
+    return [named(columns), named(left_out)];
+  };
+  expect(await plan()).toEqual([['ip ip', 'phone tel', 'country land'], []]);
+  expect(await plan('--only', 'ip')).toEqual([['ip ip'], ['country land', 'phone tel']]);
+  const flags = ['--phone', 'tel', '--country', 'land', '--ip', 'ip', '--only', 'phone'];
+  expect(await plan(...flags)).toEqual([['phone tel', 'country land'], []]);
+  expect(await plan('--token', 'token', '--verdict-id', 'user', '--action-id', 'a')).toEqual([
+    ['verify token', 'verify user'],
+    [],
+  ]);
 });
 
 test('for a person: what can not be asked about, by code and row, and what to do', async () => {
@@ -108,7 +127,7 @@ test('for a person: what can not be asked about, by code and row, and what to do
   const {stdout} = await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded'], {stdin});
   expect(stdout).toMatch(/^2 rows, 1 that can't be read$/m);
   expect(stdout).toMatch(
-    /^What a run would not ask about:\n {2}1 × ip\.ip_range: row 1\n {2}1 × phone\.country_unknown: row 1 \(.*--default-country US\)\n {2}1 × rejected\.column_count: row 3 \(.*--pad-short-rows\)$/m,
+    /^Problems, most frequent first:\n {2}1 × ip\.ip_range, row 1: .*\n {2}1 × phone\.country_unknown, row 1: .*--default-country COUNTRY\.\n {2}1 × rejected\.column_count, row 3: .*--pad-short-rows\.$/m,
   );
 });
 
@@ -127,7 +146,9 @@ test('for a person: what conditions may save', async () => {
     /^ {9}values {2}empty {2}invalid {2}distinct {2}known {2}calls {2}conditional {2}filtered$/m,
   );
   expect(stdout).toMatch(/^ {2}phone +2 +0 +0 +2 +0 +2 +2 +0$/m);
-  expect(stdout).toContain('Credits: 2 at least, 4 if every condition holds, 12 at most');
+  expect(stdout).toContain(
+    '2 to 4 calls, free with the embedded service (a live one: 2 to 4 credits, 12 at worst)',
+  );
 });
 
 test('a plan says and ends as the run would: its limits of credits and of rejects, and its report', async () => {
@@ -138,9 +159,9 @@ test('a plan says and ends as the run would: its limits of credits and of reject
   const limited = await plan('--max-credits', '5', '--max-rejects', '2');
   expect(limited).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('; a run stops at --max-credits 5\n'),
+    stdout: expect.stringContaining(' A run stops at --max-credits 5. '),
   });
-  expect((await plan('--max-credits', '9')).stdout).toContain('; a run may stop at --max-credits 9\n');
+  expect((await plan('--max-credits', '9')).stdout).toContain(' A run may stop at --max-credits 9. ');
   expect((await plan('--max-credits', '24')).stdout).not.toContain('stop');
   expect(await plan('--max-rejects', '1')).toMatchObject({
     code: 8,

@@ -3,8 +3,7 @@ import {createSandbox} from '../support/command.ts';
 import {until} from '../support/until.ts';
 import {KEY} from './service.ts';
 
-const HINT =
-  "Warning: The service can't be reached (econnrefused). The run waits for it, 15 min 00 s at most; ";
+const HINT = "Warning: The service can't be reached (econnrefused). The run waits for at most 15 min 00 s. ";
 
 test('a service that was never reached: what is waited for is said at once, and that the address may be wrong', async () => {
   using sandbox = createSandbox();
@@ -17,5 +16,5 @@ test('a service that was never reached: what is waited for is said at once, and 
   const {code, stderr} = await run.outcome;
   expect(code).toBe(143);
   expect(stderr.split(HINT)).toHaveLength(2);
-  expect(stderr).toMatch(/if the address may be wrong, stop, and see bulk-enrich doctor\.$/m);
+  expect(stderr).toMatch(/If the address may be wrong, stop the run and see bulk-enrich doctor\.$/m);
 });

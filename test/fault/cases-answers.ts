@@ -2,7 +2,7 @@ import {expect} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {type FaultCase, VICTIM, withVictim} from './case.ts';
-import {describeMoney, describeRun, KEY, World} from './world.ts';
+import {addresses, describeMoney, describeRun, KEY, World} from './world.ts';
 
 const badAnswers: readonly (readonly [string, Reply])[] = [
   ['empty 200', reply.empty()],
@@ -35,6 +35,20 @@ async function redirected(status: 301 | 302 | 307 | 308): Promise<string> {
   return `${describeRun(ran)}; the other origin heard nothing`;
 }
 
+/** Every answer comes once more on its connection, where calls follow each other as fast as they can. */
+async function doubled(againMs: number): Promise<string> {
+  const values = addresses(200);
+  const flags = ['--concurrency', '16'];
+  await using plain = await World.open({values});
+  await plain.run({flags});
+  await using world = await World.open({values, script: () => reply.ok({againMs})});
+  const ran = await world.run({flags});
+  world.expectSound(ran);
+  expect(world.sandbox.read('out.csv')).toBe(plain.sandbox.read('out.csv'));
+  expect(world.hasSaid('no connection is used twice')).toBe(true);
+  return describeRun(ran);
+}
+
 export const answerCases: readonly FaultCase[] = [
   ...badAnswers.map(
     ([fault, answer]): FaultCase => ({
@@ -50,7 +64,7 @@ export const answerCases: readonly FaultCase[] = [
   },
   {
     fault: 'wrong types',
-    expected: 'answered; those fields are left empty and counted',
+    expected: 'answered; digits become text, other fields are left empty and counted',
     async see() {
       await using world = await World.open({
         script: ({value}) => (value === VICTIM ? reply.wrongTypes() : undefined),
@@ -58,7 +72,7 @@ export const answerCases: readonly FaultCase[] = [
       const ran = await world.run();
       world.expectSound(ran, {callsPerValue: 1});
       const row = ran.rows.find(each => each.ip === VICTIM);
-      expect([row?.ip_status, row?.ip_is_vpn, row?.ip_city]).toEqual(['ok', '', '']);
+      expect([row?.ip_status, row?.ip_is_vpn, row?.ip_city]).toEqual(['ok', '', '7']);
       const wrong = Object.keys(ran.summary.calls.wrong_types).length;
       expect(wrong).toBeGreaterThan(5);
       return `${describeRun(ran)}; ${describeMoney(ran)}; wrong types named in the summary`;
@@ -79,6 +93,13 @@ export const answerCases: readonly FaultCase[] = [
     expected: 'fails as bad_response, never unpacked',
     see: () => poured(reply.gzipBomb()),
   },
+  ...[0, 50].map(
+    (againMs): FaultCase => ({
+      fault: `each answer comes twice, ${againMs === 0 ? 'at once' : `${againMs} ms apart`}`,
+      expected: 'every row has its own answer; the run says so, and uses no connection twice from then on',
+      see: () => doubled(againMs),
+    }),
+  ),
   ...([301, 302, 307, 308] as const).map(
     (status): FaultCase => ({
       fault: `${status} to another origin`,

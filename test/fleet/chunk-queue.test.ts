@@ -33,7 +33,7 @@ describe.skipIf(!redisInstalled)('a run’s chunks', () => {
     link = await openLink(server.port);
     const packages = await loadPackages();
     redis = await connectRedis(`redis://127.0.0.1:${link.port}`, packages);
-    queue = new ChunkQueue(redis, packages, 'run', seal, SWEEP_MS);
+    queue = new ChunkQueue(redis, packages, 'run', seal, Date.now, SWEEP_MS);
     await queue.ready();
     done = [];
   });
@@ -89,7 +89,7 @@ describe.skipIf(!redisInstalled)('a run’s chunks', () => {
   test('what the session before had sent out is waited for while Redis takes no writes', async () => {
     void ask(1);
     await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
-    const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, SWEEP_MS);
+    const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
     await next.ready();
     await server.client.config('SET', 'min-replicas-to-write', '1');
     const collected = next.collect();
@@ -123,6 +123,23 @@ describe.skipIf(!redisInstalled)('a run’s chunks', () => {
     // Should it be on its way still, it comes too late.
     const late = await server.client.exists(`${PREFIX}:${QUEUE}:${done[0]}`);
     expect(late).toBe(1);
+  });
+
+  test('an answer has the time at which a worker was given it, but for one whose clock is wrong', async () => {
+    const from = Date.now();
+    let aheadMs = 0;
+    let told = 0;
+    work(id => {
+      told = Date.now() + aheadMs;
+      return seal.close([{...answered, boughtAt: told}], sealedAs.answers(id));
+    });
+    const boughtAt = async (dispatch: number) => (await ask(dispatch))?.[0]?.boughtAt ?? 0;
+    expect([await boughtAt(1), told > 0]).toEqual([told, true]);
+    for (const days of [-1, 1]) {
+      aheadMs = days * 86_400_000;
+      const found = await boughtAt(2);
+      expect([found >= from, found <= Date.now()]).toEqual([true, true]);
+    }
   });
 
   test("another chunk's answers are none", async () => {

@@ -1,8 +1,10 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
 import {packageVersion} from '../../src/job/version.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {freePort, redisInstalled} from '../support/redis.ts';
@@ -81,20 +83,12 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     await using arena = await openFleetArena({latency: 30});
     arena.sandbox.write('list.csv', listOf(800, 400));
     const empty = await arena.here(['fleet', 'status']);
-    expect(empty).toMatchObject({code: 0, stdout: 'Nobody is on this Redis: neither a worker nor a run.\n'});
+    expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
     const port = await freePort();
-    arena.sandbox.write(
-      'tell.mjs',
-      `import {writeFileSync} from 'node:fs';
-       import {isMainThread} from 'node:worker_threads';
-       if (!isMainThread) writeFileSync(${JSON.stringify(arena.sandbox.path('threads'))}, '');`,
-    );
-    const worker = await arena.worker(['--metrics-address', String(port), '--threads', '2'], {
-      NODE_OPTIONS: `--import=${arena.sandbox.path('tell.mjs')}`,
-    });
+    const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
@@ -111,8 +105,22 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
     expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
-    // One that a thread is handed may leave later than was noted.
-    expect(existsSync(arena.sandbox.path('threads'))).toBe(false);
+  });
+});
+
+describe.skipIf(!redisInstalled)("a fleet's worker", () => {
+  test("gives no value another's answer where each comes twice, and says so", async () => {
+    await using arena = await openFleetArena();
+    // While the next call is on its way.
+    const script = () => reply.ok({delayMs: 20, againMs: 8});
+    await using twice = await startApiServer({key: arena.env.BULK_ENRICH_API_KEY ?? '', script});
+    arena.sandbox.write('list.csv', listOf(100, 60));
+    const expected = await localOutput(arena);
+    const env = {BULK_ENRICH_BASE_URL: twice.url};
+    const worker = await arena.worker(['--concurrency', '2'], env);
+    expect(await arena.here(RUN, env)).toMatchObject({code: 0});
+    expect(arena.sandbox.read('out.csv')).toBe(expected);
+    expect(worker.stderr.match(/no connection is used twice/g)).toHaveLength(1);
   });
 });
 

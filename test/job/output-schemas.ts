@@ -14,10 +14,12 @@ const plannedColumn = z.object({operation: z.string(), column: z.string(), how: 
 
 const planSchema = z.object({
   format: z.enum(['csv', 'ndjson']),
-  columns: z.array(plannedColumn),
-  left_out: z
+  columns: z
     .array(plannedColumn)
-    .describe('Columns that look as if they could be asked about, and are not.'),
+    .describe(
+      'Columns that are used, also those beside a value: its country, or what goes along with a token.',
+    ),
+  left_out: z.array(plannedColumn).describe('Columns that look as if they could be looked up, and are not.'),
   rows: whole,
   rejected: whole.describe("Records that can't be read."),
   lookups: z.partialRecord(
@@ -55,7 +57,7 @@ const doctorSchema = z.object({
   checks: z.array(
     z.object({
       name: z.string(),
-      state: z.enum(['ok', 'warning', 'failed']),
+      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: it was not tried.'),
       detail: z.string(),
       exitCode: whole.optional().describe('What a run would end with for this reason; of failures only.'),
     }),

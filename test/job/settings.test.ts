@@ -36,7 +36,6 @@ describe('defaults, as the contract has them', () => {
       encoding: 'auto',
       maxRecordSize: 1_048_576,
       escapeFormulas: 'answers',
-      threads: 1,
       timeout: 30_000,
       maxAttempts: 6,
       maxResends: 2,
@@ -59,8 +58,7 @@ describe('defaults, as the contract has them', () => {
       freshBudget: false,
       force: false,
       score: 'default',
-      drift: 'warn',
-      driftThreshold: 0.1,
+      drift: {share: 0.1, fails: false},
       progress: 'auto',
       quiet: false,
     });
@@ -120,7 +118,8 @@ describe('values', () => {
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
 const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
-const DAYTIME = 'expected a time such as 06:00, or 06:00 Europe/Berlin';
+const DRIFT = 'expected off, a share such as 10%, or fail 10%.';
+const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
 const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
@@ -173,13 +172,11 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['timeout', '0s', 'expected a duration from 100ms to 1h.'],
   ['timeout', '30d', 'expected a duration from 100ms to 1h.'],
   ['max_outage', '31d', 'expected a duration from 0s to 30d.'],
-  ['max_duration', '0s', 'expected a duration from 100ms to 365d.'],
+  ['until', '0s', 'expected a length of time from 100ms to 365d.'],
   ['max_age', 'ip=99999d', 'expected an age up to 36500d.'],
   ['concurrency', '10001', 'expected a whole number, 10000 or less.'],
   ['max_credits', '1e30', 'expected a whole number, 9007199254740991 or less.'],
   ['concurrency', '0', whole(1)],
-  ['threads', 'many', 'expected a whole number from 1 to 64, or auto.'],
-  ['threads', '65', 'expected a whole number from 1 to 64, or auto.'],
   ['fleet', 'localhost:6379', 'expected redis://HOST:PORT, rediss:// with TLS, or none.'],
   ['timeout', '30', TIME],
   ['max_attempts', '0', whole(1)],
@@ -191,11 +188,10 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['cost', '-1', COST],
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
-  ['max_credits_per_day', 'x', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
-  ['max_duration', '5', TIME],
-  ['until', '24:00', `${DAYTIME}.`],
-  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${DAYTIME}.`],
+  ['until', '5', `${UNTIL}.`],
+  ['until', '24:00', `${UNTIL}.`],
+  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${UNTIL}.`],
   ['on_deadline', 'wait', oneOf('stop', 'publish')],
   ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
@@ -225,8 +221,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['metrics', 5, 'expected string, received number.'],
   ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
-  ['drift', 'stop', oneOf('warn', 'fail', 'off')],
-  ['drift_threshold', '1000%', 'expected a share such as 10% or 0.1.'],
+  ['drift', 'fail', DRIFT],
+  ['drift', '1000%', DRIFT],
+  ['drift', 'fail10%', DRIFT],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
   ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
   ['log_format', 'xml', oneOf('json', 'text')],
@@ -255,6 +252,22 @@ describe('what can not be', () => {
     ['max-credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
     ['emial: x', 'emial: there is no such setting. Did you mean "email"?'],
     ['colour: red', 'colour: there is no such setting.'],
+    [
+      'threads: 4',
+      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    ],
+    [
+      'drift_threshold: 20%',
+      'drift_threshold: there is no such setting any more. Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
+    ],
+    [
+      'max_duration: 2h',
+      'max_duration: there is no such setting any more. Write until: 2h (--until 2h), which counts from the start of the command.',
+    ],
+    [
+      'max_credits_per_day: 5',
+      'max_credits_per_day: there is no such setting any more. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
+    ],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
     ['ip: [a, 5]', `ip.1: ${COLUMN}`],
@@ -318,7 +331,16 @@ test('of a flag that was given more than once a complaint says which it means', 
 
 test.each([
   ['aliases that multiply', yamlBomb, /^job\.yaml: .*Excessive alias count/],
-  ['nesting without end', `ip: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, /^job\.yaml[: ]/],
+  ...['[', '{a: ', '- ', '? '].map((level): [string, string, RegExp] => [
+    `${level.trim()} without end`,
+    `offline: true\nip: \n  ${level.repeat(100_000)}`,
+    /^job\.yaml:3: .*nested more than 100 levels deep/,
+  ]),
+  [
+    'aliases of aliases without end',
+    `a0: &a0 [1]\n${Array.from({length: 2_000}, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}]\n`).join('')}`,
+    /^job\.yaml: .*Excessive alias count/,
+  ],
   ['an alias of nothing', 'ip: *nobody\n', /^job\.yaml: .*nobody/],
 ])('a job file with %s is a usage error', (_, text, expected) => {
   expect(complaintOf(() => fromFile(text)).slice(0, 200)).toMatch(expected);

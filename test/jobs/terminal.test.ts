@@ -123,21 +123,23 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
     withScene(async ({site, service, open}) => {
       const answered = async (keys: string) => {
         const {type, ended, screen} = open('bulk-enrich run list.csv --ip ip --force', {env: {TERM: 'dumb'}});
-        if (keys !== '') await until(() => screen.lines.some(line => line.includes('Go on? [no]')));
+        if (keys !== '') await until(() => screen.lines.some(line => line.includes('Continue? [y/N]')));
         type(keys);
         return {code: await ended, shown: screen.lines.join('\n')};
       };
       const no = await answered('\n');
       expect([no.code, service.ledger.requests]).toEqual([130, 0]);
-      expect(no.shown).toMatch(/^This makes 24 calls for 24 to 72 credits, in about 1 s at 20\/s\. Go on\?/);
-      expect(no.shown).toContain('Nothing was sent. --max-credits');
+      expect(no.shown).toMatch(
+        /^24 calls, 24 credits \(72 at worst\), about 1 s at 20\/s\. Continue\? \[y\/N\]/,
+      );
+      expect(no.shown).toMatch(/^Cancelled\. Nothing was sent\.$/m);
       expect(readdirSync(site.directory).filter(name => name.startsWith('list'))).toEqual(['list.csv']);
       expect([(await answered('yes\n')).code, service.ledger.requests]).toEqual([0, ASKED]);
       // With nothing left to pay for there is nothing to ask.
       expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED]);
     }));
 
-  test('what takes its time around the calls is shown: counting, and reading again what is done', () =>
+  test('what takes its time around the calls is shown: counting, and re-reading finished rows', () =>
     withScene(async ({site, env, open}) => {
       // Wide rows: what is looked at before the first of them is delivered is less than half of all.
       const rows = ips(ASKED)
@@ -164,7 +166,7 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
         return screen;
       };
       await shown('bulk-enrich plan - --ip ip', /^counting · 1,\d+ rows$/);
-      const again = await shown(`${run} 100`, /^█+░+ \d\d% · reading again what is done$/);
+      const again = await shown(`${run} 100`, /^█+░+ \d\d% · re-reading finished rows$/);
       expect(again.lines).toContain('3,024 rows written to out.csv.');
     }));
 
@@ -192,12 +194,13 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
       expect(service.ledger.calls).toBe(13);
       const said = screen.lines.filter(line => line !== '');
       expect(said.join('\n')).not.toMatch(/[█░]/);
-      const [stopped, safe, next = ''] = said.slice(-3);
+      const [stopped, cost, safe, next = ''] = said.slice(-4);
+      expect(cost).toMatch(/^13 credits spent; 13 calls in /);
       expect(stopped).toBe('Stopped: Interrupted by SIGINT.');
       expect(safe).toMatch(/^Safe: \d+ rows and every answer paid for/);
-      expect(next).toMatch(/^To go on: bulk-enrich run list\.csv /);
+      expect(next).toMatch(/^To continue: bulk-enrich run list\.csv /);
 
-      const again = open(next.slice('To go on: '.length));
+      const again = open(next.slice('To continue: '.length));
       expect(await again.ended).toBe(0);
       expect(again.screen.lines).toContain(`${ASKED} rows written to list.enriched.csv.`);
       expect([service.ledger.calls, service.ledger.repeated()]).toEqual([ASKED, []]);

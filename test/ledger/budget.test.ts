@@ -4,11 +4,13 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type Period, PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import {Budget} from '../../src/ledger/budget.ts';
+import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 
 describe('a limit of the run', () => {
   const limited = (maxCredits: number | undefined, spent = 0) => {
-    const books = {spent};
-    return {books, budget: new Budget({maxCredits}, () => books.spent)};
+    const tally = emptyTally();
+    tally.operations.ip.spent = spent;
+    return {books: tally.operations.ip, budget: new Budget({maxCredits}, tally)};
   };
 
   test('is never passed, not by one', () => {
@@ -42,7 +44,9 @@ describe('a limit of the run', () => {
 describe('limits that are shared', () => {
   let directory: string;
   let opened: PeriodBudget[];
+  let now: number;
   beforeEach(() => {
+    now = Date.parse('2031-05-06T07:08:09Z');
     directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-budget-'));
     opened = [];
   });
@@ -51,12 +55,18 @@ describe('limits that are shared', () => {
     rmSync(directory, {recursive: true, force: true});
   });
   const shared = (period: Period, maxCredits: number) => {
-    const now = () => Date.parse('2031-05-06T07:08:09Z');
-    return new PeriodBudget({directory, owner: 'nightly', period, limit: 'a limit', maxCredits, now});
+    return new PeriodBudget({
+      directory,
+      owner: 'nightly',
+      period,
+      limit: 'a limit',
+      maxCredits,
+      now: () => now,
+    });
   };
-  const dayAndMonth = (day: number, month: number, maxCredits?: number) => {
+  const dayAndMonth = (day: number, month: number, maxCredits?: number, tally: Tally = emptyTally()) => {
     const of = {day: shared('day', day), month: shared('month', month)};
-    return {...of, budget: new Budget({maxCredits, shared: [of.day, of.month]}, () => 0)};
+    return {...of, budget: new Budget({maxCredits, shared: [of.day, of.month]}, tally)};
   };
 
   test('hold each for itself; where one refuses, the others have theirs back', () => {
@@ -87,7 +97,7 @@ describe('limits that are shared', () => {
   test('are read until they are closed, which gives back what was not spent', () => {
     const {budget} = dayAndMonth(10, 100);
     budget.take('a', 2);
-    const use = (period: Period, limit: number, used: number) => ({owner: 'nightly', period, limit, used});
+    const use = (period: Period, limit: number, used: number) => ({period, limit, used});
     expect(budget.uses).toEqual([use('day', 10, 2), use('month', 100, 2)]);
     budget.take('b', 1);
     budget.close();
@@ -96,6 +106,41 @@ describe('limits that are shared', () => {
     expect(other.day.used).toBe(3);
     other.budget.take('c', 7);
     expect(budget.uses).toEqual([use('day', 10, 3), use('month', 100, 3)]);
+  });
+
+  test('give half of what they have to values with an answer, whichever of them has the least', () => {
+    const {day, month, budget} = dayAndMonth(20, 6, 100);
+    opened.push(day, month);
+    const took = (...keys: string[]) => keys.map(key => budget.take(key, 1, true));
+    expect(took('a', 'b', 'c', 'd')).toEqual([true, true, true, false]);
+    expect([budget.affords(1, true), budget.affords(3), budget.affords(4)]).toEqual([false, true, false]);
+    // What turned out free may be spent again; what may have been charged counts.
+    budget.release('a', 1, 'free');
+    budget.release('b', 1, 'maybe');
+    expect(took('a', 'd')).toEqual([true, false]);
+    expect([budget.take('x', 3), budget.affords(1)]).toEqual([true, false]);
+  });
+
+  test('know how much that was in an earlier session, and nothing of it in another period', () => {
+    const tally = emptyTally();
+    const before = dayAndMonth(6, 100, undefined, tally);
+    for (const key of ['a', 'b', 'c']) before.budget.take(key, 1, true);
+    before.budget.close();
+    const {day, month, budget} = dayAndMonth(6, 100, undefined, JSON.parse(JSON.stringify(tally)));
+    opened.push(day, month);
+    expect([budget.affords(1, true), budget.affords(3)]).toEqual([false, true]);
+    now += 86_400_000;
+    expect([budget.affords(3, true), budget.affords(4, true)]).toEqual([true, false]);
+  });
+
+  test('leave to values with an answer half of what other runs have left, and they take from them too', () => {
+    const [one, other] = [dayAndMonth(10, 100), dayAndMonth(10, 100)];
+    opened.push(one.day, one.month, other.day, other.month);
+    other.budget.take('x', 6);
+    expect([one.budget.affords(2, true), one.budget.affords(3, true)]).toEqual([true, false]);
+    one.budget.take('a', 1, true);
+    other.budget.take('y', 2);
+    expect([one.budget.affords(1, true), one.budget.affords(1)]).toEqual([false, true]);
   });
 
   test('that are abandoned are closed, and not read again', () => {

@@ -111,19 +111,6 @@ describe('a grant', () => {
   });
 });
 
-test('by a new clock that is ahead of what was sent, nothing is later than now', () => {
-  const schedule = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
-  expect(shifted(schedule, 500, 89_600).due).toBe(400);
-  expect(shifted(schedule, 500, 0)).toEqual({
-    due: 500,
-    sent: [
-      [500, 3],
-      [500, 2],
-    ],
-    held: {},
-  });
-});
-
 /** Some processes that always want permits, each held up at random between permit, call and saying so. */
 function simulated(processes: number, rate: {count: number; perMs: number}, untilMs: number): number[] {
   const random = seeded(7);
@@ -186,15 +173,27 @@ describe('what is granted', () => {
     expect(schedule.sent.length).toBeLessThan(520);
   });
 
-  test('a machine that was started again goes on by its new clock', () => {
-    const schedule = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
-    expect(shifted(schedule, 500, 89_500)).toEqual({
-      due: 500,
+  const before = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
+  const day = 86_400_000;
+
+  test.each([
+    ['the time of day tells how long it was off', 2_000, -1_500],
+    ['it was off before it ran', 100, 0],
+    ['a time of day that is behind says nothing', -day, 0],
+    ['nor does one that leaps ahead', 70 * day, 0],
+  ])('a machine that was started again goes on by its new clock: %s', (_, awayMs, last) => {
+    const now = 500;
+    expect(shifted(before, now, awayMs + 89_950 - now)).toEqual({
+      due: last + 50,
       sent: [
-        [400, 3],
-        [450, 2],
+        [last - 50, 3],
+        [last, 2],
       ],
       held: {},
     });
+  });
+
+  test('what was due later than now is due now', () => {
+    expect(shifted({...before, due: 99_000}, 500, 89_950).due).toBe(500);
   });
 });

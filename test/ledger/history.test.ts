@@ -1,8 +1,9 @@
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {RunHistory} from '../../src/ledger/history.ts';
+import {type HistoryEntry, leaveForHistory, RunHistory} from '../../src/ledger/history.ts';
+import {SharedDate} from '../../src/ledger/shared-date.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,7 +16,22 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
-const night = (n: number, more = {}) => ({
+function tell(...entries: readonly HistoryEntry[]): RunHistory {
+  const history = new RunHistory(directory, (known, told) => (known === told ? known : `${known}+${told}`));
+  // By a clock that is right.
+  for (const entry of entries)
+    history.add(
+      [entry],
+      new SharedDate(
+        () => entry.endedAt,
+        () => {},
+      ),
+    );
+  return history;
+}
+
+const night = (n: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  bill: `bill${n}`,
   runId: `run${n}`,
   endedAt: START + n * DAY_MS,
   job: 'nightly',
@@ -27,10 +43,11 @@ const night = (n: number, more = {}) => ({
 });
 
 test('a year of lines is kept, and of each job the last thirty summaries, whatever else fails', () => {
-  const history = new RunHistory(directory);
-  for (let n = 0; n < 400; n += 10) history.add(night(n));
-  history.add(night(391, {job: null, list: 'x', summary: 'unnamed'}));
-  for (let n = 400; n < 440; n += 1) history.add(night(n, {isComplete: false, summary: `broken${n}`}));
+  const history = tell(
+    ...Array.from({length: 40}, (_, n) => night(10 * n)),
+    night(391, {job: null, list: 'x', summary: 'unnamed'}),
+    ...Array.from({length: 40}, (_, n) => night(400 + n, {isComplete: false, summary: `broken${400 + n}`})),
+  );
   const lines = history.lines(0);
   expect([lines.length, lines[0]]).toEqual([32 + 1 + 40, 'line80']);
   expect(history.lines(START + 430 * DAY_MS)).toHaveLength(10);
@@ -43,12 +60,48 @@ test('a year of lines is kept, and of each job the last thirty summaries, whatev
 });
 
 test('what is told twice is there once; a run that was cut off is all its lines', () => {
-  const history = new RunHistory(directory);
-  history.add(night(1, {isComplete: false}));
-  for (const _ of [1, 2]) history.add(night(1, {endedAt: START + 5, line: 'end'}));
+  const end = night(1, {bill: 'end', endedAt: START + 2 * DAY_MS, line: 'end'});
+  const history = tell(night(1, {isComplete: false, summary: null}), end, end);
   expect(history.lines(0)).toEqual(['line1', 'end']);
   expect(history.lastOver('job nightly')).toEqual(['line1', 'end']);
   expect(history.lastOver('job other')).toEqual([]);
+  history.close();
+});
+
+test('what is told of a bill again is merged into its line, with the summary that comes with it', () => {
+  const cutOff = night(1, {isComplete: false, summary: null});
+  tell(cutOff).close();
+  const history = tell(night(1, {line: 'end'}));
+  expect(history.lines(0)).toEqual(['line1+end']);
+  expect(history.summaries('nightly')).toEqual(['summary1']);
+  history.close();
+  const again = tell({...cutOff, line: 'more'});
+  expect([again.lines(0), again.summaries('nightly')]).toEqual([['line1+end+more'], ['summary1']]);
+  again.close();
+});
+
+test('what is left while another has the file locked is taken in by the next process that opens it', () => {
+  const locked = new RunHistory(directory);
+  const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.exec('BEGIN EXCLUSIVE');
+  leaveForHistory(directory, [night(1), night(2)]);
+  expect(() => new RunHistory(directory, undefined, 'adding')).toThrow(
+    expect.objectContaining({code: 'SQLITE_BUSY'}),
+  );
+  db.exec('ROLLBACK');
+  db.close();
+  expect(locked.lines(0)).toEqual([]);
+  const history = new RunHistory(directory);
+  expect(history.lines(0)).toEqual(['line1', 'line2']);
+  expect(readdirSync(join(directory, 'runs.waiting'))).toEqual([]);
+  for (const one of [locked, history]) one.close();
+});
+
+test('a line that was left and is damaged keeps no other from being taken in', () => {
+  leaveForHistory(directory, [night(1)]);
+  writeFileSync(join(directory, 'runs.waiting', 'torn.json'), '[{"bill":');
+  const history = new RunHistory(directory);
+  expect(history.lines(0)).toEqual(['line1']);
   history.close();
 });
 

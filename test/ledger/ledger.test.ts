@@ -1,10 +1,14 @@
-import {mkdtempSync, rmSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {cpSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {giveBackBlocks, PeriodBudget} from '../../src/ledger/account/period-budget.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
+import type {BoughtOutcome} from '../../src/ledger/lookup.ts';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
 
@@ -14,10 +18,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
-  new Ledger(join(directory, name), {resend: 'always', now: () => 1_000, ...options});
+  new Ledger(join(directory, name), options);
+
+const undoubted = {ambiguous: false, doubts: 0, interrupted: undefined, lastCode: expect.any(String)};
 
 const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false, dispatch: 7});
-const answered = (key: string): BookedAttempt => ({
+const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   ...call(key),
   attempt: {
     kind: 'answered',
@@ -26,10 +32,12 @@ const answered = (key: string): BookedAttempt => ({
     data: {},
     unknownFields: [],
     wrongTypes: [],
+    boughtAt,
   } as never,
   charge: 'spent',
+  doubt: false,
   retry: false,
-  outcome: {status: 'ok', data: `{"of":"${key}"}`},
+  outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
 });
 
 test('reserves in order what the limit allows, and credits of free calls again', async () => {
@@ -37,11 +45,56 @@ test('reserves in order what the limit allows, and credits of free calls again',
   expect(ledger.reserve(['a', 'b', 'c', 'd'].map(key => call(key)))).toBe(3);
   expect(ledger.reserve([call('d')])).toBe(0);
   const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
-  await ledger.record({...call('a'), attempt, charge: 'free', retry: false});
+  await ledger.record({...call('a'), attempt, charge: 'free', doubt: false, retry: false});
   expect(ledger.budget.affords(1)).toBe(true);
   expect(ledger.reserve([call('d')])).toBe(1);
   expect(ledger.budget.committed).toBe(3);
   ledger.close();
+});
+
+test('what a killed session took of a shared budget and did not spend is given back by the next one', async () => {
+  const day = (where: string) =>
+    new PeriodBudget({
+      directory: where,
+      owner: 'account',
+      holder: randomUUID(),
+      period: 'day',
+      limit: 'a limit',
+      maxCredits: 1_000_000,
+      now: () => Date.parse('2031-05-06T07:08:09Z'),
+    });
+  const first = open({shared: [day(directory)]});
+  first.reserve([call('z', 50)]);
+  await first.record({...answered('z'), cost: 50});
+  first.close();
+  const killed = open({shared: [day(directory)]});
+  killed.reserve([call('a', 300), call('b', 40), call('c', 7)]);
+  await killed.record({...answered('a'), cost: 300});
+  const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
+  await killed.record({...call('c', 7), attempt, charge: 'free', doubt: false, retry: false});
+  const left = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
+  cpSync(directory, left, {recursive: true});
+  killed.close();
+  for (const isOver of [false, true]) {
+    const next = new Ledger(join(left, 'ledger.db'), {
+      shared: [day(left)],
+      giveBack: (holder, taken) => giveBackBlocks({directory: left, now: () => 1_000}, holder, taken),
+    });
+    if (isOver) next.restart('a scope');
+    expect(next.budget.uses).toMatchObject([{used: 50 + 300 + 40}]);
+    next.close();
+  }
+  rmSync(left, {recursive: true});
+});
+
+test('a reservation that could not be written gives its credits back: nothing was sent', () => {
+  const ledger = open({maxCredits: 10});
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw new Error('the disk is gone');
+  });
+  expect(() => ledger.reserve([call('a', 4)])).toThrow('the disk is gone');
+  expect(ledger.budget.committed).toBe(0);
+  ledger.abandon();
 });
 
 test('what was in flight at the end is maybe spent, in this session’s books and in the next one’s', async () => {
@@ -56,8 +109,8 @@ test('what was in flight at the end is maybe spent, in this session’s books an
   expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
-      ['a', {ambiguous: false, interrupted: undefined, outcome: {status: 'ok', data: '{"of":"a"}'}}],
-      ['b', {ambiguous: true, interrupted: 7, outcome: undefined}],
+      ['a', {...undoubted, outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000}}],
+      ['b', {ambiguous: true, doubts: 1, lastCode: 'interrupted', interrupted: 7, outcome: undefined}],
     ]),
   );
   next.close();
@@ -67,38 +120,48 @@ test('an outcome is known from the moment it is booked, before it is in the file
   const ledger = open();
   ledger.reserve([call('a')]);
   const written = ledger.record(answered('a'));
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
   await written;
-  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}'});
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual({status: 'ok', data: '{"of":"a"}', boughtAt: 1_000});
   ledger.close();
 });
 
-test('with --resend never, what was in flight is unknown for good', () => {
-  const ledger = open({resend: 'never'});
-  ledger.reserve([call('a')]);
-  ledger.close();
-  const next = open({resend: 'never'});
-  expect(next.find(['a']).get('a')?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
-  next.close();
-});
-
-test('with --resend never, what an earlier session without it left in doubt is unknown for good', async () => {
-  const ledger = open();
-  ledger.reserve([call('a'), call('b'), call('c')]);
-  const reset: BookedAttempt['attempt'] = {kind: 'ambiguous', code: 'econnreset', latencyMs: 1};
-  const free: BookedAttempt['attempt'] = {kind: 'not_sent', code: 'econnrefused', latencyMs: 1};
-  await ledger.record({...call('a'), attempt: reset, charge: 'maybe', retry: false});
-  await ledger.record({...call('b'), attempt: free, charge: 'free', retry: false});
-  ledger.close();
-  const next = open({resend: 'never'});
-  const unknown = {status: 'unknown', error: 'interrupted'};
-  const found = next.find(['a', 'b', 'c']);
-  expect([...found].map(([key, {outcome, interrupted}]) => [key, outcome, interrupted])).toEqual([
-    ['a', unknown, 0],
-    ['b', undefined, undefined],
-    ['c', unknown, 7],
+test('counts how often a value was sent in doubt, over all sessions, and what was in flight at their end with it', async () => {
+  const reset: BookedAttempt['attempt'] = {
+    kind: 'ambiguous',
+    code: 'econnreset',
+    boughtAt: 1_000,
+    latencyMs: 1,
+  };
+  const free: BookedAttempt['attempt'] = {
+    kind: 'not_sent',
+    code: 'econnrefused',
+    boughtAt: 1_000,
+    latencyMs: 1,
+  };
+  const doubts = (ledger: Ledger) =>
+    [...ledger.find(['a', 'b', 'c'])].map(([key, entry]) => [key, entry.doubts, entry.lastCode]);
+  for (const session of [1, 2]) {
+    const ledger = open();
+    ledger.reserve(['a', 'b', 'c'].map(key => ({...call(key), known: session > 1})));
+    const told = ledger.record({...call('a'), attempt: reset, charge: 'maybe', doubt: true, retry: false});
+    void ledger.record({...call('b'), attempt: free, charge: 'free', doubt: false, retry: false});
+    // Also while it waits to be written.
+    expect(doubts(ledger)[0]).toEqual(['a', session, 'econnreset']);
+    await told;
+    ledger.close();
+  }
+  const next = open();
+  expect(doubts(next)).toEqual([
+    ['a', 2, 'econnreset'],
+    ['b', 0, 'interrupted'],
+    ['c', 2, 'interrupted'],
   ]);
+  next.adopt('ip', 'a', {status: 'failed', error: 'econnreset'}, true);
   next.close();
+  const last = open();
+  expect(last.find(['a']).get('a')?.outcome).toEqual({status: 'failed', error: 'econnreset'});
+  last.close();
 });
 
 test('answers taken over are found at once, and once they are in the file; values asked before are settled by them', () => {
@@ -106,11 +169,11 @@ test('answers taken over are found at once, and once they are in the file; value
   ledger.reserve([call('sent')]);
   ledger.close();
   const next = open();
-  next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}'});
-  next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}'}, true);
+  next.adopt('ip', 'new', {status: 'ok', data: '{"n":1}', boughtAt: 500});
+  next.adopt('ip', 'sent', {status: 'ok', data: '{"n":2}', boughtAt: 600}, true);
   const wanted = [
-    ['new', {ambiguous: false, interrupted: undefined, outcome: {status: 'ok', data: '{"n":1}'}}],
-    ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}'}})],
+    ['new', {...undoubted, outcome: {status: 'ok', data: '{"n":1}', boughtAt: 500}}],
+    ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}', boughtAt: 600}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
   expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
@@ -121,25 +184,32 @@ test('answers taken over are found at once, and once they are in the file; value
 });
 
 const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
-const asked = {ambiguous: true, interrupted: undefined};
+const asked = {ambiguous: true, doubts: 0, lastCode: 'interrupted', interrupted: undefined};
 
-const since = (at: number) => ({ok: at, failed: at});
+const since = (at: number) => (answer: BoughtOutcome) => answer.boughtAt >= at;
 
 test('starting over keeps answers, doubt and books at hand, however often, each for its own scope', async () => {
   const ledger = open();
   ledger.restart('here');
   ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
-  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', retry: false});
+  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
   ledger.close();
   for (let times = 0; times < 2; times++) {
     const next = open();
     next.restart('here');
     expect(next.find(['a', 'b', 'c']).size).toBe(0);
     expect(next.getMeta('checkpoint')).toBeUndefined();
-    expect(next.carried('a', since(1_000))).toEqual({...asked, outcome: {status: 'ok', data: '{"of":"a"}'}});
-    for (const [key, notBefore] of [['a', 1_001] as const, ['b', 0] as const, ['c', 0] as const])
-      expect(next.carried(key, since(notBefore))).toEqual({...asked, outcome: undefined});
+    expect(next.carried('a', since(1_000))).toEqual({
+      ...asked,
+      outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000},
+    });
+    expect(next.carried('a', since(1_001))).toEqual({...asked, outcome: undefined});
+    for (const [key, lastCode] of [
+      ['b', 'timeout'],
+      ['c', 'interrupted'],
+    ] as const)
+      expect(next.carried(key, since(0))).toEqual({...asked, doubts: 1, lastCode, outcome: undefined});
     expect(next.carried('nobody', since(0))).toBeUndefined();
     expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 2, spent: 1, maybeSpent: 3});
     expect(next.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
@@ -169,19 +239,24 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
 });
 
 test('an answer ends the doubt; what was answered in vain is in doubt too, and so is all where state was lost', async () => {
-  const ledger = open({resend: 'never', lostState: true});
+  const ledger = open({lostState: true});
   ledger.reserve([call('b'), call('c')]);
-  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', retry: false});
+  await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
   const attempt = {kind: 'unreadable', code: 'bad_response', status: 200, latencyMs: 5} as never;
   const outcome = {status: 'failed', error: 'bad_response'} as const;
-  await ledger.record({...call('c'), attempt, charge: 'spent', retry: false, outcome});
+  await ledger.record({...call('c'), attempt, charge: 'spent', doubt: true, retry: false, outcome});
   ledger.restart('');
-  expect(ledger.carried('b', since(0))?.outcome).toEqual({status: 'unknown', error: 'interrupted'});
+  expect(ledger.carried('b', since(0))).toMatchObject({doubts: 1, lastCode: 'timeout', outcome: undefined});
   expect(ledger.carried('nobody', since(0))).toEqual({...asked, outcome: undefined});
   expect(ledger.earlier.unknown).toBe(true);
   ledger.close();
   const next = open({lostState: false});
-  expect(next.carried('c', since(0))).toEqual({...asked, outcome: undefined});
+  expect(next.carried('c', since(0))).toEqual({
+    ...asked,
+    doubts: 1,
+    lastCode: 'bad_response',
+    outcome: undefined,
+  });
   next.reserve([call('b')]);
   await next.record(answered('b'));
   next.restart('');
@@ -190,40 +265,71 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
 });
 
 test('doubt that came after an answer is known too, once that is too old', async () => {
-  const ledger = open({resend: 'never'});
+  const ledger = open();
   ledger.reserve([call('a')]);
   await ledger.record(answered('a'));
   ledger.restart('');
   ledger.reserve([call('a')]);
   const outcome = {status: 'unknown', error: 'timeout'} as const;
-  await ledger.record({...call('a'), attempt: ambiguous, charge: 'maybe', retry: false, outcome});
+  await ledger.record({
+    ...call('a'),
+    attempt: ambiguous,
+    charge: 'maybe',
+    doubt: true,
+    retry: false,
+    outcome,
+  });
   ledger.restart('');
-  expect(ledger.carried('a', since(1_001))?.outcome).toMatchObject({status: 'unknown'});
+  expect(ledger.carried('a', since(1_001))).toMatchObject({doubts: 1, outcome: undefined});
   expect(ledger.carried('a', since(0))?.outcome).toMatchObject({status: 'ok'});
   ledger.close();
 });
 
-test('hands out the answers since a moment, for the store, in groups', async () => {
-  let now = 0;
-  const ledger = open({now: () => now});
+test('hands out the answers that it bought by their numbers, for the store, in groups, each with its own time', async () => {
+  const ledger = open();
   const keys = Array.from({length: 1_200}, (_, i) => `k${i}`);
   ledger.reserve(keys.map(key => call(key)));
   for (const [index, key] of keys.entries()) {
-    now = index < 600 ? 1 : 2;
-    const done = ledger.record(answered(key));
+    const done = ledger.record(answered(key, 5_000 - index));
     if (index === 599) await done;
   }
-  await ledger.record(answered('last'));
-  const since = (moment: number) => [...ledger.answersSince(moment)].flat();
-  expect(since(0)).toHaveLength(1_200);
-  expect(since(2)).toHaveLength(600);
-  expect(since(2)[0]).toEqual({
+  // What is not bought by the run has no number.
+  ledger.adopt('ip', 'stored', {status: 'ok', data: '{}', boughtAt: 9_000});
+  ledger.reserve([call('lost'), call('last')]);
+  void ledger.record({...call('lost'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
+  void ledger.record(answered('last'));
+  const after = (nth: number) => [...ledger.answersAfter(nth)].flat();
+  expect(after(0)).toHaveLength(1_201);
+  expect(after(600)).toHaveLength(601);
+  expect(after(600)[0]).toEqual({
     operation: 'ip',
     key: 'k600',
-    outcome: {status: 'ok', data: '{"of":"k600"}'},
-    at: 2,
+    outcome: {status: 'ok', data: '{"of":"k600"}', boughtAt: 4_400},
   });
+  expect(after(1_200).map(({key}) => key)).toEqual(['last']);
   ledger.close();
+  const next = open();
+  expect(next.tally.bought).toBe(1_201);
+  expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
+  next.restart('');
+  expect([next.tally.bought, [...next.answersAfter(0)].flat()]).toEqual([0, []]);
+  next.close();
+});
+
+test('an answer of before settles a value whose renewal came to nothing, and stays none of the run', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  const attempt = {kind: 'rejected', code: 'http_404', status: 404, latencyMs: 5} as never;
+  const before = {status: 'ok', data: '{"n":1}', boughtAt: 77} as const;
+  const written = ledger.record({...call('a'), attempt, charge: 'maybe', doubt: false, retry: false});
+  ledger.keep('ip', 'a', before);
+  await written;
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual(before);
+  expect([...ledger.answersAfter(0)].flat()).toEqual([]);
+  ledger.close();
+  const next = open();
+  expect(next.find(['a']).get('a')?.outcome).toEqual(before);
+  next.close();
 });
 
 test('every value is found again, in the session that added it and in the next, and no other', async () => {
@@ -243,7 +349,6 @@ test('every value is found again, in the session that added it and in the next, 
 });
 
 test('a ledger of another version is refused, and says what to do', async () => {
-  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
   const db = new Sqlite(join(directory, 'other.db'), {
     synchronous: 'NORMAL',
     exclusive: true,
@@ -275,37 +380,63 @@ test.each([
     await ledger.record(answered('a'));
     ledger.close();
   }
-  const {Sqlite} = await import('../../src/ledger/sqlite.ts');
   const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec(change);
   db.close();
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
 });
 
-test('what no summary has told is told by the next one, over kills and fresh starts, and once', async () => {
+/** A session's bills as the next one finds them: of calls to `ip`. */
+const untold = (ledger: Ledger) => ledger.bills.untold.map(({about, by}) => [about, by.ip]);
+
+test('each session has a bill of its own, to which what it left in flight at its end belongs', async () => {
   const killed = open();
   killed.restart('a scope');
+  killed.bills.begin('killed');
   killed.reserve([call('a'), call('b')]);
   await killed.record(answered('a'));
   killed.abandon();
   const next = open();
-  expect(next.untold.ip).toEqual({spent: 1, maybeSpent: 1, calls: 1});
+  expect(untold(next)).toEqual([['killed', {spent: 1, maybeSpent: 1, calls: 1}]]);
+  expect(next.bills.open.at).toBe(1_000);
+  next.bills.begin('next');
+  next.reserve([call('c', 5)]);
+  await next.record({...answered('c'), cost: 5});
   next.close();
-  for (const [scope, fresh] of [
-    ['a scope', true],
-    ['a scope', false],
-    ['another', false],
-  ] as const) {
+  expect(untold(open({}, 'other.db'))).toEqual([]);
+  for (const scope of ['a scope', 'another']) {
     const ledger = open();
-    expect(ledger.untold.ip).toEqual({spent: 0, maybeSpent: 0, calls: 0});
-    ledger.reserve([call('c', 5)]);
-    await ledger.record({...answered('c'), cost: 5});
-    ledger.restart(scope, fresh);
-    ledger.reserve([call('d')]);
-    await ledger.record(answered('d'));
-    expect(ledger.untold.ip).toEqual({spent: 6, maybeSpent: 0, calls: 2});
+    ledger.restart(scope, scope === 'a scope');
+    expect(untold(ledger)).toEqual([
+      ['killed', {spent: 1, maybeSpent: 1, calls: 1}],
+      ['next', {spent: 5, maybeSpent: 0, calls: 1}],
+    ]);
     ledger.close();
   }
+});
+
+test('a bill is told until the history has it, and again where more came to it', async () => {
+  const first = open();
+  first.bills.begin('first');
+  const {id} = first.bills.open;
+  first.reserve([call('a'), call('b')]);
+  await first.record(answered('a'));
+  first.end();
+  // As a kill leaves it between its end and its being noted.
+  expect(first.bills.untold).toMatchObject([{id, by: {ip: {spent: 1, maybeSpent: 1}}}]);
+  first.bills.told(first.bills.untold);
+  first.close();
+  const second = open();
+  expect(untold(second)).toEqual([]);
+  await second.found(answered('b'));
+  expect(second.bills.untold).toMatchObject([{id, by: {ip: {spent: 2, maybeSpent: 0, calls: 2}}}]);
+  second.bills.begin('second');
+  second.close();
+  const third = open();
+  expect(untold(third)).toEqual([['first', {spent: 2, maybeSpent: 0, calls: 2}]]);
+  third.bills.told(third.bills.untold);
+  third.close();
+  expect(untold(open())).toEqual([]);
 });
 
 test('with a fresh budget it is still known where an operation was answered', async () => {

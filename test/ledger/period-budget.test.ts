@@ -1,8 +1,13 @@
+import {randomUUID} from 'node:crypto';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {PeriodBudget, type PeriodBudgetOptions} from '../../src/ledger/account/period-budget.ts';
+import {
+  giveBackBlocks,
+  PeriodBudget,
+  type PeriodBudgetOptions,
+} from '../../src/ledger/account/period-budget.ts';
 import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
@@ -15,7 +20,16 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 const open = (maxCredits: number, owner = 'nightly', more: Partial<PeriodBudgetOptions> = {}) =>
-  new PeriodBudget({directory, owner, period: 'day', limit: 'a limit', maxCredits, now: () => now, ...more});
+  new PeriodBudget({
+    directory,
+    owner,
+    holder: randomUUID(),
+    period: 'day',
+    limit: 'a limit',
+    maxCredits,
+    now: () => now,
+    ...more,
+  });
 
 const takeAll = (budget: PeriodBudget, prefix = 'k') => {
   let taken = 0;
@@ -46,6 +60,49 @@ test('what was taken and not spent is returned at the end; a crash loses a block
   expect(3 + 1 + takeAll(next)).toBeLessThanOrEqual(1_000);
 });
 
+test('what a killed session took of a period and did not spend is given back, once', () => {
+  const day = open(100_000, 'account', {holder: 'killed'});
+  const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
+  for (const budget of [day, month]) budget.take('a', 300);
+  now += 86_400_000;
+  for (const budget of [day, month]) budget.take('b', 20);
+  const other = open(100_000, 'account');
+  other.take('c', 5);
+  const next = open(100_000, 'account');
+  expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 2_000]);
+  const taken = new Map([
+    ['account 2031-05-06', 300],
+    ['account 2031-05-07', 20],
+    ['account 2031-05', 320],
+  ]);
+  const giveBack = () => giveBackBlocks({directory, now: () => now}, 'killed', name => taken.get(name) ?? 0);
+  giveBack();
+  const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
+  expect(left()).toEqual([20 + 1_000, 320]);
+  giveBack();
+  expect(left()).toEqual([20 + 1_000, 320]);
+  now -= 86_400_000;
+  expect(open(100_000, 'account').used).toBe(300);
+});
+
+test('nothing is given back of a session that has ended, and of a killed one whatever account it had', () => {
+  const ended = open(100_000, 'account', {holder: 'ended'});
+  ended.take('a', 300);
+  ended.close();
+  open(100_000, 'another', {holder: 'killed'}).take('a', 300);
+  const next = open(100_000, 'account');
+  giveBackBlocks({directory, now: () => now}, 'ended', () => 0);
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
+  giveBackBlocks({directory: join(directory, 'none'), now: () => now}, 'killed', () => 0);
+  giveBackBlocks({directory, now: () => now}, 'killed', name => (name === 'another 2031-05-06' ? 300 : 0));
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 300]);
+});
+
+test('a call beside runs takes its own cost, and no block', () => {
+  open(100_000, 'account', {holder: undefined}).take('killed', 7);
+  expect(open(100_000, 'account').used).toBe(7);
+});
+
 test('a free call gives its credits back to the day that it was taken from, never to the next', () => {
   const budget = open(2);
   budget.take('before', 1);
@@ -64,10 +121,10 @@ test('a free call gives its credits back to the day that it was taken from, neve
 test('costs larger than a block fit as long as there is room', () => {
   const budget = open(10_000);
   expect(budget.take('a', 7_500)).toBe(true);
-  expect(budget.affords(2_500)).toBe(true);
+  expect(budget.left()).toBe(2_500);
   expect(budget.take('b', 2_600)).toBe(false);
   expect(budget.take('c', 2_500)).toBe(true);
-  expect(budget.affords(100)).toBe(false);
+  expect(budget.left()).toBe(0);
 });
 
 test("one job's credits are not another's", () => {
@@ -122,13 +179,15 @@ test('says once when its share is used up, by whomever', () => {
 });
 
 test('periods that are over are forgotten', () => {
-  for (const days of [0, 30, 70]) {
+  for (const days of [0, 30, 30, 30, 10]) {
     now += days * 86_400_000;
     const budget = open(5);
     budget.take('a', 1);
     budget.close();
   }
   const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
-  expect(db.query(['day'], 'FROM used').all()).toEqual([{day: '2031-08-14'}]);
+  expect(db.query(['day'], 'FROM used').all()).toEqual(
+    ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(day => ({day})),
+  );
   db.close();
 });

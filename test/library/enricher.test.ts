@@ -1,5 +1,10 @@
+import {getEventListeners} from 'node:events';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {AbortError, createEnricher} from '../../src/index.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {until} from '../support/until.ts';
 import {address, bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip', score: 'none'} as const;
@@ -40,6 +45,24 @@ it('a budget is that of all callers; who comes after its end is told why', async
   expect(program.api.ledger.calls).toBe(3);
 });
 
+it("a row that could not be sent gives its credit back to the account's day", async () => {
+  await using program = await startProgram();
+  const {env} = program.options;
+  const accounts = join(program.temporary, '.config', 'bulk-enrich', 'accounts');
+  mkdirSync(accounts, {recursive: true});
+  writeFileSync(join(accounts, 'a.yaml'), `endpoint: ${program.api.url}\nmax_credits_per_day: 1\n`);
+  await program.api.close();
+  for (let again = 0; again < 2; again++) {
+    await using enricher = await createEnricher(settings, {env});
+    expect(await enricher.one({ip: address(0)}, {budgetMs: 200})).toMatchObject({
+      enrichment: {ip: {status: 'unknown', error: 'out_of_time'}},
+    });
+    const {summary} = await enricher.close();
+    expect(summary?.calls.by_error).toMatchObject({econnrefused: expect.any(Number)});
+    expect(summary?.credits.account.per_day).toEqual({limit: 1, used: 0});
+  }
+});
+
 it('what is not known within budgetMs is unknown; what had not left by then never leaves, what had is kept', async () => {
   const held = gate();
   const sent = gate();
@@ -63,6 +86,31 @@ it('what is not known within budgetMs is unknown; what had not left by then neve
   expect(program.api.ledger.calls).toBe(1);
 });
 
+it('calls that were given up count for the next one() on their value: all are within maxResends', async () => {
+  let gates = {sent: gate(), held: gate()};
+  await using program = await startProgram({
+    script: async () => {
+      gates.sent.open();
+      await gates.held.opened;
+      return reply.drop();
+    },
+  });
+  await using enricher = await createEnricher({...settings, maxResends: 1}, program.options);
+  const row = {ip: address(0)};
+  for (const booked of [1, 2]) {
+    gates = {sent: gate(), held: gate()};
+    const controller = new AbortController();
+    const given = enricher.one(row, {signal: controller.signal});
+    await gates.sent.opened;
+    controller.abort();
+    await expect(given).rejects.toBeInstanceOf(AbortError);
+    gates.held.open();
+    await until(() => enricher.summary().credits.maybe_spent === booked);
+  }
+  expect((await enricher.one(row)).enrichment.ip).toMatchObject({status: 'failed', error: 'econnreset'});
+  expect(program.api.ledger.calls).toBe(2);
+});
+
 it('a row that is given up by its signal costs nothing if it has not left, and nobody else notices', async () => {
   const held = gate();
   await using program = await startProgram({script: () => held.opened.then(() => undefined)});
@@ -82,6 +130,20 @@ it('a row that is given up by its signal costs nothing if it has not left, and n
   ]);
   await enricher.close();
   expect(program.api.ledger.calls).toBe(2);
+});
+
+it('a signal that many calls and runs share has one listener, and none once they have ended', async () => {
+  const held = gate();
+  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const {signal} = new AbortController();
+  const options = {...program.options, signal};
+  const enrichers = [await createEnricher(settings, options), await createEnricher(settings, options)];
+  const pending = enrichers.flatMap(enricher => rows(12).map(row => enricher.one(row, {signal})));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  held.open();
+  await Promise.all(pending);
+  for (const enricher of enrichers) await enricher.close();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
 it('who stops taking rows leaves the others alone, and pays for nothing that has not left', async () => {

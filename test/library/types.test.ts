@@ -70,6 +70,15 @@ it('several columns go by their names or prefixes, and nothing is scored without
   expectTypeOf<Any['ip']>().toEqualTypeOf<LookupResult<IpData> | undefined>();
 });
 
+it('rows that are left are ended by the iterator', () => {
+  never(async () => {
+    const enriched = enrich(signups, {ip: 'signup_ip'});
+    const {value} = await enriched.next();
+    if (value) expectTypeOf(value.enrichment.ip).toEqualTypeOf<LookupResult<IpData>>();
+    expectTypeOf(await enriched.return()).toExtend<IteratorResult<typeof value, void>>();
+  });
+});
+
 it('columns are keys of the rows; settings that always fail do not compile', () => {
   never(() => [
     // @ts-expect-error no such column

@@ -2,29 +2,40 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
 import {noStore} from '../../src/ledger/store/store.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
 import {Answers} from '../../src/lookup/answers.ts';
-import {perOperation} from '../../src/operations/table.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
   const entry = (data: string): LedgerEntry => ({
-    outcome: {status: 'ok', data},
+    outcome: {status: 'ok', data, boughtAt: 0},
     ambiguous: false,
+    doubts: 0,
+    lastCode: '',
     interrupted: undefined,
   });
   const find = vi.fn((keys: readonly string[]) => new Map(keys.map(key => [key, entry(`{"of":"${key}"}`)])));
   const version = vi.fn(() => 0);
   const none = () => undefined;
   const answers = new Answers({
-    ledger: {find, adopt: none, carried: none, notLookedUp: none},
+    ledger: {
+      find,
+      firstRow: none,
+      adopt: none,
+      keep: none,
+      carried: none,
+      notLookedUp: none,
+      judgeRejection: none,
+      tally: emptyTally(),
+    },
     store: {...noStore, version},
-    executor: {submit: async () => {}},
+    executor: {submit: async () => {}, isDown: false},
     costOf: () => 0,
-    notBefore: perOperation(() => ({ok: 0, failed: 0})),
+    judge: () => 'fresh',
   });
   const ask = async (...values: string[]) => {
     const told: Outcome[] = [];
     const lookups = values.map(value => intelligenceLookup('ip', value));
-    await answers.ask(lookups.map(lookup => ({lookup, tell: outcome => told.push(outcome)})));
+    await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell: outcome => told.push(outcome)})));
     return told;
   };
   const [first, again, other] = await ask('192.0.2.1', '192.0.2.1', '192.0.2.2');

@@ -40,9 +40,15 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
           return answered;
         },
       },
+      Date.now,
       now,
     ),
-    ledger: {reserve: batch => batch.length, record: async () => {}, budget: {affords: () => true}},
+    ledger: {
+      reserve: batch => batch.length,
+      record: async () => {},
+      adopt() {},
+      budget: {affords: () => true},
+    },
     policy: {
       maxAttempts: 6,
       maxResends: 2,
@@ -56,7 +62,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
   const feed = async (operation: Operation) => {
     for (let n = 0; performance.now() < end; n++) {
       const lookup = {operation, key: `${operation}${n}`, params: {}};
-      await executor.submit({lookup, cost: 1, known: false, ambiguous: false});
+      await executor.submit({lookup, cost: 1, known: false, ambiguous: false, doubts: 0, lastCode: ''});
     }
   };
   await Promise.all(lanes.flatMap(({operations}) => operations.map(feed)));

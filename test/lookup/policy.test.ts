@@ -3,10 +3,11 @@ import {describe, expect, test} from 'vitest';
 import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
 import {
   askedMs,
+  type Blame,
   backoffMs,
   blamesValue,
-  type Counting,
   chargeOf,
+  leavesDoubt,
   nextStep,
   type PolicySettings,
   policyNumbers,
@@ -23,7 +24,8 @@ const settings: PolicySettings = {
   rejectedCharge: 'maybe',
 };
 const pace: PaceHeaders = {limits: {}};
-const heard = {latencyMs: 1, pace};
+const boughtAt = 1_000;
+const heard = {boughtAt, latencyMs: 1, pace};
 const kinds = {
   answered: {kind: 'answered', ...heard, status: 200, data: {city: 'X'}, unknownFields: [], wrongTypes: []},
   notSent: {kind: 'not_sent', code: 'econnrefused', latencyMs: 1},
@@ -65,6 +67,16 @@ test.each([
   expect(chargeOf(kinds[kind], settings)).toBe(charge);
 });
 
+test('what may have been charged and brought no answer leaves a doubt', () => {
+  const doubtful = (own: Partial<PolicySettings> = {}) =>
+    Object.entries(kinds).flatMap(([name, kind]) => (leavesDoubt(kind, {...settings, ...own}) ? [name] : []));
+  const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
+  const rejections = ['rejected', 'bad'];
+  expect(doubtful().toSorted()).toEqual([...always, ...rejections].toSorted());
+  expect(doubtful({rejectedCharge: 'free'})).toEqual(always);
+  expect(doubtful({rejectedCharge: 'free', throttledCharge: 'maybe'})).toEqual(['throttled', ...always]);
+});
+
 test('what throttled and rejected calls cost is a setting', () => {
   const own: PolicySettings = {...settings, throttledCharge: 'spent', rejectedCharge: 'free'};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
@@ -74,43 +86,55 @@ test('what throttled and rejected calls cost is a setting', () => {
 describe('what follows', () => {
   const step = (
     attempt: Attempt,
-    {attempts = 0, counting = 'counts', ...own}: Partial<PolicySettings> & Step = {},
-  ) => nextStep('ip', attempt, {attempts, ambiguous: false}, {...settings, ...own}, counting, true);
+    {doubts = 0, blame = 'value', ...own}: Partial<PolicySettings> & Step = {},
+  ) => nextStep('ip', {boughtAt, ...attempt}, {doubts, ambiguous: false}, {...settings, ...own}, blame, true);
   interface Step {
-    readonly attempts?: number;
-    readonly counting?: Counting;
+    readonly doubts?: number;
+    readonly blame?: Blame;
   }
   const failed = (error: string) => ({next: 'settle', outcome: {status: 'failed', error}});
-  const rejected = {next: 'settle', outcome: {status: 'failed', error: 'not_found', rejected: true}};
-  const again = (counts: boolean) => ({next: 'retry', counts});
+  const rejected = {
+    next: 'settle',
+    outcome: {status: 'failed', error: 'not_found', rejected: true, boughtAt},
+  };
+  const again = {next: 'retry'};
+  const held = {next: 'hold'};
+  const unknown = (error: string) => ({next: 'settle', outcome: {status: 'unknown', error}});
 
   test.each([
-    ['an answer', kinds.answered, {}, {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}'}}],
+    [
+      'an answer',
+      kinds.answered,
+      {},
+      {next: 'settle', outcome: {status: 'ok', data: '{"city":"X"}', boughtAt}},
+    ],
     ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
-    ['not sent: for ever', kinds.notSent, {attempts: 99}, again(false)],
-    ['its key was replaced', kinds.rekeyed, {attempts: 99}, again(false)],
-    ['throttled: for ever', kinds.throttled, {attempts: 99}, again(false)],
-    ['ambiguous, first', kinds.reset, {attempts: 0}, again(true)],
-    ['ambiguous, second', kinds.reset, {attempts: 1}, again(true)],
-    ['ambiguous, third', kinds.reset, {attempts: 2}, failed('econnreset')],
-    ['ambiguous, no resends', kinds.reset, {maxResends: 0}, failed('econnreset')],
-    ['ambiguous, one attempt', kinds.reset, {maxAttempts: 1, maxResends: 9}, failed('econnreset')],
+    ['not sent: for ever', kinds.notSent, {doubts: 2}, again],
+    ['its key was replaced', kinds.rekeyed, {doubts: 2}, again],
+    ['throttled: for ever', kinds.throttled, {doubts: 2}, again],
+    ['throttled, charged for', kinds.throttled, {doubts: 3}, failed('http_429')],
+    ['ambiguous, first', kinds.reset, {doubts: 1}, again],
+    ['ambiguous, second', kinds.reset, {doubts: 2}, again],
+    ['ambiguous, third', kinds.reset, {doubts: 3}, failed('econnreset')],
+    ['ambiguous, no resends', kinds.reset, {doubts: 1, maxResends: 0}, failed('econnreset')],
+    ['ambiguous, one attempt', kinds.reset, {doubts: 1, maxAttempts: 1, maxResends: 9}, failed('econnreset')],
     [
       'ambiguous, two attempts',
       kinds.reset,
-      {attempts: 1, maxAttempts: 2, maxResends: 9},
+      {doubts: 2, maxAttempts: 2, maxResends: 9},
       failed('econnreset'),
     ],
-    ['ambiguous in an outage', kinds.reset, {attempts: 2, counting: 'forgiven'}, again(false)],
-    ['ambiguous at the last call', kinds.broken, {attempts: 0, counting: 'final'}, failed('http_500')],
+    ['ambiguous in an outage', kinds.reset, {doubts: 2, blame: 'service'}, again],
+    ['the last time in an outage', kinds.reset, {doubts: 3, blame: 'service'}, held],
+    ['ambiguous at the last call', kinds.broken, {doubts: 1, blame: 'value for good'}, failed('http_500')],
     [
       'ambiguous, never resent',
       kinds.reset,
-      {resend: 'never', counting: 'forgiven'},
-      {next: 'settle', outcome: {status: 'unknown', error: 'econnreset'}},
+      {doubts: 1, resend: 'never', blame: 'service'},
+      unknown('econnreset'),
     ],
-    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: kinds.credentials}],
+    ['fatal', kinds.credentials, {}, {next: 'stop', attempt: {boughtAt, ...kinds.credentials}}],
   ] as const)('%s', (_, attempt, given, expected) => {
     expect(step(attempt, given)).toEqual(expected);
   });
@@ -126,8 +150,8 @@ describe('what follows', () => {
     ['before anything was answered', {}, 'ip', false],
     ['of a token, which is kept for no other run', {}, 'verify', true],
   ])('a rejection %s says nothing for other runs', (_, own, operation, isTrusted) => {
-    const history = {attempts: 0, ambiguous: false};
-    const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'counts', isTrusted);
+    const history = {doubts: 0, ambiguous: false};
+    const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'value', isTrusted);
     expect(step).toEqual({next: 'settle', outcome: {status: 'failed', error: own.code ?? 'not_found'}});
   });
 
@@ -136,22 +160,22 @@ describe('what follows', () => {
     ['after a lost attempt, redeemed', true, true, 'unknown'],
     ['after a lost attempt, not redeemed', true, false, 'ok'],
   ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
-    const attempt: Attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
-    const {outcome} = nextStep('verify', attempt, {attempts: 0, ambiguous}, settings, 'counts', true) as {
-      outcome: {status: string; error?: string; data: string};
+    const attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
+    const {outcome} = nextStep('verify', attempt, {doubts: 0, ambiguous}, settings, 'value', true) as {
+      outcome: {status: string; error?: string; data: string; boughtAt: number};
     };
     expect(outcome.status).toBe(status);
     expect(outcome.error).toBe(status === 'unknown' ? 'verdict_replay_uncertain' : undefined);
-    expect(JSON.parse(outcome.data)).toEqual(attempt.data);
+    expect([JSON.parse(outcome.data), outcome.boughtAt]).toEqual([attempt.data, boughtAt]);
   });
 
   test('an answer without a verdict is one, after a lost attempt too', () => {
-    const history = {attempts: 0, ambiguous: true};
-    expect(nextStep('verify', kinds.answered, history, settings, 'counts', true)).toMatchObject({
+    const history = {doubts: 1, ambiguous: true};
+    expect(nextStep('verify', kinds.answered, history, settings, 'value', true)).toMatchObject({
       outcome: {status: 'ok'},
     });
     const named = {...kinds.answered, data: {verdict: {redeemed: true}}};
-    expect(nextStep('ip', named, history, settings, 'counts', true)).toMatchObject({outcome: {status: 'ok'}});
+    expect(nextStep('ip', named, history, settings, 'value', true)).toMatchObject({outcome: {status: 'ok'}});
   });
 });
 

@@ -1,5 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import {OutageWatch} from '../../src/lookup/pace/outage.ts';
 import {policyNumbers} from '../../src/lookup/policy.ts';
 import {type SimulatedCall, type SimulationOptions, simulate, simulated, valuesUpTo} from './simulation.ts';
 
@@ -145,7 +144,7 @@ describe('an outage', () => {
 
   test('that lasts too long stops the run, with the time to come back', async () => {
     const run = await simulate({values: valuesUpTo(600), ...down(BEGIN, 1e9, status(500))});
-    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_500', asked: false});
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_500', why: 'too long'});
     expect([...run.settled.values()].every(({status: each}) => each === 'ok')).toBe(true);
     expect(run.tookMs).toBeGreaterThanOrEqual(15 * MINUTE);
     expect(run.tookMs).toBeLessThan(15 * MINUTE + 10_000);
@@ -162,34 +161,6 @@ describe('an outage', () => {
   test('a gateway’s errors are never held against the last values, when there are several', async () => {
     const run = await simulate({values: valuesUpTo(8), answer: () => status(503)});
     expect([run.stop?.kind, run.settled.size]).toEqual(['outage', 0]);
-  });
-
-  test('attempts at its start are forgiven: each value still has all of its own', async () => {
-    const hit = new Map<string, number>();
-    const run = await simulate({
-      values: valuesUpTo(400),
-      answer: ({key, atMs}) => {
-        const after = hit.get(key);
-        if (atMs > 1_000 && atMs < 90_000) {
-          if (hit.size < policyNumbers.outageValues) hit.set(key, 0);
-          return status(500);
-        }
-        if (atMs < 90_000 || after === undefined || after === 2) return ok;
-        hit.set(key, after + 1);
-        return status(500);
-      },
-    });
-    expect([...hit.values()]).toEqual(Array(policyNumbers.outageValues).fill(2));
-    expect([...run.settled.values()].filter(({status: each}) => each === 'ok')).toHaveLength(400);
-  });
-
-  test('the probe is a value that was not tried yet, where there is one', () => {
-    const watch = new OutageWatch({maxOutageMs: 1e9, pending: () => 99, random: () => 0});
-    for (const key of valuesUpTo(policyNumbers.outageValues)) watch.failed(key, status(503), 0, () => {});
-    const candidates = (...keys: string[]) =>
-      watch.candidates(keys.map(key => ({lookup: {key}}))).map(({lookup}) => lookup.key);
-    expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
-    expect(candidates('v1', 'v2')).toEqual(['v1', 'v2']);
   });
 
   test('calls that must never be resent are unknown at once', async () => {
@@ -211,6 +182,78 @@ describe('an outage', () => {
   });
 });
 
+describe('resends', () => {
+  /** Down from the start for half a minute. */
+  const downAtFirst = ({atMs}: SimulatedCall) => (atMs < MINUTE / 2 ? reset : ok);
+
+  test('a value that has none left when an outage is over fails then, and is not sent again', async () => {
+    const run = await simulate({values: valuesUpTo(5), maxResends: 1, answer: downAtFirst});
+    expect(run.stop).toBeUndefined();
+    const failures = [...run.settled].filter(([, outcome]) => outcome.status === 'failed');
+    expect(failures).toHaveLength(4);
+    for (const [key, outcome] of failures) {
+      expect([outcome, callsOf(run.calls, key)]).toEqual([failed('econnreset'), 2]);
+      expect(run.settledAt.get(key)).toBeGreaterThan(MINUTE / 2);
+    }
+  });
+
+  test('where none is left, the outage ends the run: nothing can find out that it is over', async () => {
+    const run = await simulate({values: valuesUpTo(6), answer: () => status(503)});
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_503', why: 'no resends'});
+    expect([run.settled.size, run.calls.length]).toEqual([0, 18]);
+    expect(run.tookMs).toBeGreaterThan(5 * MINUTE);
+  });
+
+  test('or the values are told as not asked for, where the rest is published', async () => {
+    const run = await simulate({values: valuesUpTo(6), onOutage: 'publish', answer: () => status(503)});
+    expect([...run.settled.values()]).toEqual(Array(6).fill({status: 'skipped', error: 'outage'}));
+  });
+
+  test('a service that breaks at the last values is not an outage, however few resends they have', async () => {
+    const run = await simulate({values: valuesUpTo(5), maxResends: 1, answer: () => status(500)});
+    expect([...run.settled.values()]).toEqual(Array(5).fill(failed('http_500')));
+    expect(run.calls).toHaveLength(10);
+    expect(run.tookMs).toBeGreaterThanOrEqual(MINUTE);
+  });
+
+  test('what an earlier session sent as often as it may is not sent again', async () => {
+    const doubts = 3;
+    const run = await simulate({
+      values: valuesUpTo(2),
+      before: {doubts, lastCode: 'http_502'},
+      answer: () => ok,
+    });
+    expect([run.calls.length, [...run.settled.values()]]).toEqual([0, Array(2).fill(failed('http_502'))]);
+  });
+
+  test('a throttled call counts where it is charged, and where it is free it does not', async () => {
+    const storm = {
+      values: valuesUpTo(3),
+      answer: ({atMs}: SimulatedCall) => (atMs < MINUTE ? throttled() : ok),
+    };
+    const charged = await simulate({...storm, throttledCharge: 'spent'});
+    expect([charged.calls.length, [...charged.settled.values()]]).toEqual([
+      9,
+      Array(3).fill(failed('http_429')),
+    ]);
+    const free = await simulate(storm);
+    expect([...free.settled.values()].map(({status: each}) => each)).toEqual(Array(3).fill('ok'));
+  });
+
+  const most = (calls: readonly SimulatedCall[]) =>
+    Math.max(...[...new Set(calls.map(({key}) => key))].map(key => callsOf(calls, key)));
+
+  test.each([1, 2, 5].flatMap(maxResends => [3, 5, 8, 40].map(count => [maxResends, count] as const)))(
+    'with %i of them, no outage sends any of %i values more often',
+    async (maxResends, count) => {
+      for (const kind of [reset, status(503), status(500)]) {
+        const run = await simulate({values: valuesUpTo(count), maxResends, answer: () => kind});
+        expect(most(run.calls)).toBeLessThanOrEqual(1 + maxResends);
+      }
+    },
+  );
+});
+
 describe('throttling', () => {
   test('one 429 stops everybody for as long as asked', async () => {
     const run = await simulate({
@@ -229,7 +272,7 @@ describe('throttling', () => {
       values: valuesUpTo(200),
       answer: ({call}) => (call === 50 ? throttled('7200') : ok),
     });
-    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_429', asked: true});
+    expect(run.stop).toMatchObject({kind: 'outage', cause: 'http_429', why: 'asked'});
     const stop = run.stop as {sinceMs: number; comeBackMs: number};
     expect(stop.comeBackMs - stop.sinceMs).toBeCloseTo(7_200_000, -2);
     expect(run.tookMs).toBeLessThan(5_000);
@@ -284,14 +327,14 @@ describe('the canary', () => {
   });
 
   test.each([
-    ['404', rejected(404, 'not_found'), {kind: 'refused', code: 'not_found', credentials: false}],
-    ['403', rejected(403, 'forbidden'), {kind: 'refused', code: 'forbidden', credentials: true}],
-    ['HTML with 200', html, {kind: 'refused', code: 'bad_response', credentials: false}],
+    ['404', rejected(404, 'not_found'), {kind: 'refused', streak: {code: 'not_found', credentials: false}}],
+    ['403', rejected(403, 'forbidden'), {kind: 'refused', streak: {code: 'forbidden', credentials: true}}],
+    ['HTML with 200', html, {kind: 'refused', streak: {code: 'bad_response', credentials: false}}],
   ])('ten times %s and nothing else stops the run', async (_, answer, expected) => {
     const run = await simulate({values: valuesUpTo(200), answer: () => answer});
     expect(run.stop).toMatchObject(expected);
     expect(run.calls.length).toBeLessThanOrEqual(
-      policyNumbers.canaryValues + policyNumbers.canaryInFlight - 1,
+      policyNumbers.refusalStreak + policyNumbers.canaryInFlight - 1,
     );
   });
 
@@ -320,7 +363,37 @@ describe('the canary', () => {
     });
     expect([among.stop, among.settled.size]).toEqual([undefined, 50]);
     const all = await simulate({values: valuesUpTo(50), operations: ['verify'], answer: () => stale});
-    expect(all.stop).toMatchObject({kind: 'refused', credentials: true});
+    expect(all.stop).toMatchObject({kind: 'refused', streak: {credentials: true}});
+  });
+});
+
+describe('a streak of refusals, once values were answered', () => {
+  const answer = ({call}: SimulatedCall) => (call <= 30 ? ok : rejected(400, 'quota_exceeded'));
+
+  test('ends the run at a hundred', async () => {
+    const run = await simulate({values: valuesUpTo(500), isAnswered: () => true, answer});
+    expect(run.stop).toMatchObject({kind: 'refused', streak: {count: 100, isKnownToAnswer: true}});
+    expect(run.calls.length).toBeLessThanOrEqual(30 + 100 + 16);
+  });
+
+  test('ends nothing where all may fail, and is told once', async () => {
+    const told: number[] = [];
+    const values = valuesUpTo(500);
+    const run = await simulate({values, mayAllFail: true, answer, refused: ({count}) => told.push(count)});
+    expect([run.stop, run.settled.size, told]).toEqual([undefined, 500, [10]]);
+  });
+
+  test('is of values where it is shorter, or where some are answered in between', async () => {
+    const isBad = (call: number) => call > 30 && call % 50 !== 0;
+    const run = await simulate({
+      values: valuesUpTo(500),
+      isAnswered: () => true,
+      answer: ({call}) => (isBad(call) ? rejected(400, 'odd_value') : ok),
+    });
+    expect([run.stop, run.settled.size]).toEqual([undefined, 500]);
+    const kept = [...run.settled.values()].filter(outcome => 'rejected' in outcome);
+    // Nine of each streak, before it was one.
+    expect(kept).toHaveLength(10 * 9);
   });
 });
 

@@ -3,6 +3,8 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
+import type {Streak} from '../../src/lookup/pace/canary.ts';
+import type {PolicySettings} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import type {Operation} from '../../src/operations/table.ts';
@@ -27,7 +29,12 @@ export interface SimulationOptions
   readonly latencyMs?: number;
   readonly maxResends?: number;
   readonly resend?: 'always' | 'never';
+  readonly throttledCharge?: PolicySettings['throttledCharge'];
+  /** What earlier sessions of the run left of all values. */
+  readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
+  /** Told of a streak of refusals. */
+  readonly refused?: (streak: Streak) => void;
   /** How many calls the credits last for. */
   readonly credits?: number;
 }
@@ -122,6 +129,7 @@ function start(options: SimulationOptions) {
         },
       },
       Date.now,
+      Date.now,
     ),
     ledger: {
       reserve(batch) {
@@ -130,13 +138,14 @@ function start(options: SimulationOptions) {
         return granted;
       },
       record: async () => {},
+      adopt() {},
       budget: {affords: cost => cost <= credits},
     },
     policy: {
       maxAttempts: 6,
       maxResends: options.maxResends ?? 2,
       resend: options.resend ?? 'always',
-      throttledCharge: 'free',
+      throttledCharge: options.throttledCharge ?? 'free',
       rejectedCharge: 'maybe',
     },
     events: {
@@ -149,13 +158,14 @@ function start(options: SimulationOptions) {
         this.settled(task, {status: 'skipped', error: reason} as never);
       },
       closed() {},
+      refused: (_, streak) => options.refused?.(streak),
       stopped(reason) {
         stop = reason;
         ended = Date.now();
       },
     },
   });
-  void submitAll(executor, values, operations);
+  void submitAll(executor, options);
   return {
     finished: () => stop !== undefined || settled.size === values.length,
     result: (): Simulated => ({
@@ -172,13 +182,12 @@ function start(options: SimulationOptions) {
 
 async function submitAll(
   executor: QueueExecutor,
-  values: readonly string[],
-  operations: readonly Operation[],
+  {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
 ) {
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[operation === 'verify' ? 'token' : operation]: key};
-    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false};
+    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before};
     await executor.submit(task);
   }
 }

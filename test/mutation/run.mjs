@@ -17,14 +17,14 @@ const decisions = [
   'src/run/exit.ts',
   'src/ledger/budget.ts',
   'src/ledger/account/schedule.ts',
-  'src/ledger/store/freshness.ts',
+  'src/ledger/store/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [
   'test/lookup/{canonical,pace-headers,policy,rate-controller}.test.ts',
   'test/lookup/pace/*.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
-  'test/ledger/{budget,freshness,granted-permits}.test.ts',
+  'test/ledger/{budget,granted-permits,validity}.test.ts',
   'test/property/canonical.test.ts',
   'test/run/exit.test.ts',
 ];

@@ -144,8 +144,12 @@ describe('cells', () => {
 
   test.each<[Result, string, string]>([
     [ok({}), 'false', 'false'],
-    [{status: 'ok', data: '{}', stale: 'outage'}, 'true', 'true'],
-    [{status: 'failed', error: 'no_such_value', rejected: true, stale: 'budget'}, 'true', 'true'],
+    [{status: 'ok', data: '{}', boughtAt: 0, stale: 'outage'}, 'true', 'true'],
+    [
+      {status: 'failed', error: 'no_such_value', rejected: true, boughtAt: 0, stale: 'budget'},
+      'true',
+      'true',
+    ],
     [{status: 'skipped', error: 'outage'}, '', 'null'],
   ])('where answers may be stale, a column says so: %j', (result, cell, member) => {
     const [column] = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);

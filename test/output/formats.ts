@@ -45,7 +45,7 @@ export function looked(operation: Intelligence, column: string, fields?: readonl
 }
 
 export function ok(data: object): Result {
-  return {status: 'ok', data: JSON.stringify(data)};
+  return {status: 'ok', data: JSON.stringify(data), boughtAt: 0};
 }
 
 /** A row as it comes to the encoder. */

@@ -15,6 +15,10 @@ const executablePath = process.env.CHROMIUM ?? places.find(path => existsSync(pa
 /** Set to a directory, to look at what the tests see. */
 const pictures = process.env.SCREENSHOTS;
 
+/** In points: the margin below a printed page, and what a heading needs with its sentence and a row. */
+const BELOW = 30;
+const ROOM = 70;
+
 const HOSTILE = '<img src="https://example.com/a.png" onerror="alert(1)"><script>alert(1)</script>';
 
 const reports: Readonly<Record<string, Summary>> = {
@@ -113,6 +117,29 @@ describe.skipIf(executablePath === undefined)('the HTML report in Chromium', {ti
     expect(await dark.evaluate(background)).toBe('rgb(255, 255, 255)');
     expect(await violations(dark)).toEqual([]);
     await Promise.all([light.close(), dark.close()]);
+  });
+
+  test('on paper no heading stands alone at the end of a page, wherever pages end', async () => {
+    const {page} = await open('full', 'light', 1_280);
+    const alone: string[] = [];
+    for (let height = 700; height <= 1_120; height += 35) {
+      const margin = {top: '40px', bottom: '40px', left: '40px', right: '40px'};
+      const pdf = await page.pdf({
+        width: '794px',
+        height: `${height}px`,
+        margin,
+        tagged: true,
+        outline: true,
+      });
+      const headings = pdf
+        .toString('latin1')
+        .matchAll(/\/Title \(([^)]*)\)[^>]*?\/Dest \[\d+ 0 R \/XYZ [\d.]+ ([\d.]+)/g);
+      const found = [...headings].map(([, title = '', top]) => ({title, left: Number(top) - BELOW}));
+      expect(found.length).toBeGreaterThan(8);
+      for (const {title, left} of found) if (left < ROOM) alone.push(`${title}: ${left} of ${height}`);
+    }
+    expect(alone).toEqual([]);
+    await page.close();
   });
 
   test('every chart is drawn: bars and lines have a size that fits their figures', async () => {

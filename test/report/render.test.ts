@@ -1,10 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
+import {reasonCodes} from '../../src/report/codes.ts';
 import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
 import {lines, roundUp} from '../../src/report/render/charts.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
-import type {Summary} from '../../src/report/summary.ts';
+import type {RiskCounts, Summary} from '../../src/report/summary.ts';
+import {defaultRules} from '../../src/score/default-rules.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** All texts of a report that come from outside: none may become markup. */
@@ -37,7 +39,7 @@ describe('the HTML page', () => {
   test('lists what was repaired, with what codes mean', () => {
     const page = html(fullSummary({repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]}));
     for (const text of [
-      'Repaired before it was asked about',
+      'Repaired before the lookup',
       'phone.decimal_zero',
       '1,203',
       '2, 7, …',
@@ -47,11 +49,64 @@ describe('the HTML page', () => {
     expect(html(fullSummary())).not.toContain('Repaired before');
   });
 
+  test.each<[Partial<Summary>, string]>([
+    [{}, 'nightly-signups (signups-2026-01-05.csv)'],
+    [{job: null}, 'signups-2026-01-05.csv'],
+    [{job: null, input: {paths: ['a/b.csv', 'c.csv', 'd.csv'], bytes: 1, sha256: ''}}, 'b.csv and 2 more'],
+    [{job: null, input: {paths: ['-'], bytes: 1, sha256: ''}}, 'stdin'],
+    [{job: null, input: {paths: [], bytes: 1, sha256: ''}}, 'Enrichment run'],
+  ])('is named by its list, in its title and its heading: %#', (changes, name) => {
+    const page = html(fullSummary(changes));
+    expect(page).toContain(`<title>${name}: Complete, with gaps</title>`);
+    expect(page).toContain(`<h1>${name}</h1>`);
+    expect(markdown(fullSummary(changes))).toMatch(/^# .*: Complete, with gaps$/m);
+  });
+
+  test('leads from the rows of high risk to their numbers, and to the command that lists all', () => {
+    const risk = (high: number[]) => ({...(fullSummary().risk as RiskCounts), high: 1_959, high_rows: high});
+    const page = html(fullSummary({risk: risk(Array.from({length: 100}, (_, n) => 7 * n + 1))}));
+    expect(page).toContain('<a href="#risk">1,959</a>');
+    const plain = page.replaceAll('<wbr>', '');
+    expect(plain).toMatch(/>The first 100 rows of high risk<.*>1, 8, 15, .*, 694, …</s);
+    expect(plain).toContain('bulk-enrich explain exports/signups-2026-01-05.enriched.csv --level high');
+    const few = html(
+      fullSummary({risk: {...risk([3, 12]), high: 2}, output: {path: '-', bytes: null, sha256: null}}),
+    );
+    expect(few).toMatch(/>Rows of high risk<.*>3, 12</s);
+    expect(few).not.toContain('bulk-enrich explain');
+    expect(html(fullSummary({risk: {...risk([]), high: 0}}))).not.toContain('ows of high risk<');
+  });
+
+  test('says reasons in words: what they mean, or the rule of the job', () => {
+    const rule = {
+      reason: 'tor',
+      when: 'ip.is_tor_node && row.x > 1',
+      add: 9,
+      held: 1,
+      undecided: 0,
+      wrong: 0,
+    };
+    const risk = {...(fullSummary().risk as RiskCounts), reasons: {tor: 3, vpn: 2, gone: 1}, rules: [rule]};
+    const page = html(fullSummary({risk})).replaceAll('<wbr>', '');
+    expect(page).toContain('vpn: the address of a VPN');
+    expect(page).toContain('tor: ip.is_tor_node &amp;&amp; row.x &gt; 1');
+    expect(page).toMatch(/>gone</);
+    for (const {reason} of defaultRules) expect(reasonCodes[reason], reason).toMatch(/^(?!.*_)[a-z].*[^.]$/i);
+  });
+
+  test('of the embedded service, says that nothing was spent', () => {
+    const page = html(fullSummary({endpoint: {kind: 'embedded', base_url: null}}));
+    expect(page).toContain('The embedded service is free. A live one: 53,130 credits');
+    expect(page).toMatch(/<dt>Credits spent<\/dt><dd>0<\/dd><dd class="note">a live service: 53,130/);
+  });
+
   test('needs nothing but itself, and its own policy refuses the rest', () => {
     const page = html(fullSummary());
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
     expect(page).not.toMatch(/<script|<link(?! rel="icon" href="data:,")|<img|<iframe|@import|url\(/);
-    expect(page.match(/\b(src|href|action)=/g)).toEqual(['href=']);
+    const links = [...page.matchAll(/\b(src|href|action)="([^"]*)"/g)].map(([, , to]) => to);
+    expect(links).toEqual(['data:,', '#risk']);
+    expect(page).toContain('<section id="risk">');
   });
 
   test('says the money, the rows, the risk, the places, the pace and the trouble, with what codes mean', () => {
@@ -124,7 +179,10 @@ describe('the HTML page', () => {
 describe('Markdown', () => {
   test('has the same words and figures, every table whole', () => {
     const text = markdown(fullSummary());
-    for (const part of ['# nightly-signups: Complete, with gaps', '| United States (US) | 14,120 | 36% |'])
+    for (const part of [
+      '# nightly-signups (signups-2026-01-05.csv): Complete, with gaps',
+      '| United States (US) | 14,120 | 36% |',
+    ])
       expect(text).toContain(part);
     expect(wholeTables(text)).toBeGreaterThan(12);
   });

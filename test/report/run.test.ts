@@ -89,7 +89,7 @@ describe('--report and --metrics', () => {
       /^<!doctype html>.*Rows by score.*Springfield|^<!doctype html>/s,
     );
     expect(sandbox.read('out.html')).toContain('United States (US)');
-    expect(sandbox.read('out.MD')).toMatch(/^# Enrichment run: Complete\n/);
+    expect(sandbox.read('out.MD')).toMatch(/^# in\.csv: Complete\n/);
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_rows{job_name="",outcome="ok"} 40\n');
     const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
@@ -161,9 +161,7 @@ describe('in GitHub Actions', () => {
     expect(code).toBe(3);
     expect(stdout).not.toContain('::');
     expect(stderr).toMatch(/^::warning title=bulk-enrich%3A not everything was answered::5 rows written/m);
-    expect(sandbox.read('step.md')).toMatch(
-      /^From the step itself\.\n# Enrichment run: Complete, with gaps\n/,
-    );
+    expect(sandbox.read('step.md')).toMatch(/^From the step itself\.\n# in\.csv: Complete, with gaps\n/);
   });
 
   test('the step summary stays within 1 MiB', async () => {
@@ -282,9 +280,9 @@ describe('drift', () => {
     expect(kept.join()).not.toMatch(/person|198\.51|key-that/);
   });
 
-  test('drift: fail ends with 4, with the output in place', async () => {
+  test('drift: fail 10% ends with 4, with the output in place', async () => {
     using sandbox = createSandbox();
-    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail'));
+    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail 10%'));
     sandbox.write('in.csv', list(100));
     expect((await runJob(sandbox)).code).toBe(0);
     turn();
@@ -301,10 +299,10 @@ describe('drift', () => {
     expect(existsSync(sandbox.path('out.csv.run'))).toBe(false);
   });
 
-  test('drift: off, or a job without a name, is compared with nothing; the threshold is a setting', async () => {
+  test('drift: off, or a job without a name, is compared with nothing; the share is a part of the setting', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(100));
-    sandbox.write('job.yaml', JOB('nightly', 'drift_threshold: 100%\ndrift: fail'));
+    sandbox.write('job.yaml', JOB('nightly', 'drift: fail 100%'));
     await runJob(sandbox);
     sandbox.write('in.csv', 'email,ip,phone\nx,y,z');
     expect((await runJob(sandbox)).code).not.toBe(4);

@@ -96,6 +96,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       missing: {ip: 398, phone: 9_826, email: 443},
       rules: [],
       warnings: [],
+      high_rows: [12, 31, 97],
     },
     fields: {
       ip: {

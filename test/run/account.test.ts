@@ -1,23 +1,14 @@
-import {mkdirSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {startService} from '../e2e/service.ts';
-import {createSandbox} from '../support/command.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
-
-function writeAccount(stage: Stage, name: string, text: string): string {
-  const directory = join(stage.env.XDG_CONFIG_HOME ?? '', 'bulk-enrich', 'accounts');
-  mkdirSync(directory, {recursive: true});
-  writeFileSync(join(directory, name), text.replace('URL', stage.api.url));
-  return join(directory, name);
-}
+import {ips, openStage} from '../support/stage.ts';
 
 test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
   await using stage = await openStage();
   let now = Date.parse('2031-05-30T22:00:00Z');
-  const path = writeAccount(
-    stage,
+  const path = stage.account(
     'production.yaml',
     'endpoint: URL/\nmax_credits_per_day: 50\nmax_credits_per_month: 80\nwarn_at: 90%\n',
   );
@@ -71,11 +62,66 @@ test('a single lookup takes its turn and its credit like a run', async () => {
   expect(service.ledger.calls).toBe(2);
 });
 
+describe('a call that was made beside runs', () => {
+  const account = (sandbox: Sandbox, url: string, perDay: number) =>
+    sandbox.write(
+      '../home/config/bulk-enrich/accounts/a.yaml',
+      `endpoint: ${url}\nmax_credits_per_day: ${perDay}\n`,
+    );
+  const lookup = ['lookup', 'ip', '203.0.113.7'];
+  const verify = ['verify', '--token', 't', '--action-id', 'signup'];
+  const doctor = ['doctor', '--call'];
+
+  test.each([
+    ['a lookup whose key is not accepted', lookup, reply.unauthorized(), 6],
+    ['a lookup that is throttled', lookup, reply.throttle(0), 5],
+    ['a lookup of an account without credits', lookup, reply.noCredits(), 7],
+    ['a verdict that is throttled', verify, reply.throttle(0), 5],
+    ["doctor's call", doctor, reply.unauthorized(), 6],
+    ['a verdict without an action', verify.slice(0, 3), undefined, 2],
+  ])('gives its credit back where it cost nothing: %s', async (_, args, answer, code) => {
+    await using service = await startService();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    service.setScript(() => answer);
+    for (let again = 1; again <= 2; again++)
+      expect(await runHere(sandbox, args, service)).toMatchObject({code});
+    service.setScript(undefined);
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 0});
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 7});
+  });
+
+  test('gives it back where it was never sent', async () => {
+    const service = await startService();
+    await service.close();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    for (let again = 1; again <= 2; again++)
+      expect(await runHere(sandbox, lookup, service)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('econnrefused'),
+      });
+  });
+
+  test.each([
+    ['a lookup that broke off', lookup, reply.error(500, 'broken'), 3],
+    ['a lookup that was rejected', lookup, reply.error(422, 'odd_value'), 3],
+    ["doctor's call", doctor, undefined, 0],
+  ])('keeps it where it may have been charged: %s', async (_, args, answer, code) => {
+    await using service = await startService();
+    using sandbox = createSandbox();
+    account(sandbox, service.url, 1);
+    service.setScript(() => answer);
+    expect(await runHere(sandbox, args, service)).toMatchObject({code});
+    expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 7});
+  });
+});
+
 test('a file that says what can not be is refused, and nothing is sent, whatever account it is for', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   const refused = async (text: string) => {
-    const path = writeAccount(stage, 'a.yaml', text);
+    const path = stage.account('a.yaml', text);
     const {code, message} = await stage.run({ip: 'ip', account: 'other'});
     expect(code).toBe(2);
     return message.replaceAll(path, 'a.yaml');
@@ -94,8 +140,8 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
   );
   expect(await refused('20/s\n')).toContain('a.yaml:1: ');
   expect(await refused('endpoint: URL\nendpoint: URL\n')).toContain('a.yaml:2: ');
-  const one = writeAccount(stage, 'a.yaml', 'endpoint: URL\naccount: other\n');
-  const two = writeAccount(stage, 'b.yml', 'endpoint: URL/\naccount: other\n');
+  const one = stage.account('a.yaml', 'endpoint: URL\naccount: other\n');
+  const two = stage.account('b.yml', 'endpoint: URL/\naccount: other\n');
   expect((await stage.run({ip: 'ip', account: 'other'})).message).toBe(
     `${one} and ${two} are both of the account "other" at ${stage.api.url}. Keep one.`,
   );

@@ -1,5 +1,12 @@
-import {expect, test, vi} from 'vitest';
-import {openStage} from '../support/stage.ts';
+import {join} from 'node:path';
+import {describe, expect, test, vi} from 'vitest';
+import {RunHistory} from '../../src/ledger/history.ts';
+import {StoreAdmin} from '../../src/ledger/store/store-admin.ts';
+import {ips, openStage} from '../support/stage.ts';
+
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
+const settings = {ip: 'ip', force: true, maxAge: '30d'};
 
 test('a clock that is set back stops neither checkpoints nor the measure of time', async () => {
   await using stage = await openStage();
@@ -27,4 +34,86 @@ test('a clock that is set back stops neither checkpoints nor the measure of time
   expect(names.filter(name => name === 'checkpoint').length).toBeGreaterThan(1);
   expect(summary?.duration_ms).toBeGreaterThan(0);
   expect(summary?.timeline.ms.length).toBeGreaterThan(1);
+});
+
+describe('a run whose clock is far ahead', () => {
+  test('takes nothing from the store: the next run pays for nothing again', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10));
+    stage.write('other.csv', ips(1, 500));
+    await stage.run(settings);
+    const ahead = await stage.run({...settings, input: 'other.csv'}, inDays(70));
+    expect(ahead).toMatchObject({
+      code: 0,
+      warnings: [expect.stringMatching(/^The clock .* says .* more than 35 days after/)],
+    });
+    expect(await stage.run(settings, inDays(0.1))).toMatchObject({
+      warnings: [],
+      summary: {calls: {total: 0}},
+    });
+  });
+
+  test('replaces no answer by one that is of no use under the right clock', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10));
+    await stage.run(settings);
+    for (const days of [70, 70.1])
+      expect((await stage.run(settings, inDays(days))).summary?.calls.total).toBe(days === 70 ? 10 : 0);
+    expect(await stage.run(settings, inDays(0.1))).toMatchObject({summary: {calls: {total: 0}}});
+    // Nor are these new ones when their date has come.
+    for (const days of [1, 2]) await stage.run(settings, inDays(days));
+    expect(await stage.run(settings, inDays(71))).toMatchObject({summary: {calls: {total: 10}}});
+  });
+
+  test("leaves the day's and the month's credits counted", async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(10));
+    const limited = {...settings, store: false, maxCreditsPerDay: 10};
+    await stage.run(limited);
+    expect(await stage.run(limited, inDays(70))).toMatchObject({code: 0, summary: {credits: {spent: 10}}});
+    expect(await stage.run(limited)).toMatchObject({code: 7, summary: {calls: {total: 0}}});
+    expect(stage.api.ledger.credits).toBe(20);
+  });
+
+  test('leaves the history as it is', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(1));
+    for (const days of [0, 400, 0.1]) await stage.run(settings, inDays(days));
+    const history = new RunHistory(join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich'));
+    expect(history.lines(0)).toHaveLength(3);
+    history.close();
+  });
+});
+
+test('what two runs on different days agree on is the date: what is old by it goes', async () => {
+  await using stage = await openStage();
+  const stored = () => {
+    const store = StoreAdmin.open(join(stage.env.XDG_CACHE_HOME ?? '', 'bulk-enrich'));
+    const [ip] = store?.stats() ?? [];
+    store?.close();
+    return ip?.answers;
+  };
+  stage.write('list.csv', ips(10));
+  await stage.run(settings);
+  stage.write('list.csv', ips(1, 500));
+  const found = [];
+  for (const days of [70, 70.2, 71]) {
+    const {warnings} = await stage.run(settings, inDays(days));
+    found.push([warnings.length, stored()]);
+  }
+  expect(found).toEqual([
+    [1, 11],
+    [1, 11],
+    [0, 1],
+  ]);
+});
+
+test('a clock that is behind is told of, and what it bought is good under the right one', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  await stage.run(settings);
+  expect(await stage.run(settings, inDays(-2))).toMatchObject({
+    warnings: [expect.stringMatching(/^The clock .* earlier than the last run/)],
+  });
+  expect(await stage.run(settings)).toMatchObject({warnings: [], summary: {calls: {total: 0}}});
 });

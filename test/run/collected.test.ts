@@ -5,6 +5,7 @@ import {pino} from 'pino';
 import {expect, test} from 'vitest';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf} from '../../src/ledger/lookup.ts';
+import {noStore} from '../../src/ledger/store/store.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};
@@ -15,6 +16,7 @@ const answered = {
   kind: 'answered',
   status: 200,
   latencyMs: 5,
+  boughtAt: 1_000,
   pace: {limits: {}},
   data: redeemed,
   ...known,
@@ -29,19 +31,19 @@ const rest = {
 async function collected(isDoubtful: boolean): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
-    const open = () => new Ledger(join(directory, 'ledger.db'), {resend: 'always', now: () => 1_000});
+    const open = () => new Ledger(join(directory, 'ledger.db'), {});
     const {key} = lookupOf('verify', params);
     const call = {key, operation: 'verify', cost: 1_000, known: false} as const;
     const killed = open();
     if (isDoubtful) {
       killed.reserve([{...call, dispatch: 1}]);
-      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as const;
-      await killed.record({...call, attempt, charge: 'maybe', retry: false});
+      const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
+      await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false});
     }
     killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
     killed.abandon();
     const ledger = open();
-    await bookCollected({collect: async () => [{ask, attempt: answered}]}, {...rest, ledger});
+    await bookCollected({collect: async () => [{ask, attempt: answered}]}, {...rest, ledger}, noStore);
     const outcome = ledger.find([key]).get(key)?.outcome;
     ledger.close();
     return outcome;

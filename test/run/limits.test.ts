@@ -1,6 +1,8 @@
+import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
 import {reply} from '../support/api-server-reply.ts';
+import {accelerated} from '../support/fast-clock.ts';
 import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,6 +34,21 @@ test('attempts that may have been charged count against --max-credits', async ()
   expect(stage.api.ledger.calls).toBe(50);
 });
 
+test('no outage sends a value more often than --max-resends allows, nor does the run that resumes', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(6));
+  stage.api.setScript(() => ({kind: 'drop', ending: 'reset', charge: true}));
+  const raw = {ip: 'ip', maxResends: 1};
+  const night = () => accelerated(200, () => stage.run(raw));
+  const first = await night();
+  expect(first).toMatchObject({code: 5, summary: {reason: 'outage', credits: {maybe_spent: 12}}});
+  expect(first.message).toContain('--max-resends');
+  expect([...(stage.api.ledger.values.ip ?? [])].map(([, calls]) => calls)).toEqual(Array(6).fill(2));
+  stage.api.setScript(undefined);
+  expect(await night()).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 6}}}});
+  expect(stage.api.ledger.calls).toBe(12);
+});
+
 test('--on-budget publish writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(2_000));
@@ -49,69 +66,62 @@ test('--on-budget publish writes all rows, the rest skipped for the budget, with
   expect(stage.read('out.csv')).toContain('skipped,budget');
 });
 
-test("a job's credits of one day are shared by all its runs of that day (UTC), and renewed at midnight", async () => {
+test("an account's credits of one day (UTC) are shared by all runs, whatever their output is called, and renewed at midnight", async () => {
   await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 100\n');
   let now = Date.parse('2031-05-06T22:00:00Z');
-  const night = (list: string, limit = 100, name = 'nightly') => {
+  const night = (list: string, output = 'out.csv') => {
     stage.write('list.csv', list);
-    const raw = {ip: 'ip', maxCreditsPerDay: limit, force: true, concurrency: 8};
-    return stage.run(raw, {fromFile: true, name, now: () => now});
+    return stage.run({ip: 'ip', force: true, concurrency: 8, output}, {now: () => now});
   };
-  expect(await night(ips(60))).toMatchObject({
-    code: 0,
-    summary: {credits: {per_day: {limit: 100, used: 60}}},
-  });
-  const stopped = await night(ips(90, 100));
+  const used = (credits: number) => ({credits: {account: {per_day: {limit: 100, used: credits}}}});
+  expect(await night(ips(60))).toMatchObject({code: 0, summary: used(60)});
+  mkdirSync(stage.path('elsewhere'));
+  symlinkSync(stage.path('elsewhere'), stage.path('link'));
+  const stopped = await night(ips(90, 100), 'elsewhere/out.csv');
   expect(stopped).toMatchObject({
     code: 7,
-    summary: {
-      credits: {spent: 40, per_day: {limit: 100, used: 100}},
-      come_back_at: '2031-05-07T00:00:00.000Z',
-    },
+    summary: {credits: {spent: 40, ...used(100).credits}, come_back_at: '2031-05-07T00:00:00.000Z'},
   });
   expect(stopped.message).toContain('max_credits_per_day');
-  expect(stage.api.ledger.credits).toBe(100);
-  expect(await night(ips(90, 100))).toMatchObject({code: 7});
+  for (const output of ['other.csv', 'link/new.csv', './out.csv'])
+    expect(await night(ips(90, 100), output)).toMatchObject({code: 7});
   expect(stage.api.ledger.credits).toBe(100);
   now += 2 * 3_600_000;
-  expect(await night(ips(90, 100))).toMatchObject({code: 0, summary: {credits: {per_day: {used: 50}}}});
+  expect(await night(ips(90, 100), 'elsewhere/out.csv')).toMatchObject({code: 0, summary: used(50)});
   expect(stage.api.ledger.credits).toBe(150);
-  expect(await night(ips(30, 400), 100, 'another')).toMatchObject({
-    code: 0,
-    summary: {credits: {per_day: {used: 30}}},
-  });
 });
 
 test('calls that turn out free give their credits back to the day', async () => {
   await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 30\n');
   const now = Date.parse('2031-05-06T22:00:00Z');
   stage.write('list.csv', ips(30));
   stage.api.setScript(call => (call.attempt === 1 && call.call % 10 === 0 ? reply.throttle(0) : undefined));
-  const raw = {ip: 'ip', maxCreditsPerDay: 30, concurrency: 4};
-  expect(await stage.run(raw, {fromFile: true, name: 'n', now: () => now})).toMatchObject({code: 0});
+  expect(await stage.run({ip: 'ip', concurrency: 4}, {now: () => now})).toMatchObject({code: 0});
   expect(stage.api.ledger.credits).toBe(30);
 });
 
 test("where the day's credits can't be counted, nothing is sent", async () => {
   await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 30\n');
   stage.write('list.csv', ips(3));
-  const raw = {ip: 'ip', maxCreditsPerDay: 30};
-  const missing = await stage.run(raw, {fromFile: true, env: {XDG_STATE_HOME: '/dev/null/state'}});
+  const missing = await stage.run({ip: 'ip'}, {env: {XDG_STATE_HOME: '/dev/null/state'}});
   expect(missing).toMatchObject({code: 9, summary: {reason: 'daily_budget'}});
   expect(missing.message).toContain('max_credits_per_day');
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test('--max-duration stops with exit 5 and goes on; one of a month does not stop at once', async () => {
+test('--until with a length of time stops with exit 5 and goes on; one of a month does not stop at once', async () => {
   await using stage = await openStage({latencyMs: 40});
   stage.write('list.csv', ips(60));
   const raw = {ip: 'ip', concurrency: 2};
-  const ended = await stage.run({...raw, maxDuration: '300ms'});
+  const ended = await stage.run({...raw, until: '300ms'});
   expect(ended).toMatchObject({code: 5, summary: {status: 'interrupted', reason: 'deadline'}});
-  expect(ended.message).toContain('The time limit (--max-duration, 300 ms) is reached.');
+  expect(ended.message).toContain('The time limit (--until, 300 ms) is reached.');
   expect(stage.api.ledger.calls).toBeLessThan(60);
   stage.api.setLatency(0);
-  expect((await stage.run({...raw, maxDuration: `${DAY_MS * 30}ms`})).code).toBe(0);
+  expect((await stage.run({...raw, until: `${DAY_MS * 30}ms`})).code).toBe(0);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
@@ -134,11 +144,13 @@ test('a stop while only the last answers are missing waits for those in flight, 
 
 test.each([
   [{maxCredits: 7}, 10],
-  [{maxCreditsPerDay: 7}, 10],
+  ['max_credits_per_day: 7', 10],
   [{maxCredits: 3, cost: '0.3'}, 10],
   [{maxCredits: 1, cost: '0.001'}, 12],
-])('what costs 0.7 is made 10 times for 7 credits, and never 11 times: %j', async (limits, calls) => {
+])('what costs 0.7 is made 10 times for 7 credits, and never 11 times: %j', async (given, calls) => {
   await using stage = await openStage();
+  const limits = typeof given === 'string' ? {} : given;
+  if (typeof given === 'string') stage.account('a.yaml', `endpoint: URL\n${given}\n`);
   stage.write('list.csv', ips(12));
   const ended = await stage.run({ip: 'ip', cost: '0.7', ...limits});
   const cost = Number('cost' in limits ? limits.cost : 0.7);

@@ -48,7 +48,7 @@ test('--log-format json: all of stderr is events, from the first to the last', a
     level: 50,
     reason: 'budget',
     exit_code: 7,
-    to_go_on: expect.stringMatching(/^bulk-enrich/),
+    to_continue: expect.stringMatching(/^bulk-enrich/),
   });
   sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nlog_format: json\nemail: nothing\n');
   for (const wrong of [

@@ -40,12 +40,12 @@ const SUMMARIES = 30;
 export async function expectNoGrowth(nights: number): Promise<readonly [before: Sizes, last: Sizes]> {
   await using stage = await openStage();
   const name = 'nightly';
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 1000\n');
   const settings = {
     ip: 'ip',
     name,
     force: true,
     maxAge: 'ip=2d,rejected=2d',
-    maxCreditsPerDay: 1_000,
     report: stage.path('out.html'),
     metrics: stage.path('out.prom'),
   };

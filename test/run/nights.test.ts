@@ -74,12 +74,12 @@ describe('where the service can not be asked any more', () => {
       return undefined;
     });
     expect((await stage.run(nightly, {stopper})).code).toBe(130);
-    const first = await stage.run({...nightly, maxDuration: '400ms', onDeadline: 'publish'});
+    const first = await stage.run({...nightly, until: '400ms', onDeadline: 'publish'});
     expect(first).toMatchObject({
       code: 3,
       summary: {status: 'partial', reason: 'deadline', rows: {written: 200}},
     });
-    expect(first.warnings.join()).toContain('--max-duration');
+    expect(first.warnings.join()).toContain('--until, 400 ms');
     const {answered = 0, skipped} = first.summary?.lookups.ip ?? {};
     expect([answered > 0, skipped, stage.api.ledger.credits]).toEqual([true, 200 - answered, answered]);
     expect(rows(stage.read('out.csv')).map(row => row.split(',')[0])).toEqual(rows(ips(200)));
@@ -168,15 +168,55 @@ describe('where the service can not be asked any more', () => {
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });
 
-  test('so it is beyond the budget, of which half is kept for values that have no answer yet', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(10));
-    await stage.run(nightly);
-    stage.write('list.csv', ips(13));
-    const ended = await stage.run({...nightly, stale: '10d', maxCredits: 4}, inDays(31));
-    expect(ended).toMatchObject({
+  describe('so it is beyond a budget, of which half is kept for values that have no answer yet', () => {
+    const half = {
       code: 3,
       summary: {reason: 'budget', lookups: {ip: {answered: 12, stale: 8, skipped: 1}}, credits: {spent: 4}},
+    };
+
+    test.each([
+      ['of the run', {maxCredits: 4}, undefined],
+      ["of the account's day", {}, 'max_credits_per_day: 4'],
+      ["of the account's month", {}, 'max_credits_per_month: 4'],
+      ['that is the least', {maxCredits: 40}, 'max_credits_per_day: 4\nmax_credits_per_month: 9'],
+    ])('%s', async (_, limit, account) => {
+      await using stage = await openStage();
+      stage.write('list.csv', ips(10));
+      await stage.run(nightly);
+      if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
+      stage.write('list.csv', ips(13));
+      expect(await stage.run({...nightly, stale: '10d', ...limit}, inDays(31))).toMatchObject(half);
+    });
+
+    test('of what other runs have left of the day', async () => {
+      await using stage = await openStage();
+      stage.write('list.csv', ips(10));
+      await stage.run(nightly);
+      stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 20\n');
+      stage.write('list.csv', ips(16, 100));
+      await stage.run({...nightly, stale: '10d', output: 'other.csv'}, inDays(31));
+      stage.write('list.csv', ips(13));
+      expect(await stage.run({...nightly, stale: '10d'}, inDays(31))).toMatchObject(half);
+    });
+
+    test.each([
+      ['of the run', {maxCredits: 4}, undefined],
+      ["of the account's day", {}, 'max_credits_per_day: 4'],
+    ])('%s, in all sessions together', async (_, limit, account) => {
+      await using stage = await openStage();
+      stage.write('list.csv', ips(10));
+      await stage.run(nightly);
+      if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
+      stage.write('list.csv', ips(13));
+      const {calls} = stage.api.ledger;
+      const stopper = new Stopper();
+      stage.api.setScript(call => {
+        if (call.call === calls + 2) interrupt(stopper);
+        return undefined;
+      });
+      const night = {...nightly, ...limit, stale: '10d', concurrency: 1};
+      expect(await stage.run(night, {...inDays(31), stopper})).toMatchObject({code: 130});
+      expect(await stage.run(night, inDays(31))).toMatchObject(half);
     });
   });
 

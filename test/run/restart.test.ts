@@ -209,3 +209,42 @@ test('a verdict of the attempt before is kept, however old it is', async () => {
   expect(ended).toMatchObject({code: 0, summary: {lookups: {verify: {answered: ROWS}}}});
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
+
+const monthly = {...settings, maxAge: '30d', restart: true};
+const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000});
+
+test('what is carried over is stored with its own time', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const stored = {...monthly, store: stage.path('store')};
+  expect(await stage.run(stored, inDays(20))).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {from_cache: PART, calls: ROWS}}},
+  });
+  const later = await stage.run({...stored, force: true}, inDays(30.1));
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: PART, calls: PART}}}});
+});
+
+test('what is carried over goes by the same ages as what is stored: it is asked for again once it is due', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  stage.api.setScript(() => reply.html(404));
+  expect(await stage.run(monthly, inDays(29.99))).toMatchObject({
+    code: 3,
+    summary: {lookups: {ip: {answered: PART, failed: PART, calls: PART + ROWS}}},
+  });
+  expect(stage.read('out.csv').match(/,ok,/g)).toHaveLength(PART);
+});
+
+test('so it is where it is past its age: it serves while --stale says so', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  const offline = {...monthly, offline: true, stale: '5d', store: stage.path('store')};
+  expect(await stage.run(offline, inDays(31))).toMatchObject({
+    code: 3,
+    summary: {lookups: {ip: {answered: PART, stale: PART, skipped: PART, calls: PART}}},
+  });
+});

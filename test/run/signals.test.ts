@@ -50,7 +50,7 @@ describe.concurrent('a run that is told to end', () => {
         const outcome = await run.outcome;
         expect(outcome).toMatchObject({code, signal: undefined});
         safe = Number(/^Safe: (\d+) rows? and every answer paid for/m.exec(outcome.stderr)?.[1]);
-        expect(outcome.stderr).toContain(`To go on: bulk-enrich ${args.join(' ')}`);
+        expect(outcome.stderr).toContain(`To continue: bulk-enrich ${args.join(' ')}`);
         expect(sandbox.summary('out.summary.json')).toMatchObject({
           status: 'interrupted',
           reason: 'signal',
@@ -61,7 +61,7 @@ describe.concurrent('a run that is told to end', () => {
       });
       expect(calls).toBe(14);
       expect(again.stderr).toContain(
-        `Going on from row ${safe + 1}: 14 calls were made before and are not made again`,
+        `Resuming at row ${safe + 1}: the 14 calls made before are not repeated.`,
       );
       expect(api.ledger.repeated()).toEqual([]);
     },

@@ -362,6 +362,33 @@ test('so is what was answered after the clock was set back', async () => {
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
 });
 
+test('an answer that could not be renewed keeps its own time, over a stop and a resume too', async () => {
+  await using stage = await openStage();
+  const monthly = {...settings, maxAge: '30d', concurrency: 1};
+  const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000, storePatienceMs: 100});
+  stage.write('list.csv', ips(20));
+  await stage.run(monthly);
+  const stopper = new Stopper();
+  let letGo = () => {};
+  stage.api.setScript(({call}) => {
+    if (call === 21) letGo = lockStore(stage);
+    if (call === 30) interrupt(stopper);
+    // A bare status may be a gateway's.
+    return reply.html(404);
+  });
+  // All of them are due, and none is past its age.
+  const stopped = await stage.run(monthly, {...inDays(29.99), stopper});
+  expect(stopped).toMatchObject({code: 130, summary: {calls: {total: 10}}});
+  letGo();
+  stage.api.setScript(undefined);
+  expect(await stage.run(monthly, inDays(29.99))).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20}}},
+  });
+  const later = await stage.run(monthly, inDays(30.1));
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 20, calls: 10}}}});
+});
+
 const ofAnotherVersion = (path: string) => {
   const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.pragma('user_version = 999');

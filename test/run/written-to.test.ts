@@ -1,6 +1,6 @@
 import {appendFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {startApiServer} from '../support/api-server.ts';
+import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {until} from '../support/until.ts';
@@ -18,7 +18,11 @@ function list(note: string): string {
 async function run(
   write: (path: string) => void,
   more: readonly string[],
-  look: (sandbox: Sandbox, again: (...words: string[]) => ReturnType<typeof runHere>) => Promise<void>,
+  look: (
+    sandbox: Sandbox,
+    again: (...words: string[]) => ReturnType<typeof runHere>,
+    api: ApiServer,
+  ) => Promise<void>,
   code: number,
 ): Promise<void> {
   using sandbox = createSandbox();
@@ -33,7 +37,7 @@ async function run(
   write(sandbox.path('list.csv'));
   const {code: is, stderr} = await ended;
   expect([is, stderr]).toEqual([code, expect.any(String)]);
-  await look(sandbox, again);
+  await look(sandbox, again, api);
 }
 
 test('a list that is written over while it is read is no output: the same command with --restart makes it', () =>
@@ -92,6 +96,19 @@ test('a job starts over by itself', () =>
       expect(sandbox.read('out.csv')).not.toContain('aaa');
     },
     0,
+  ));
+
+test('a job that starts over with a list that lacks its column is exit 2, with calls made for the list before', () =>
+  run(
+    path => writeFileSync(path, list('b').replace('ip', 'address')),
+    ['--on-stale-state', 'restart'],
+    async (sandbox, again, api) => {
+      expect(sandbox.files()).toContain('out.csv.run/ledger.db');
+      sandbox.write('list.csv', list('a'));
+      expect((await again()).code).toBe(0);
+      expect(sandbox.summary('out.summary.json').credits.spent).toBe(api.ledger.charged);
+    },
+    2,
   ));
 
 test('rows that are appended while it is read are read too', () =>

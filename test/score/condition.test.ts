@@ -72,6 +72,151 @@ describe('what reads a missing field is undecided, unless the rest decides alone
   });
 });
 
+describe('a text that is not a number, date or duration decides nothing', () => {
+  test.each<readonly [text: string, country: string]>([
+    ...['', ' ', ' 5', '0b11', '0o7', '0x1f', '1_000', '1e3', '5.0', 'NaN', '९'].flatMap(
+      (text): [string, string][] => [
+        ['int(row.country) < 7', text],
+        ['!(uint(row.country) > uint(7))', text],
+      ],
+    ),
+    ...['', ' 5', '0b11', '0o7', '0x1f', 'NaN', 'inf', '-Infinity', '1e999', '1,5', '.', '1e'].flatMap(
+      (text): [string, string][] => [
+        ['double(row.country) < 7', text],
+        ['!(double(row.country) > 7.0)', text],
+      ],
+    ),
+    ['uint(row.country) < uint(7)', '-1'],
+    ...[
+      ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T23:60:00Z'],
+      ...['2026-01-31T23:59:60+30:00', '2025-02-29T00:00:00+01:00', '2026-01-31T00:00:00', '2026-01-31'],
+      ...['Sat, 31 Jan 2026 00:00:00 GMT', '2026-01-31T00:00:00.0', '1769817600', ''],
+    ].map((text): [string, string] => ['timestamp(row.country) < timestamp("2030-01-01T00:00:00Z")', text]),
+    ...['', 'h', '.h', '7d', '5', '1h 5m', '5m1', '-', '+-5m'].map((text): [string, string] => [
+      'duration(row.country) < duration("1h")',
+      text,
+    ]),
+  ])('%s of "%s"', (text, country) => {
+    const compiled = condition(text);
+    const lacked = new Set<Reference>();
+    const given = {row: {country}};
+    expect([compiled.decide(given), compiled.missing(given, lacked)]).toEqual([undefined, true]);
+  });
+
+  test.each([
+    ['double(row.country) / 0.0 > 1', '1'],
+    ['!(double(row.country) / double(row.country) > 1)', '0'],
+    ['!(double(row.country) * 1e300 < 1)', '1e300'],
+    ['1.0 / (1.0 / double(row.country)) == 0.0', '0'],
+    ['!(double(row.country) / 0.0 - double(row.country) / 0.0 > 1)', '1'],
+  ])('%s of "%s" comes to no number', (text, country) => {
+    expect(condition(text).decide({row: {country}})).toBeUndefined();
+  });
+
+  test.each([
+    ['int(row.country) == 7', '7'],
+    ['int(row.country) == -7', '-7'],
+    ['int(row.country) == 7', '+007'],
+    ['uint(row.country) == uint(7)', '7'],
+    ['double(row.country) == -0.5', '-.5'],
+    ['double(row.country) == 1500', '1.5e3'],
+    ['int(ip.asn_number) == 64500 && double(int("5")) == 5.0 && double(ip.asn_number) > 1', ''],
+    ['timestamp(row.country) == timestamp("2024-02-29T00:00:00Z")', '2024-02-29T01:00:00+01:00'],
+    ['timestamp(row.country) == timestamp("2024-02-29T00:00:00Z")', '2024-02-29t00:00:00.000z'],
+    ['timestamp(row.country) == timestamp("2024-02-29T00:00:00Z")', '2024-02-29 00:00:00Z'],
+    ['timestamp(int(row.country)) == timestamp("1970-01-01T00:01:00Z")', '60'],
+    ['duration(row.country) == duration("90m")', '1h30m'],
+    ['duration(row.country) == duration("90m")', '+1.5h'],
+    ['duration(row.country) < duration("0s")', '-1ms'],
+  ])('%s of "%s" holds', (text, country) => {
+    expect(condition(text).decide({...facts, row: {country}})).toBe(true);
+  });
+});
+
+describe('has() says nothing of an answer that is missing', () => {
+  test.each([
+    ['has(phone.carrier)', {phone: undefined}, undefined],
+    ['!has(phone.carrier)', {phone: undefined}, undefined],
+    ['has(phone.carrier) == false', {phone: undefined}, undefined],
+    ['(has(phone.carrier) ? 1 : 2) == 2', {phone: undefined}, undefined],
+    ['!has(phone.carrier) || true', {phone: undefined}, true],
+    ['!has(phone.carrier)', {phone: {}}, true],
+    ['has(phone.carrier) == false', {phone: {}}, true],
+    ['!has(verify.device.os)', {verify: {}}, true],
+    ['!has(row.country)', {row: {}}, true],
+  ] as const)('%s of %o', (text, given, decision) => {
+    const compiled = condition(text);
+    const lacked = new Set<Reference>();
+    compiled.missing(given, lacked);
+    expect([compiled.decide(given), lacked.size]).toEqual([decision, decision === undefined ? 1 : 0]);
+  });
+});
+
+describe('a constant that can never be right is refused', () => {
+  test.each([
+    ['now - timestamp(row.country) < duration("7d")', 'duration() takes'],
+    ['row.country == "US" || duration("") > duration("1h")', 'duration() takes'],
+    ['timestamp("2026-02-30T00:00:00Z") < now', 'timestamp() takes'],
+    ['timestamp("2026-01-31") < now', 'timestamp() takes'],
+    ['int(row.country) < int("seven")', 'int() takes'],
+    ['int(row.country) < int("5" + "x")', 'int() takes'],
+    ['row.country == "US" ? true : double("NaN") > 1.0', 'double() takes'],
+    [
+      '["7d"].exists(d, now - timestamp(row.country) < duration(d)) || duration("7d") > duration("1h")',
+      'duration() takes',
+    ],
+    ['duration("1h") < duration(constant.window)', 'duration() takes'],
+    ['row.country == "US" && bool("maybe")', 'invalid string value'],
+    ['now.getHours("Europe/Berlim") > 5', '"Europe/Berlim" is not a time zone'],
+    ['verify.rules.exists(r, now - timestamp("soon") > duration("1h"))', 'timestamp() takes'],
+    ['ip.city.substring(1) == "a".substring(5)', 'out of range'],
+    ['1 / 0 > ip.latitude', 'comes to no number'],
+  ])('%s', (text, message) => {
+    const build = () => condition(text, 'job.yaml:7: where', {window: '7d'});
+    expect(build).toThrow(UsageError);
+    expect(build).toThrow(/^job\.yaml:7: where: /);
+    expect(build).toThrow(message);
+    expect(build).toThrow(`It says: ${text}`);
+  });
+
+  test.each([
+    'now - timestamp(row.country) < duration("168h")',
+    'duration(constant.window) > duration("1h") || ip.is_vpn',
+    'now.getHours("Europe/Berlin") > 5',
+    '["1h", "2h"].exists(d, now - timestamp(row.country) < duration(d))',
+    'verify.rules.exists(r, r.action == string(int("5")))',
+  ])('%s is right', text => {
+    expect(() => condition(text, 'here', {window: '1h'})).not.toThrow();
+  });
+});
+
+test.each([
+  ['ip.is_vpn && ', 'ip.is_vpn'],
+  ['ip.asn_number + ', 'ip.asn_number > 1'],
+  ['1 in ', '[1]'],
+  ['!', 'ip.is_vpn'],
+  ['- ', 'ip.asn_number > 1'],
+  ['dyn(', ''],
+  ['int(', ''],
+  ['ip.is_vpn ? true : ', 'ip.is_vpn'],
+])('"%s" without end is refused, and never ends the process', (part, end) => {
+  for (const times of [150, 3_000]) {
+    const text = `${part.repeat(times)}${end || `1${')'.repeat(times)} == 1`}`;
+    try {
+      condition(text).decide(facts);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      expect((error as Error).message).not.toContain('call stack');
+    }
+  }
+  expect(() => condition(`${part.repeat(20_000)}${end}`)).toThrow(UsageError);
+});
+
+test('a long sum and a long condition are read', () => {
+  expect(condition(`${'ip.asn_number + '.repeat(200)}1 > 1`).decide(facts)).toBe(true);
+  expect(condition(`${'ip.is_vpn && '.repeat(900)}true`).decide(facts)).toBe(true);
+});
+
 describe('checked before anything is asked', () => {
   test.each([
     ['ip.is_tor', 'there is no field "ip.is_tor". Did you mean "ip.is_tor_node"?'],

@@ -51,6 +51,15 @@ test('each rule of the job is counted: where it held, lacked something, or could
   ]);
 });
 
+test('an empty cell is no number, and a missing answer has neither a field nor none', async () => {
+  box.write('in.ndjson', '{"ip":"192.0.2.1","amount":""}\n{"ip":"not one","amount":"3"}\n');
+  const {rules} = await run([rule('int(row.amount) < 7', 'small'), rule('!has(ip.city)', 'no_city')]);
+  expect(rules?.map(({held, undecided, wrong}) => [held, undecided, wrong])).toEqual([
+    [1, 0, 1],
+    [1, 1, 0],
+  ]);
+});
+
 test('one that no row could decide, none could be worked with for, or that never held, is a warning', async () => {
   const {warnings, told} = await run([
     rule('double(row.amount) > 10', 'fine'),

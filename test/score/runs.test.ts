@@ -142,6 +142,7 @@ describe('risk', () => {
       high: 1,
       mean: 44,
       histogram: [1, 0, 0, 0, 2, 1, 0, 0, 0, 1],
+      high_rows: [1],
       reasons: {tor: 3, disposable: 2},
       missing: {'ip.is_threat': 5, phone: 1},
     });
@@ -559,6 +560,7 @@ describe('fail_if', () => {
     });
     expect(code).toBe(0);
     expect(said).toContain('failIf "risk.mean > 50" could not be decided');
+    expect(said).toContain('0.01" could not be decided: the summary lacks a number');
   });
 
   test.each([
@@ -590,9 +592,9 @@ describe('--sample', () => {
     expect(code).toBe(0);
     expect(asked).toBeGreaterThan(15);
     expect(asked).toBeLessThanOrEqual(30);
-    expect(stdout).toContain('A sample of 30 of 200 rows');
+    expect(stdout).toContain('Sampled 30 of 200 rows.');
     expect(stdout).toContain(`The sample cost ${asked} credits`);
-    expect(stdout).toContain('All rows cost about 100 credits, these included');
+    expect(stdout).toContain(`All rows cost about 100 credits, the sample's ${asked} included`);
     expect(box.files()).toEqual(['in.csv']);
     const again = await sample('in.csv', 30);
     expect(calls().ip).toBe(asked);

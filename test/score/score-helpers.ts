@@ -25,10 +25,15 @@ export function targets(of: Partial<Record<(typeof operationNames)[number], read
   );
 }
 
-/** A condition over all operations and these columns. */
-export function condition(text: string, place = 'rules.yaml:1'): Condition {
+/** A condition over all operations, these columns, and these constants. */
+export function condition(
+  text: string,
+  place = 'rules.yaml:1',
+  constants: ScoreRules['constants'] = {},
+): Condition {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
-  return compile(conditionChecker(answerVocabulary(operations, columns))(text, place));
+  const {vocabulary} = backgroundOf({constants, lists: {}}, 0);
+  return compile(conditionChecker({...vocabulary, ...answerVocabulary(operations, columns)})(text, place));
 }
 
 export function scorer(
@@ -57,7 +62,9 @@ const row: Row = {type: 'csv', record: 1, line: 2, fields: ['', '', '', '', '', 
 /** A row with these results; an object is an answer, undefined what is not known yet. */
 export function view(...given: readonly (Result | object | undefined)[]): RowView {
   const results = given.map((some): Result | undefined =>
-    some === undefined || 'status' in some ? (some as Result) : {status: 'ok', data: JSON.stringify(some)},
+    some === undefined || 'status' in some
+      ? (some as Result)
+      : {status: 'ok', data: JSON.stringify(some), boughtAt: 0},
   );
   const answers = results.map(result =>
     result !== undefined && 'data' in result && result.data !== undefined

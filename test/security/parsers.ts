@@ -167,12 +167,19 @@ const VALUES = 60;
 async function ledgerBytes(directory: string): Promise<Buffer> {
   const path = join(directory, 'seed.db');
   const attempt = {kind: 'answered', status: 200, latencyMs: 5, data: {}, unknownFields: [], wrongTypes: []};
-  const outcome = {status: 'ok', data: '{"city":"Zürich","isp":"An Example"}'} as const;
+  const outcome = {status: 'ok', data: '{"city":"Zürich","isp":"An Example"}', boughtAt: 1_000} as const;
   for (const scope of ['one', 'another']) {
-    const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+    const ledger = new Ledger(path, {});
     ledger.restart(scope);
     for (let n = 0; n < VALUES; n++) {
-      const call = {key: `key-${n}`, operation: 'ip', cost: 1, charge: 'spent', retry: false} as const;
+      const call = {
+        key: `key-${n}`,
+        operation: 'ip',
+        cost: 1,
+        charge: 'spent',
+        doubt: false,
+        retry: false,
+      } as const;
       ledger.reserve([{...call, known: false, dispatch: 7}]);
       if (n > 0) await ledger.record({...call, attempt: attempt as never, outcome});
     }
@@ -198,10 +205,10 @@ async function openLedgerOf(directory: string, bytes: Buffer): Promise<void> {
   const path = join(mkdtempSync(join(directory, 'run-')), 'ledger.db');
   writeFileSync(path, bytes);
   try {
-    const ledger = new Ledger(path, {resend: 'always', now: () => 1_000});
+    const ledger = new Ledger(path, {});
     try {
       ledger.find(Array.from({length: VALUES}, (_, n) => `key-${n}`));
-      ledger.carried('key-1', {ok: 0, failed: 0});
+      ledger.carried('key-1');
       ledger.restart('one');
       ledger.close();
     } finally {

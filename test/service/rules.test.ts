@@ -129,6 +129,10 @@ describe('rules', () => {
     ['[{id: a, name: a, source: bot, action: flag, when: "1 +"}]', /condition of a/],
     ['[{id: a, name: a, source: bot, action: flag, when: "duration"}]', /condition of a.*double/],
     [
+      `[{id: a, name: a, source: bot, action: flag, when: "duration < double('many')"}]`,
+      /condition of a.*double\(\) takes/,
+    ],
+    [
       '[{id: a, name: a, source: bot, action: flag, when: "tor"}, {id: a, name: b, source: bot, action: flag, when: "vpn"}]',
       /twice/,
     ],

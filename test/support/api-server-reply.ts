@@ -28,6 +28,8 @@ export interface Extra {
   readonly delayMs?: number;
   /** End the connection right after the answer, which promised to keep it. */
   readonly after?: Ending;
+  /** Sends the same answer once more on its connection, this many milliseconds later. */
+  readonly againMs?: number;
   /** Whether the service counts this call as used; by default see `isCharged`. */
   readonly charge?: boolean;
 }

@@ -16,7 +16,15 @@ export async function startRawServer(
     sockets.push(socket);
     socket.on('error', () => {});
     let nth = 0;
-    socket.on('data', data => answer(socket, String(data).split('\r\n\r\n')[1] ?? '', ++nth));
+    let came = '';
+    socket.on('data', data => {
+      came += String(data);
+      for (let end = requestEnd(came); end !== undefined; end = requestEnd(came)) {
+        const body = came.slice(0, end).split('\r\n\r\n')[1] ?? '';
+        came = came.slice(end);
+        answer(socket, body, ++nth);
+      }
+    });
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const {port} = server.address() as AddressInfo;
@@ -29,4 +37,11 @@ export async function startRawServer(
       await new Promise(resolve => server.close(resolve));
     },
   };
+}
+
+/** Length of the first request in `text`, which has ASCII alone; undefined before all of it has come. */
+function requestEnd(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n');
+  const end = head + 4 + Number(/^content-length: *(\d+)/im.exec(text.slice(0, head))?.[1] ?? 0);
+  return head < 0 || text.length < end ? undefined : end;
 }

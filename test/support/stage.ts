@@ -1,11 +1,14 @@
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
+import {fileText} from '../../src/disk/path.ts';
 import {BulkEnrichError, exitCodes} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn, type RawSettings} from '../../src/job/parse.ts';
+import {RunHistory} from '../../src/ledger/history.ts';
+import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {Phase} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
@@ -21,26 +24,35 @@ export interface Stage extends AsyncDisposable {
   path(name: string): string;
   write(name: string, text: string | Uint8Array): void;
   read(name: string): string;
+  /** Writes an account's file, in which `URL` stands for the service; returns its path. */
+  account(name: string, text: string): string;
   run(settings: RawSettings, options?: StageOptions): Promise<Ended>;
+  /** Runs until the service has its n-th call from now on; then all files are as a kill at that moment leaves them. */
+  killAt(call: number, settings: RawSettings, options?: StageOptions): Promise<void>;
+  /** The history's lines, the oldest first. */
+  history(): RunRecord[];
 }
 
 export interface StageOptions {
   /** Run as a job file's job, which names its endpoint. */
   readonly fromFile?: boolean;
   readonly name?: string;
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
   readonly storePatienceMs?: number;
   readonly phase?: Phase;
+  readonly warned?: (sentence: string) => void;
 }
 
 /** How a run ended, as the command's caller sees it. */
 export interface Ended {
   readonly code: number;
   readonly message: string;
+  /** True if an earlier run had done all of it. */
+  readonly wasComplete?: boolean | undefined;
   readonly warnings: readonly string[];
   /** As it stands in its file; undefined where there is none. */
   readonly summary: Summary | undefined;
@@ -70,7 +82,34 @@ export async function openStage(options: Partial<ApiServerOptions> = {}): Promis
     path,
     write: (name, text) => writeFileSync(path(name), text),
     read: name => readFileSync(path(name), 'utf8'),
+    account(name, text) {
+      const accounts = join(env.XDG_CONFIG_HOME, 'bulk-enrich', 'accounts');
+      mkdirSync(accounts, {recursive: true});
+      writeFileSync(join(accounts, name), text.replace('URL', api.url));
+      return join(accounts, name);
+    },
     run: (settings, given) => runOn(directory, env, settings, given),
+    async killAt(call, settings, given) {
+      const stopper = new Stopper();
+      const copy = `${root}.killed`;
+      const nth = api.ledger.calls + call;
+      api.setScript(one => {
+        if (one.call !== nth) return undefined;
+        cpSync(root, copy, {recursive: true});
+        interrupt(stopper);
+        return undefined;
+      });
+      await runOn(directory, env, settings, {...given, stopper});
+      api.setScript(undefined);
+      rmSync(root, {recursive: true});
+      renameSync(copy, root);
+    },
+    history() {
+      const history = new RunHistory(join(env.XDG_STATE_HOME, 'bulk-enrich'));
+      const lines = history.lines(0).map(line => JSON.parse(line) as RunRecord);
+      history.close();
+      return lines;
+    },
     async [Symbol.asyncDispose]() {
       await api.close();
       rmSync(root, {recursive: true, force: true});
@@ -105,10 +144,11 @@ async function attempt(
     watch,
     storePatienceMs,
     phase,
+    warned,
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'message' | 'summary'>> {
+): Promise<Pick<Ended, 'code' | 'message' | 'summary' | 'wasComplete'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
   const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
@@ -121,12 +161,15 @@ async function attempt(
     summaryPath = job.paths.summary;
     const io = {
       env,
-      stdin: Readable.from([Buffer.from(stdin)]),
+      stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       stdout,
       now,
       random: Math.random,
       log: pino({level: 'silent'}),
-      warn: (sentence: string) => warnings.push(sentence),
+      warn: (sentence: string) => {
+        warnings.push(sentence);
+        warned?.(sentence);
+      },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
       ...(phase === undefined ? {} : {phase}),
     };
@@ -134,7 +177,8 @@ async function attempt(
       watch?.(session);
       return () => {};
     });
-    return {code: outcome.exitCode, message: outcome.message, summary: summary()};
+    const {exitCode: code, message, wasComplete} = outcome;
+    return {code, message, wasComplete, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
     return {code: error.exitCode, message: error.message, summary: summary()};
@@ -143,7 +187,7 @@ async function attempt(
 
 function readSummary(path: string | undefined): Summary | undefined {
   try {
-    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Summary);
+    return path === undefined ? undefined : (JSON.parse(fileText(path)) as Summary);
   } catch {
     return undefined;
   }

@@ -3,7 +3,8 @@ import {UsageError} from '../../errors.ts';
 import {misspelt} from '../../job/closest.ts';
 import {describeSettings, spelled} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
-import {printOwn} from '../terminal/printable.ts';
+import {columnsFor} from '../completion/columns.ts';
+import {print, printOwn} from '../terminal/printable.ts';
 
 /** What a flag or an argument can be where that is few words, separated by blanks; else empty. */
 type Words = string;
@@ -13,6 +14,8 @@ interface Flag {
   readonly name: string;
   readonly description: string;
   readonly values: Words;
+  /** True if its value is a column of the list, or an expression that reads one. */
+  readonly takesColumn: boolean;
 }
 
 /** A command, or a subcommand, as a shell completes it. */
@@ -43,8 +46,29 @@ const choices: ReadonlyMap<string, Words> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
 
-/** `bulk-enrich completion bash|zsh|fish`: a script for the shell to load, made from the commands as they are. */
-export async function completionCommand(program: Command, shell: string): Promise<number> {
+/** What the scripts ask for the columns of a list. */
+const COLUMNS = 'columns';
+
+const columnFlags: ReadonlySet<string> = new Set(
+  describeSettings()
+    .filter(({name, value}) => value?.startsWith('COL') === true || name === 'where')
+    .map(({name}) => `--${spelled(name, '-')}`),
+);
+
+/**
+ * `bulk-enrich completion bash|zsh|fish`: a script for the shell to load, made from the commands as they are. The script
+ * itself calls `bulk-enrich completion columns -- WORDS`.
+ */
+export async function completionCommand(
+  program: Command,
+  shell: string,
+  words: readonly string[],
+): Promise<number> {
+  if (shell === COLUMNS) {
+    const columns = await columnsFor(program, words);
+    print('stdout', columns.map(column => `${column}\n`).join(''));
+    return 0;
+  }
   const script = scripts.get(shell);
   if (script === undefined)
     throw new UsageError(
@@ -72,6 +96,7 @@ function completed(above: Command, parent?: string): Completed[] {
                   name: long,
                   description: quoted(description),
                   values: choices.get(long) ?? argChoices?.join(' ') ?? '',
+                  takesColumn: columnFlags.has(long),
                 },
               ]
             : [],
@@ -98,6 +123,16 @@ function bash(commands: readonly Completed[]): string {
     ),
   );
   return `# bulk-enrich completion for bash: eval "$(bulk-enrich completion bash)"
+_bulk_enrich_columns() {
+  local name quoted
+  while IFS= read -r name; do
+    printf -v quoted %q "$name"
+    case "$word" in
+      [\\"\\']*) [[ $name == "\${word:1}"* ]] && COMPREPLY+=("$name") ;;
+      *) [[ $quoted == "$word"* ]] && COMPREPLY+=("$quoted") ;;
+    esac
+  done < <(bulk-enrich completion ${COLUMNS} -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)
+}
 _bulk_enrich() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -109,6 +144,7 @@ ${lines(top, ({name, first}) => first !== '' && `    ${name}) ${reply(first)}; r
   esac
   case "$command" in ${holders(top)}) command="$command \${COMP_WORDS[2]}" ;; esac
   case "$before" in
+    ${[...columnFlags].join('|')}) _bulk_enrich_columns; return ;;
 ${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;`)}
   esac
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
@@ -137,8 +173,10 @@ function ofZsh(text: string): string {
 
 function zsh(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
-  const option = ({name, description, values}: Flag) =>
-    `'${name}[${ofZsh(description.replace(/[[\]]/g, ''))}]${values === '' ? '' : `:value:(${values})`}'`;
+  const value = ({values, takesColumn}: Flag) =>
+    takesColumn ? ':column:_bulk_enrich_columns' : values === '' ? '' : `:value:(${values})`;
+  const option = (flag: Flag) =>
+    `'${flag.name}[${ofZsh(flag.description.replace(/[[\]]/g, ''))}]${value(flag)}'`;
   const specs = ({flags, first}: Completed) => [
     ...flags.map(option),
     ...(first === '' ? [] : [`'1:first:(${first})'`]),
@@ -146,6 +184,10 @@ function zsh(commands: readonly Completed[]): string {
   ];
   return `#compdef bulk-enrich
 # bulk-enrich completion for zsh: eval "$(bulk-enrich completion zsh)"
+_bulk_enrich_columns() {
+  local -a names=("\${(@f)$(bulk-enrich completion ${COLUMNS} -- "\${(@Q)words[1,CURRENT-1]}" 2>/dev/null)}")
+  compadd -a names
+}
 _bulk_enrich() {
   local -a commands=(
 ${lines(top, ({name, description}) => `    '${name}:${ofZsh(description)}'`)}
@@ -171,6 +213,8 @@ function fish(commands: readonly Completed[]): string {
   const after = (name: string) => `__fish_seen_subcommand_from ${name}`;
   const complete = (condition: string, what: string) => `complete -c bulk-enrich -n '${condition}' ${what}`;
   const words = (values: Words) => (values === '' ? '' : ` -x -a '${values}'`);
+  const columns = ` -x -a '(bulk-enrich completion ${COLUMNS} -- (commandline -opc)[2..-1] 2>/dev/null)'`;
+  const value = ({values, takesColumn}: Flag) => (takesColumn ? columns : words(values));
   const all = commands.flatMap(({parent, name, description, flags, subcommands, first}) => [
     complete(
       parent === undefined ? '__fish_use_subcommand' : after(parent),
@@ -178,7 +222,7 @@ function fish(commands: readonly Completed[]): string {
     ),
     ...(first === subcommands ? [] : [complete(after(name), words(first).trim())]),
     ...flags.map(flag =>
-      complete(after(name), `-l '${flag.name.slice(2)}'${words(flag.values)} -d '${flag.description}'`),
+      complete(after(name), `-l '${flag.name.slice(2)}'${value(flag)} -d '${flag.description}'`),
     ),
   ]);
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;

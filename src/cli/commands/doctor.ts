@@ -1,4 +1,5 @@
 import {statSync} from 'node:fs';
+import stringWidth from 'string-width';
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
@@ -8,15 +9,17 @@ import {ofOperation} from '../../job/values.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {operations} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
+import {callWithinAccount} from '../../run/open/single-call.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {type Check, exitCodeOfAll, failure, passed, warning} from '../doctor/check.ts';
+import {type Check, exitCodeOfAll, failure, hasFailed, passed, skipped, warning} from '../doctor/check.ts';
 import {checkPlace} from '../doctor/directories.ts';
 import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count, shellWord, table} from '../terminal/lines.ts';
+import {many, shellWord, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 type DoctorFlags = RawSettings & {
   readonly output?: string;
@@ -39,21 +42,21 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   return exitCodeOfAll(checks);
 }
 
-const NOT_CALLED = 'not made, so nobody knows whether the key is accepted; --call makes one';
-
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let endpoint: Endpoint;
   try {
     endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive(), console);
   } catch (error) {
-    return [failure('configuration', error)];
+    const first = 'fix the configuration first';
+    return [failure('configuration', error), skipped('connection', first), skipped('call', first)];
   }
   const checks = [passed('configuration', describeEndpoint(endpoint)), ...keyFileCheck()];
   try {
     if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
     else checks.push(await dataCheck());
-    if (call) checks.push(await callCheck(endpoint, settings, console));
-    else if (endpoint.kind === 'live') checks.push(passed('call', NOT_CALLED));
+    if (call && !hasFailed(checks)) checks.push(await callCheck(endpoint, settings, console));
+    else if (call) checks.push(skipped('call', 'fix what failed first'));
+    else if (endpoint.kind === 'live') checks.push(skipped('call', notTested(settings)));
   } catch (error) {
     checks.push(failure('connection', error));
   }
@@ -72,26 +75,37 @@ function keyFileCheck(): Check[] {
 function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
-    return `the embedded service${endpoint.byDefault ? ', as nothing else is configured' : ''}; ${action}`;
+    return `the embedded service${endpoint.byDefault ? ', as no other is configured' : ''}; ${action}`;
   return `${withoutUserinfo(endpoint.baseUrl)}; a key of ${endpoint.apiKey.length} characters (******) from ${keyVariable(process.env)}; ${action}`;
 }
 
 function withoutUserinfo(url: string): string {
-  if (!URL.canParse(url)) return 'a base URL that is none';
+  if (!URL.canParse(url)) return 'an invalid base URL';
   const parsed = new URL(url);
   return `${parsed.origin}${parsed.pathname}`;
 }
 
+function notTested(settings: JobSettings): string {
+  return `the key was not tested; --call tests it (${many(priceOf(settings), 'credit')})`;
+}
+
+/** What one call of `--call` costs. */
+function priceOf({cost}: JobSettings): number {
+  return ofOperation(cost, 'ip', operations.ip.cost);
+}
+
 async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Console): Promise<Check> {
-  const price = ofOperation(settings.cost, 'ip', operations.ip.cost);
   console.say(
     endpoint.kind === 'embedded'
-      ? 'One ip lookup is made now; the embedded service is free.'
-      : `One ip lookup is made now; it costs ${count(price)} credit${price === 1 ? '' : 's'}.`,
+      ? 'Making one ip lookup: the embedded service is free.'
+      : `Making one ip lookup, which costs ${many(priceOf(settings), 'credit')}.`,
   );
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
-    return await checkCall(connection.client);
+    const io = {env: process.env, now: Date.now, warn: console.warn};
+    return await checkCall(call =>
+      callWithinAccount({endpoint, settings, cost: priceOf(settings)}, io, () => call(connection.client)),
+    );
   } finally {
     await connection.close();
   }
@@ -101,15 +115,17 @@ async function dataCheck(): Promise<Check> {
   const {describeLeftOut} = await import('../../service/start.ts');
   const missing = describeLeftOut();
   return missing === undefined
-    ? passed('data', 'all data sets of the embedded service are there')
+    ? passed('data', 'the embedded service has all its data sets')
     : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
 }
 
 function checkPlaces({state, store}: JobSettings, output: string): Check[] {
   return [
-    ...(output === '-' ? [] : [checkPlace('output', output, true)]),
-    checkPlace('state', state ?? `${output}.run`, true),
-    ...(store === false ? [] : [checkStore(store)]),
+    output === '-' ? skipped('output', 'stdout needs no place') : checkPlace('output', output, true),
+    output === '-' && state === undefined
+      ? skipped('state', 'a run to stdout keeps none')
+      : checkPlace('state', state ?? `${output}.run`, true),
+    store === false ? skipped('store', '--no-store') : checkStore(store),
   ];
 }
 
@@ -118,13 +134,37 @@ function checkStore(store: JobSettings['store']): Check {
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
     ? checkPlace('store', defaultStoreDirectory(process.env), false)
-    : warning('store', `${trouble.why}; runs go on without it, unless ${trouble.variable} names a place`);
+    : warning('store', `${trouble.why}; runs do without it, unless ${trouble.variable} names a place`);
 }
 
-const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED'} as const;
-const colours = {ok: 'green', warning: 'yellow', failed: 'red'} as const;
+const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;
+const colours = {ok: 'green', warning: 'yellow', failed: 'red', skipped: undefined} as const;
 
 function render(checks: readonly Check[], paint: Paint): string {
-  const lines = checks.map(({name, state, detail}) => [name, paint(colours[state], marks[state]), detail]);
-  return `${table(lines, 3)}\n`;
+  const painted = (state: Check['state']) => {
+    const colour = colours[state];
+    return colour === undefined ? marks[state] : paint(colour, marks[state]);
+  };
+  const heads = table(
+    checks.map(({name, state}) => [name, painted(state)]),
+    2,
+  ).split('\n');
+  const margin = Math.max(...heads.map(head => stringWidth(head))) + 2;
+  const lines = checks.map(({detail}, at) => {
+    const head = heads[at] ?? '';
+    const parts = wrapped(detail, widthOf('stdout') - margin);
+    return `${head}${' '.repeat(margin - stringWidth(head))}${parts.join(`\n${' '.repeat(margin)}`)}`;
+  });
+  return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
+}
+
+/** What all of it comes to, and what to do next. */
+function verdictOf(checks: readonly Check[]): string {
+  const named = (state: Check['state']) =>
+    checks.filter(check => check.state === state).map(({name}) => name);
+  const [failures, warnings] = [named('failed'), named('warning')];
+  if (failures.length > 0)
+    return `A run would fail here with exit code ${exitCodeOfAll(checks)}. Fix: ${failures.join(', ')}.`;
+  const ifAccepted = named('skipped').includes('call') ? ', if the service accepts the key' : '';
+  return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }

@@ -5,8 +5,9 @@ import {openSource} from '../../input/source.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {defaultRules} from '../../score/default-rules.ts';
-import {table} from '../terminal/lines.ts';
+import {many, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 type RowRisk = {
   readonly score: string;
@@ -15,22 +16,64 @@ type RowRisk = {
   readonly missing: readonly string[];
 };
 
-/** `bulk-enrich explain OUT --row N`: what a row's score is made of, from the output and its summary alone. */
-export async function explainCommand(output: string, {row: given}: {readonly row: string}): Promise<number> {
+interface ExplainFlags {
+  readonly row?: string;
+  readonly level?: string;
+}
+
+/** `bulk-enrich explain OUT`: what a row's score is made of, or the rows of a level, from the output and its summary alone. */
+export async function explainCommand(output: string, {row, level}: ExplainFlags): Promise<number> {
+  if ((row === undefined) === (level === undefined))
+    throw new UsageError('settings', 'explain needs --row N, or --level with low, medium, high or unknown.');
+  if (row !== undefined) await explainRow(output, row);
+  else if (level !== undefined) await listLevel(output, level);
+  return 0;
+}
+
+async function explainRow(output: string, given: string): Promise<void> {
   const wanted = Number(given);
   if (!Number.isInteger(wanted) || wanted < 1)
     throw new UsageError('row', `--row: expected the number of a row, 1 or more, not "${given}".`);
-  const row = await readRow(output, wanted - rejectedBefore(output, wanted));
-  const risk = row === undefined ? undefined : riskOf(row.row, row.columns);
-  if (risk === undefined)
-    throw new UsageError(
-      'no_risk',
-      row === undefined
-        ? `${output} has no row ${wanted}: it was rejected, or the list is shorter.`
-        : `Row ${wanted} of ${output} has no points of a score: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
-    );
-  print('stdout', `${explanation(wanted, risk, rulesBeside(output))}\n`);
-  return 0;
+  const rejected = rejectedBeside(output);
+  if (rejected.has(wanted))
+    throw new UsageError('rejected_row', `Row ${wanted} could not be read: see ${beside(output, REJECTS)}.`);
+  for await (const {row, number, columns} of rowsOf(output, rejected)) {
+    if (number < wanted) continue;
+    if (number > wanted) break;
+    const risk = riskOf(row, columns);
+    if (risk === undefined)
+      throw new UsageError(
+        'no_risk',
+        `Row ${wanted} of ${output} has no points of a score: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
+      );
+    print('stdout', `${explanation(wanted, risk, rulesBeside(output))}\n`);
+    return;
+  }
+  throw new UsageError('no_risk', `${output} has no row ${wanted}: it was rejected, or the list is shorter.`);
+}
+
+const NUMBER_WIDTH = 9;
+
+/** Prints each row as it is read: a level may have most rows of a long list. */
+async function listLevel(output: string, level: string): Promise<void> {
+  let found = 0;
+  for await (const {row, number, columns} of rowsOf(output, rejectedBeside(output))) {
+    if (cellOf(row, columns, 'level') !== level) continue;
+    if (found === 0) print('stdout', lineOf('row', 'score', 'reasons'));
+    found += 1;
+    const reasons = parsed(cellOf(row, columns, 'reasons'));
+    const words = Array.isArray(reasons) ? reasons.join(', ') : '';
+    print('stdout', lineOf(String(number), String(cellOf(row, columns, 'score') ?? ''), words));
+  }
+  const next =
+    found === 0 ? '' : ` To see why one of them is: bulk-enrich explain ${shellWord(output)} --row N`;
+  print('stdout', `${many(found, 'row')} of ${level} risk.${next}\n`);
+}
+
+function lineOf(row: string, score: string, reasons: string): string {
+  return `${row.padStart(NUMBER_WIDTH)}  ${score.padStart('score'.length)}  ${reasons}`
+    .trimEnd()
+    .concat('\n');
 }
 
 function explanation(
@@ -55,51 +98,56 @@ function explanation(
   ].join('\n');
 }
 
-/** A row that could not be read has a number too, and is not in the output. */
-function rejectedBefore(output: string, row: number): number {
-  const path = beside(output, '.rejects.ndjson');
-  if (!existsSync(path)) return 0;
-  const rejects = readFileSync(path, 'utf8').split('\n').filter(Boolean);
-  const rows = rejects.map(line => (JSON.parse(line) as {row: number}).row);
-  if (rows.includes(row)) throw new UsageError('rejected_row', `Row ${row} could not be read: see ${path}.`);
-  return rows.filter(other => other < row).length;
+const REJECTS = '.rejects.ndjson';
+
+interface NumberedRow {
+  readonly row: Row;
+  /** Rows that could not be read have a number too, and are not in the output. */
+  readonly number: number;
+  readonly columns: readonly string[];
 }
 
-async function readRow(
-  path: string,
-  wanted: number,
-): Promise<{row: Row; columns: readonly string[]} | undefined> {
-  const settings = {paths: [path], header: true, encoding: 'auto', maxRecordSize: 2 ** 28} as const;
-  const source = await openSource(settings);
+/** The rows of an output by the numbers that the summary and the log have. */
+async function* rowsOf(path: string, rejected: ReadonlySet<number>): AsyncGenerator<NumberedRow> {
+  const source = await openSource({paths: [path], header: true, encoding: 'auto', maxRecordSize: 2 ** 28});
   try {
-    let seen = 0;
-    for await (const {records} of source.batches()) {
-      const record = records[wanted - 1 - seen];
-      if (record !== undefined)
-        return record.type === 'reject' ? undefined : {row: record, columns: source.format.columns};
-      seen += records.length;
-    }
-    return undefined;
+    let number = 0;
+    for await (const {records} of source.batches())
+      for (const row of records) {
+        do number += 1;
+        while (rejected.has(number));
+        if (row.type !== 'reject') yield {row, number, columns: source.format.columns};
+      }
   } finally {
     await source.close();
   }
 }
 
+function rejectedBeside(output: string): ReadonlySet<number> {
+  const path = beside(output, REJECTS);
+  if (!existsSync(path)) return new Set();
+  const rejects = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return new Set(rejects.map(line => (JSON.parse(line) as {row: number}).row));
+}
+
 function riskOf(row: Row, columns: readonly string[]): RowRisk | undefined {
-  const cell = (name: string): unknown =>
-    row.type === 'csv' ? row.fields[columns.indexOf(`risk_${name}`)] : nestedOf(row.value, name);
-  const parsed = (name: string): unknown => {
-    const value = cell(name);
-    return typeof value === 'string' && value !== '' ? JSON.parse(value) : value;
-  };
-  const points = parsed('points');
+  const points = parsed(cellOf(row, columns, 'points'));
   if (typeof points !== 'object' || points === null) return undefined;
   return {
-    score: String(cell('score') ?? ''),
-    level: String(cell('level')),
+    score: String(cellOf(row, columns, 'score') ?? ''),
+    level: String(cellOf(row, columns, 'level')),
     points: points as RowRisk['points'],
-    missing: (parsed('missing') ?? []) as RowRisk['missing'],
+    missing: (parsed(cellOf(row, columns, 'missing')) ?? []) as RowRisk['missing'],
   };
+}
+
+function cellOf(row: Row, columns: readonly string[], name: string): unknown {
+  return row.type === 'csv' ? row.fields[columns.indexOf(`risk_${name}`)] : nestedOf(row.value, name);
+}
+
+/** In CSV, what is not a text or a number is JSON. */
+function parsed(value: unknown): unknown {
+  return typeof value === 'string' && value !== '' ? JSON.parse(value) : value;
 }
 
 function nestedOf(value: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -1,6 +1,7 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
-import {count, duration, table} from '../terminal/lines.ts';
+import {count, duration} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -15,7 +16,7 @@ export async function fleetStatusCommand(flags: {
 }
 
 function render({identity, workers, runs, chunks, heldMs}: FleetStatus): string {
-  if (identity === undefined) return 'Nobody is on this Redis: neither a worker nor a run.\n';
+  if (identity === undefined) return 'This Redis has neither a worker nor a run.\n';
   const held = heldMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(heldMs)}.\n`;
   return `The fleet is ${identity}.
 ${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.

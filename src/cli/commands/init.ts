@@ -3,7 +3,6 @@ import {basename} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {makePlan} from '../../estimate/estimate.ts';
-import {InputError} from '../../input/input-error.ts';
 import type {Row} from '../../input/row.ts';
 import {openSource} from '../../input/source.ts';
 import {defaultOutput} from '../../job/job.ts';
@@ -11,12 +10,14 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
+import {endpointName} from '../../run/identity.ts';
 import {holdsValues} from '../../run/layout/guessed.ts';
+import {accountFile} from '../../run/open/account.ts';
 import {type Interviewed, interview} from '../init/interview.ts';
-import {columnSettings, jobFile} from '../init/job-file.ts';
+import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
-import {shellWord} from '../terminal/lines.ts';
+import {many, shellWord} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
@@ -58,6 +59,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     output: defaultOutput([input], {}),
     directory: process.cwd(),
     program: programPath(),
+    account: accountOf(answers.endpoint),
   };
   try {
     writeFileSync(path, jobFile(facts, answers));
@@ -67,9 +69,29 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     });
   }
   for (const {column, why} of answers.leftOut) say(`Left out: "${column}", ${why}.`);
-  print('stdout', `${path} is written. What it would do:  bulk-enrich plan --job ${shellWord(path)}\n`);
+  const limit =
+    answers.maxCredits === 0 ? 'no limit of credits' : `at most ${many(answers.maxCredits, 'credit')} a run`;
+  print('stdout', `${path} is written: with the ${answers.endpoint} service, ${limit}.\n`);
+  print('stdout', `To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;
 }
+
+/** The account's file that a user may write: its path, and the endpoint without what may be secret in its URL. */
+function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
+  const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
+  try {
+    const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
+    return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
+  } catch {
+    // Without a home, or with a base URL that a run will refuse.
+    return EXAMPLE;
+  }
+}
+
+const EXAMPLE: JobFacts['account'] = {
+  path: '~/.config/bulk-enrich/accounts/main.yaml',
+  endpoint: 'https://api.example.com',
+};
 
 /** Node and this program by their full paths. */
 function programPath(): string {
@@ -77,24 +99,23 @@ function programPath(): string {
   return [process.execPath, program].map(shellWord).join(' ');
 }
 
-/** What a run over the list would cost, as `plan` finds, whose warnings are said; undefined where that can't be counted. */
+/**
+ * What a run over the list would cost, as `plan` finds, whose warnings are said. It goes by the distinct values: what is
+ * known from earlier runs says nothing of other nights.
+ *
+ * @throws {UsageError} for a job that would never run.
+ */
 async function costOfList(
   input: string,
   reading: RawSettings,
   answers: Omit<Interviewed, 'maxCredits'>,
-): Promise<number | undefined> {
+): Promise<number> {
   const env = envOfCounting(process.env);
-  try {
-    const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: answers.endpoint};
-    const {job} = jobFrom([input], flags, '-', env);
-    const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
-    return credits.at_least;
-  } catch (error) {
-    // A job that would never run is not written; what only the service lacks is for later.
-    if (error instanceof InputError || (error instanceof UsageError && error.code === 'column_invalid'))
-      throw error;
-    return undefined;
-  }
+  // A live service may not be configured yet; counting needs none.
+  const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: 'embedded', store: false};
+  const {job} = jobFrom([input], flags, '-', env);
+  const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
+  return credits.at_least;
 }
 
 const camelCased = ({

@@ -1,4 +1,5 @@
-import type {createClient} from '../../client/client.ts';
+import type {Answered} from '../../client/attempt.ts';
+import type {Client} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {misspelt} from '../../job/closest.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
@@ -32,14 +33,16 @@ export async function lookupCommand(
       `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }
-  return ask(settings, operations[operation].cost, client => client[operation](canonical.value));
+  return ask(settings, operations[operation].cost, client =>
+    client.answer(operation, {[operation]: canonical.value}),
+  );
 }
 
 /** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   cost: number,
-  call: (client: ReturnType<typeof createClient>, actionId: string | undefined) => Promise<unknown>,
+  call: (client: Client, actionId: string | undefined) => Promise<Answered>,
 ): Promise<number> {
   const console = createConsole(settings);
   const endpoint = resolveEndpoint(
@@ -55,8 +58,10 @@ export async function ask(
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
     const make = () => call(connection.client, endpoint.actionId);
-    const answer = await callWithinAccount({endpoint, settings, cost}, io, make);
-    printJson(answer);
+    const {data, exact, wrongTypes} = await callWithinAccount({endpoint, settings, cost}, io, make);
+    printJson(exact === undefined ? data : JSON.parse(exact));
+    if (wrongTypes.length > 0)
+      console.warn(`Fields of another type than the interface's, as they came: ${wrongTypes.join(', ')}.`);
     return 0;
   } finally {
     await connection.close();

@@ -6,9 +6,12 @@ import {percent} from '../../report/format.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
 import {envOfCounting, type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
-import {count, duration, many, moment, table} from '../terminal/lines.ts';
+import {callsOf, forecast} from '../terminal/cost.ts';
+import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
+import {toRun} from '../terminal/next-command.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {phasesOn} from '../terminal/progress.ts';
+import {table} from '../terminal/table.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
 /** `bulk-enrich plan`: what `run` would do with the same arguments. */
@@ -17,7 +20,7 @@ export async function planCommand(
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
   const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
-  // Where the output would go does not matter here, so nobody has to say it.
+  // Where the output would go does not matter here, so it need not be named.
   const {job, console} = plannedJob(inputs, flags);
   const io = {
     env: process.env,
@@ -41,7 +44,7 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** Nobody is asked, so that no key is needed; nor is a service, but then nothing of it is known from before. */
+/** No calls are made, so no key is needed; nor is a service, but without one no answer is known from before. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {
@@ -49,22 +52,25 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<type
   } catch (error) {
     if (!(error instanceof UsageError) || error.code !== 'no_endpoint') throw error;
     const planned = jobFrom(inputs, {...flags, endpoint: 'embedded'}, '-', env);
-    planned.console.say('No service is configured: this is what the embedded service would be asked.');
+    planned.console.say('No service is configured: this is what a run with the embedded service would do.');
     return planned;
   }
 }
 
-const REPAIRED = {heading: '\nWhat a run would repair before it asks:', allIn: 'plan --json'};
 /** What the same list cost the last time, to see a night that will be unlike the others before it is paid for. */
-function lastLine({last}: PlanReport): string {
-  if (last === null) return '';
+function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
+  if (last === null) return [];
+  const cost = kind === 'embedded' ? many(last.calls, 'call') : many(last.credits, 'credit');
   const known = last.hit_rate === null ? '' : `, ${percent(last.hit_rate, 1)} of the values known`;
-  return `Last time (${moment(last.ended_at)}): ${many(last.credits, 'credit')} for ${many(last.rows, 'row')}${known}\n`;
+  return [`Last time (${moment(last.ended_at)}): ${cost} for ${many(last.rows, 'row')}${known}.`];
 }
 
-const NOT_ASKED = {heading: '\nWhat a run would not ask about:', allIn: 'plan --json'};
+const TROUBLE = {most: 8, allIn: 'plan --json'};
+const REPAIRED = {...TROUBLE, heading: '\nRepaired before the lookup:'};
+const WRONG = {...TROUBLE, heading: '\nProblems, most frequent first:'};
 
-function render(report: PlanReport, {endpoint, settings}: Job): string {
+function render(report: PlanReport, job: Job): string {
+  const {endpoint, settings} = job;
   const columns = report.columns.map(({operation, column, how}) => [`  ${operation}`, `"${column}"`, how]);
   const selective = Object.values(report.lookups).some(
     ({filtered, conditional}) => filtered + conditional > 0,
@@ -79,28 +85,49 @@ function render(report: PlanReport, {endpoint, settings}: Job): string {
     `"${column}"`,
     how,
   ]);
-  return `Columns (${report.format}):
-${table([...columns, ...left], 3)}
+  const next = toRun();
+  const width = widthOf('stdout');
+  return [
+    `Columns (${report.format}):`,
+    table([...columns, ...left], 3),
+    `\n${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}\n`,
+    table([
+      [
+        '',
+        'values',
+        'empty',
+        'invalid',
+        'distinct',
+        'known',
+        'calls',
+        ...(selective ? ['conditional', 'filtered'] : []),
+      ],
+      ...lookups,
+    ]),
+    ...troubleLines({...REPAIRED, settings}, report.repairs, width),
+    ...troubleLines({...WRONG, settings}, report.errors, width),
+    ...(report.ahead === undefined ? [] : [aheadLines(report.ahead)]),
+    '',
+    ...lastTime(report, endpoint),
+    broken(`${costOf(report, job)} Nothing was sent.`, width),
+    ...(next === undefined ? [] : [`To run it: ${next}`]),
+    '',
+  ].join('\n');
+}
 
-${many(report.rows, 'row')}${report.rejected === 0 ? '' : `, ${count(report.rejected)} that can't be read`}
-
-${table([['', 'values', 'empty', 'invalid', 'distinct', 'known', 'calls', ...(selective ? ['conditional', 'filtered'] : [])], ...lookups])}
-${[
-  ...troubleLines({...REPAIRED, settings}, report.repairs),
-  ...troubleLines({...NOT_ASKED, settings}, report.errors),
-]
-  .map(line => `${line}\n`)
-  .join('')}
-Credits: ${count(report.credits.at_least)} at least, ${selective ? `${count(report.credits.all_sent_once)} if every condition holds, ` : ''}${count(report.credits.at_most)} at most (if every call had to be sent again)${endpoint.kind === 'embedded' ? '; the embedded service charges none' : ''}${limitOf(report, settings)}
-${lastLine(report)}Time: ${report.time_ms === null ? 'no rate limit' : `${duration(report.time_ms)} at ${count(report.rate_per_second ?? 0)}/s`}
-${report.ahead === undefined ? '' : aheadLines(report.ahead)}Nothing was sent.
-`;
+/** What a run would cost, and when it costs the most. */
+function costOf(report: PlanReport, {endpoint, settings}: Job): string {
+  if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
+  const {all_sent_once: once, at_most: worst} = report.credits;
+  const worstCase =
+    worst === once ? '' : ` At worst, every call has to be sent ${settings.maxResends + 1} times.`;
+  return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 
 /** Where the run's own limit ends what the list would cost. */
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
-  return `; a run ${maxCredits < credits.at_least ? 'stops' : 'may stop'} at --max-credits ${maxCredits}`;
+  return ` A run ${maxCredits < credits.at_least ? 'stops' : 'may stop'} at --max-credits ${maxCredits}.`;
 }
 
 const WIDEST_BAR = 40;
@@ -114,5 +141,5 @@ function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
     ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
   ]);
   const lines = table([['', 'calls', 'credits'], ...days]);
-  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}\n\n`;
+  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}`;
 }

@@ -6,10 +6,12 @@ import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
 import {Stopper} from '../../run/stop.ts';
 import {createConsole, logFailure} from '../console.ts';
-import {countFirst} from '../count-first.ts';
+import {countFirst, creditsNeeded} from '../count-first.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
+import {broken} from '../terminal/lines.ts';
+import {toRun} from '../terminal/next-command.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
 import {phasesOn, startProgress} from '../terminal/progress.ts';
@@ -48,7 +50,9 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
   const {job, console} = await jobOrMetrics(inputs, flags);
   if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
     console.say(
-      'No service is configured, so the embedded service answers, from open data. Set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY to ask a live one.',
+      broken(
+        'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
+      ),
     );
   }
   const stopper = new Stopper();
@@ -68,14 +72,14 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
     const watch = (session: Session) => startProgress(session, console, counted);
     if (job.settings.sample !== undefined) {
       const report = await runSample(job, io, stopper, watch);
-      print('stdout', renderSample(report));
+      print('stdout', renderSample(report, job, toRun()));
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
     const mayBegin = async (begun: Job) => {
       counted = await countFirst(begun, yes, console, stopper);
     };
     const outcome = await run(job, {...io, mayBegin}, stopper, watch);
-    renderOutcome(job, outcome, console);
+    renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
     tellGitHub(process.env, outcome, console);
     return outcome.exitCode;
   } finally {

@@ -4,13 +4,17 @@ import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
+import {SharedDate} from '../../ledger/shared-date.ts';
 import {defaultStoreDirectory} from '../../ledger/store/store.ts';
 import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
+import {bytes as sized} from '../../report/format.ts';
+import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
-import {count, many, table} from '../terminal/lines.ts';
+import {count, many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;
@@ -54,19 +58,19 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
     oldest.slice(0, 10),
     newest.slice(0, 10),
   ]);
-  return `${directory}: ${count(bytes)} bytes\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
+  return `${directory}: ${sized(bytes)}\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
 /** `bulk-enrich store prune`. */
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
-    const now = Date.now();
+    const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat: 'text'});
+    const today = store.today(new SharedDate(Date.now, warn));
     let removed = 0;
     for (const operation of operationNames) {
-      const age = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
-      const notBefore = {ok: Math.max(0, now - age), failed: now - rejectionTerm(maxAge)};
-      removed += await store.prune(operation, notBefore, now);
+      const answers = maxAge[operation] ?? maxAge.all ?? Number.POSITIVE_INFINITY;
+      removed += await store.prune(operation, {answers, rejections: rejectionTerm(maxAge)}, today);
     }
     await store.giveBack();
     print('stdout', `${many(removed, 'answer')} removed.\n`);
@@ -74,7 +78,10 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
 }
 
 const KEPT_ELSEWHERE =
-  'Runs that are not finished have answers of their own in OUT.run, which come back here when they go on: finish them first, or delete that.';
+  'Unfinished runs have answers of their own in OUT.run, and bring them back when they resume: finish them first, or delete OUT.run.';
+
+const IN_HISTORY =
+  'The history of runs (runs.db) is not searched: it has counts, codes, e-mail domains of five rows or more, and the names of jobs and lists.';
 
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
@@ -99,10 +106,10 @@ export async function storePurge(
     print(
       'stdout',
       removed === 0
-        ? 'Nothing is known of that value.\n'
+        ? 'The store has nothing of that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
-    print('stdout', `${KEPT_ELSEWHERE}\n`);
+    print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
   });
 }
 

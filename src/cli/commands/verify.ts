@@ -1,3 +1,4 @@
+import {verifyParams} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {operations} from '../../operations/table.ts';
@@ -20,6 +21,6 @@ export async function verifyCommand({token, id, email, phone, ...flags}: VerifyF
         'no_action',
         'A verdict needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
       );
-    return client.verify({token, actionId, id, email, phoneNumber: phone});
+    return client.answer('verify', verifyParams({token, actionId, id, email, phoneNumber: phone}));
   });
 }

@@ -1,15 +1,16 @@
 import {readdirSync} from 'node:fs';
 import {formatByName} from '../../job/name-endings.ts';
-import {shellWord, table} from '../terminal/lines.ts';
+import {broken, shellWord, widthOf} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 
-/** `bulk-enrich` alone: what to do next, with what lies here. */
+/** `bulk-enrich` alone: what to do next, with the files that are here. */
 export async function welcome(): Promise<number> {
   const here = filesHere();
   const unfinished = here.filter(name => name.endsWith('.run'));
   const list = shellWord(here.find(name => formatByName(name) !== undefined && !isOurs(name)) ?? 'list.csv');
   const lines = [
-    [`plan ${list}`, 'what is in a list, and what it would cost; nothing is sent'],
+    [`plan ${list}`, 'what a list holds, and what it would cost'],
     [`run ${list}`, 'enrich it, into a file beside it'],
     [`init ${list}`, 'a job file for a list that comes every night'],
     ['lookup ip 1.1.1.1', 'one value'],
@@ -27,7 +28,7 @@ ${table(
 )}
 
 ${whoAnswers()}
-${unfinished.map(name => `${name} is of a run that has not ended: the command that began it goes on with it.\n`).join('')}`,
+${unfinished.map(name => `${name} belongs to an unfinished run: its command, run again, resumes it.\n`).join('')}`,
   );
   return 0;
 }
@@ -35,7 +36,10 @@ ${unfinished.map(name => `${name} is of a run that has not ended: the command th
 function whoAnswers(): string {
   const url = process.env.BULK_ENRICH_BASE_URL ?? '';
   if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and charges for it.';
-  return 'No service is configured, so the embedded one answers, from open data (say --endpoint embedded in scripts). For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
+  return broken(
+    'No service is configured, so the embedded one answers, from open data and free. In scripts, add --endpoint embedded. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
+    widthOf('stdout'),
+  );
 }
 
 function filesHere(): string[] {

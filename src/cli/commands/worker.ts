@@ -1,5 +1,4 @@
-import type {Client, ClientOptions} from '../../client/client.ts';
-import {createThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
+import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
@@ -40,7 +39,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       secret: sealingSecret(endpoint, process.env),
       concurrency,
       lostAfterMs: parseLostAfter(lostAfter),
-      clientFor: clientsOf(endpoint, connection, shared, settings.threads),
+      clientFor: clientsOf(endpoint, connection, shared),
       log: console.log,
       onFatal: ending.fail,
     });
@@ -94,16 +93,14 @@ function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
   shared: Pick<ClientOptions, 'maxConnections' | 'unasked'>,
-  threads: Threads,
 ): WorkerOptions['clientFor'] {
-  const clients = new Map<string, Client>();
-  return (timeoutMs, isPaced) => {
+  const clients = new Map<number, Client>();
+  return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
     const {baseUrl, apiKey, readKeyAgain} = endpoint;
-    const options = {...shared, baseUrl, apiKey, readKeyAgain, timeoutMs};
-    const name = `${timeoutMs} ${isPaced}`;
-    const client = clients.get(name) ?? createThreadedClient(options, isPaced ? 1 : threads);
-    clients.set(name, client);
+    const client =
+      clients.get(timeoutMs) ?? createClient({...shared, baseUrl, apiKey, readKeyAgain, timeoutMs});
+    clients.set(timeoutMs, client);
     return client;
   };
 }

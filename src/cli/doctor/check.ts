@@ -1,16 +1,17 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** One thing that was looked at. A warning does not keep a run from starting, a failure does. */
+/** One thing to look at. A warning does not keep a run from starting, a failure does; what is skipped was not tried. */
 export interface Check {
   readonly name: string;
-  readonly state: 'ok' | 'warning' | 'failed';
-  /** What was found, and where something is wrong what to do about it. */
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** What was found, and what to do about it; why it was skipped. */
   readonly detail: string;
   /** What a run would end with for this reason; failures only. */
   readonly exitCode?: ExitCode;
 }
 
 export const passed = (name: string, detail: string): Check => ({name, state: 'ok', detail});
+export const skipped = (name: string, detail: string): Check => ({name, state: 'skipped', detail});
 export const warning = (name: string, detail: string): Check => ({name, state: 'warning', detail});
 export const failed = (name: string, detail: string, exitCode: ExitCode): Check => ({
   name,
@@ -19,7 +20,12 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
   exitCode,
 });
 
-/** What was thrown on purpose is a failure of the check; anything else is thrown on. */
+/** True if nothing that comes after these checks can work. */
+export function hasFailed(checks: readonly Check[]): boolean {
+  return checks.some(({state}) => state === 'failed');
+}
+
+/** What was thrown on purpose is a failure of the check; anything else is thrown again. */
 export function failure(name: string, error: unknown): Check {
   if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);

@@ -1,8 +1,9 @@
+import {isIP} from 'node:net';
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
-import {type Check, failed, failure, passed, warning} from './check.ts';
+import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
 
 /** Beyond this, certificates that are valid look expired, and logs can't be compared. */
 const SKEW_MS = 60_000;
@@ -13,45 +14,58 @@ export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<
   const base = checkedBaseUrl(baseUrl);
   const found = await reach(base, Math.min(timeoutMs, PROBE_TIMEOUT_MS));
   const proxy = found.proxy === undefined ? 'none' : `${found.proxy} (HTTPS_PROXY)`;
-  return [passed('proxy', proxy), ...dnsCheck(base, found), ...answerChecks(base, found)];
+  const dns = dnsCheck(base, found);
+  const rest =
+    dns.state === 'failed'
+      ? [skipped('connection', 'the address of the host is not known')]
+      : answerChecks(base, found);
+  return [passed('proxy', proxy), dns, ...rest];
 }
 
-function dnsCheck(base: URL, {dns}: Reach): Check[] {
-  if (dns === undefined) return [passed('dns', 'left to the proxy')];
-  if ('addresses' in dns) return [passed('dns', `${base.hostname}: ${dns.addresses.join(', ')}`)];
+function dnsCheck(base: URL, {dns}: Reach): Check {
+  if (dns === undefined) return skipped('dns', 'the proxy resolves the name');
+  if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0) return skipped('dns', 'the URL has an address');
+  if ('addresses' in dns) return passed('dns', `${base.hostname}: ${dns.addresses.join(', ')}`);
   const detail = `${base.hostname} can't be resolved (${dns.error}): check BULK_ENRICH_BASE_URL and the network`;
-  return [failed('dns', detail, exitCodes.temporary)];
+  return failed('dns', detail, exitCodes.temporary);
 }
 
 function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
+    const clock = skipped('clock', 'the service did not answer');
     return answer.certificate
-      ? [failed('tls', `${detail}: name its authority in NODE_EXTRA_CA_CERTS`, exitCodes.usage)]
-      : [failed('connection', detail, exitCodes.temporary)];
+      ? [failed('tls', `${detail}: name its authority in NODE_EXTRA_CA_CERTS`, exitCodes.usage), clock]
+      : [
+          failed('connection', detail, exitCodes.temporary),
+          skipped('tls', 'the service did not answer'),
+          clock,
+        ];
   }
   const {tls, skewMs} = answer;
   return [
     passed('connection', `${base.host} answers (${answer.status} to a GET without key)`),
     tls === undefined
-      ? passed('tls', 'none: this is the machine’s own loopback')
+      ? skipped('tls', 'not needed: the service is on this machine')
       : passed('tls', `${tls.protocol}, certificate valid to ${tls.validTo}`),
     clockCheck(skewMs),
   ];
 }
 
 function clockCheck(skewMs: number | undefined): Check {
-  if (skewMs === undefined) return passed('clock', 'the service does not say what time it is');
+  if (skewMs === undefined) return skipped('clock', 'the service does not say what time it is');
   const skew = `${duration(Math.abs(skewMs))} ${skewMs < 0 ? 'ahead of' : 'behind'} the service's`;
   return Math.abs(skewMs) > SKEW_MS
     ? warning('clock', `this machine's clock is ${skew}: set it`)
     : passed('clock', `within ${duration(SKEW_MS)} of the service's`);
 }
 
-/** One real lookup of an address that is reserved for documentation. */
-export async function checkCall(client: Client): Promise<Check> {
+/** One real lookup of an address that is reserved for documentation, made by `make`. */
+export async function checkCall(
+  make: <Answer>(call: (client: Client) => Promise<Answer>) => Promise<Answer>,
+): Promise<Check> {
   try {
-    const answer = await client.ip('192.0.2.1');
+    const answer = await make(client => client.ip('192.0.2.1'));
     return passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`);
   } catch (error) {
     return failure('call', error);

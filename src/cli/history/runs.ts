@@ -2,8 +2,9 @@ import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
 import type {RunRecord} from '../../report/run-record.ts';
-import {count, table} from '../terminal/lines.ts';
+import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {type Column, fitted} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich runs`: a line for each end of a run; `runs RUN`: the summary that is kept of it. */
@@ -38,40 +39,45 @@ function summaryOf(run: string): string {
 
 function render(runs: readonly RunRecord[], since: string): string {
   if (runs.length === 0) return `No run has ended in the last ${since}.\n`;
-  const lines = runs.map(record => [
-    record.run_id.slice(0, 8),
-    record.ended_at.slice(0, 16).replace('T', ' '),
-    record.job ?? record.list ?? '-',
-    record.account.label,
-    whyOf(record),
-    count(record.exit_code),
-    count(record.rows),
-    count(record.calls),
-    count(record.credits.spent),
-    count(record.credits.maybe_spent),
-    count(record.saved),
-    record.hit_rate === null ? '–' : percent(record.hit_rate, 1),
-  ]);
-  const head = [
-    'run',
-    'ended (UTC)',
-    'job or list',
-    'account',
-    'why',
-    'exit',
-    'rows',
-    'calls',
-    'credits',
-    'maybe',
-    'saved',
-    'known',
+  const year = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4)));
+  const column = (head: string, cellOf: (run: RunRecord) => string, more: Partial<Column> = {}): Column => ({
+    head,
+    cells: runs.map(cellOf),
+    ...more,
+  });
+  const columns = [
+    column('run', run => run.run_id.slice(0, 8), {isText: true}),
+    column('ended (UTC)', run => run.ended_at.slice(year.size > 1 ? 0 : 5, 16).replace('T', ' '), {
+      isText: true,
+    }),
+    column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
+    column('why (exit)', whyOf, {isText: true, shrinksTo: 14}),
+    column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
+    column('rows', run => orUnknown(run.rows, count)),
+    column('calls', run => count(run.calls)),
+    column('credits', creditsOf),
+    column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
+    column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
+    column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
   ];
-  return `${table([head, ...lines], 5)}\n`;
+  const isTold = ({head, cells}: Column) =>
+    !(head === 'account' && cells.every(cell => cell === 'default')) &&
+    !(head === 'maybe' && cells.every(cell => cell === '0'));
+  return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
 }
 
-function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
+/** The embedded service charges nothing. */
+function creditsOf({account, credits}: RunRecord): string {
+  return account.endpoint === 'embedded' ? 'free' : count(credits.spent);
+}
+
+function orUnknown(value: number | null, shown: (value: number) => string): string {
+  return value === null ? '–' : shown(value);
+}
+
+function whyOf({reason, exit_code: code, drift, store_trouble: trouble}: RunRecord): string {
   return [
-    reason,
+    `${reason.replaceAll('_', ' ')}${code === 0 || code === null ? '' : ` (${code})`}`,
     ...(trouble ? ['without the store'] : []),
     ...(drift.length > 0 ? [`unlike: ${drift.join(', ')}`] : []),
   ].join('; ');

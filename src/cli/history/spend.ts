@@ -1,7 +1,9 @@
+import stringWidth from 'string-width';
 import {csvTable} from '../../output/csv-table.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
-import {count, many, table} from '../terminal/lines.ts';
+import {count, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
 import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich spend`: what calls have cost, by day, job or operation. */
@@ -15,19 +17,24 @@ export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}
   return 0;
 }
 
-/** The longest bar, in characters. */
-const BAR = 40;
+/** The longest bar, in characters, and the shortest that says something. */
+const BARS = {longest: 40, shortest: 8} as const;
 
 function render({by, groups, total}: Spend, since: string): string {
   if (total.runs === 0) return `No run of a service that charges has ended in the last ${since}.\n`;
   const most = Math.max(...groups.map(creditsOf));
-  const lines = groups.map(group => {
-    const {name, spent, maybe_spent: maybe, calls, runs} = group;
-    return [name, ...[spent, maybe, calls, runs].map(count), barOf(creditsOf(group), most)];
-  });
-  const widest = Math.max(...lines.map(line => line.at(-1)?.length ?? 0));
-  const padded = lines.map(line => [...line.slice(0, -1), (line.at(-1) ?? '').padEnd(widest)]);
-  return `${table([[by, 'credits', 'maybe', 'calls', 'runs', ''], ...padded])}
+  const figures = table([
+    [by, 'credits', 'maybe', 'calls', 'runs'],
+    ...groups.map(({name, spent, maybe_spent: maybe, calls, runs}) => [
+      name,
+      ...[spent, maybe, calls, runs].map(count),
+    ]),
+  ]).split('\n');
+  const room = widthOf('stdout') - stringWidth(figures[0] ?? '') - 2;
+  const longest = Math.max(BARS.shortest, Math.min(BARS.longest, room));
+  const bars = ['', ...groups.map(group => barOf(creditsOf(group) / most, longest))];
+  const lines = figures.map((line, at) => `${line}  ${bars[at] ?? ''}`.trimEnd());
+  return `${lines.join('\n')}
 
 ${many(total.spent, 'credit')} spent${total.maybe_spent === 0 ? '' : ` and ${count(total.maybe_spent)} perhaps`} in the last ${since}, by ${many(total.calls, 'call')} of ${many(total.runs, 'run')}.
 `;
@@ -37,10 +44,10 @@ function creditsOf({spent, maybe_spent: maybe}: Spend['groups'][number]): number
   return spent + maybe;
 }
 
-/** What is more than nothing is seen. */
-function barOf(value: number, most: number): string {
-  if (value <= 0) return '';
-  const eighths = Math.max(1, Math.round((value / most) * BAR * 8));
+/** A share as a bar; any share at all shows something. */
+function barOf(share: number, longest: number): string {
+  if (!(share > 0)) return '';
+  const eighths = Math.max(1, Math.round(share * longest * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + (['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8] ?? '');
 }
 

@@ -1,18 +1,19 @@
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {didYouMean} from '../../job/closest.ts';
+import {countryColumnOf} from '../../lookup/country-column.ts';
 import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
 import {anyOf, intelligenceNames, operations, perIntelligence} from '../../operations/table.ts';
 import {count} from '../terminal/lines.ts';
-import {type Ask, oneOf, wholeNumber, yesOrNo} from './prompt.ts';
+import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
 export interface Interviewed {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
-  /** Columns that may be worth a lookup, and what is missing for it: where nobody could be asked. */
+  /** Columns that may be worth a lookup, and what is missing for it: where no person could be asked. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
   /** Which address of several in a cell is meant, where a column has such cells. */
@@ -26,16 +27,15 @@ export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly headless?: boolean;
-  /** Whether a live service is configured: then it is the one that is meant. */
+  /** True if a live service is configured: then it is the one that is meant. */
   readonly live: boolean;
   readonly interactive: boolean;
-  /** Credits of a run over the list, as `plan` counts them; undefined where it can't. */
-  readonly costOf?: (answers: Omit<Interviewed, 'maxCredits'>) => Promise<number | undefined>;
+  /** Credits of a run over the list that knows no answer from before, as `plan` counts them. */
+  readonly costOf?: (answers: Omit<Interviewed, 'maxCredits'>) => Promise<number>;
 }
 
 const WHICH = ['first', 'last', 'only'];
 const NONE = 'none';
-const NAME_IT = ': name it as phone, and a default_country';
 
 /**
  * Asks what the list does not tell by itself.
@@ -62,34 +62,24 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     const wanted =
       guess.confidence === 'sure' ||
       (seen.interactive && lacksCountry(guess)) ||
-      /^y/i.test(await ask(`Column "${guess.column}": ${why}. Look it up?`, 'no', yesOrNo));
+      (await agrees(ask, `Column "${guess.column}": ${why}. Look it up?`));
     if (wanted) chosen.push(guess);
-    else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? NAME_IT : ''}`});
+    else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? nameIt(guess, seen) : ''}`});
   }
-  const columns = await namedColumns(chosen, seen, ask);
-  const country = hasNationalNumbers(columns, seen)
-    ? await ask(
-        `Phone numbers in "${columns.phone.join('", "')}" are in national form${columns.country.length === 0 ? '' : `, some without a country in "${columns.country[0]}"`}. Their country, by name or code, or none:`,
-        NONE,
-        isCountry,
-      )
-    : NONE;
-  const found = phoneCountry(country);
-  const answers = {
-    columns,
-    leftOut,
-    ipFromList,
-    defaultCountry: found === undefined || 'defaultCountry' in found ? found?.defaultCountry : country,
-    endpoint: seen.live ? 'live' : await serviceToAsk(ask),
-  } as const;
-  const cost = await seen.costOf?.(answers);
-  const cap = cost === undefined ? '0' : String(roundedUp(ROOM * cost));
-  const why = cost === undefined ? '' : ` (this list costs ${count(cost)})`;
+  const {columns, defaultCountry} = await withCountry(await namedColumns(chosen, seen, ask), seen, ask);
+  const endpoint = seen.live ? 'live' : await serviceToAsk(ask);
+  const answers = {columns, leftOut, ipFromList, defaultCountry, endpoint} as const;
+  const cost = (await seen.costOf?.(answers)) ?? 0;
+  const why = cost === 0 ? '' : ` (this list costs ${count(cost)})`;
+  const cap = cost === 0 ? ANY_LIST : roundedUp(ROOM * cost);
   const maxCredits = Number(
-    await ask(`Most credits for one run${why}, or 0 for no limit:`, cap, wholeNumber),
+    await ask(`Maximum credits for one run${why}, or 0 for no limit:`, String(cap), wholeNumber),
   );
   return {...answers, maxCredits};
 }
+
+/** The limit that is proposed where the list has no values yet. */
+const ANY_LIST = 1_000;
 
 /** How much more than this list a night may cost. */
 const ROOM = 1.5;
@@ -139,7 +129,43 @@ function noColumn(name: string, columns: readonly string[]): string {
   return `There is no column "${name}".${didYouMean(name, columns, `Columns: ${columns.join(', ')}.`)}`;
 }
 
-/** Whether there are phone numbers in national form whose row does not say their country. */
+/** The columns with the country of phone numbers in national form, where a person or another column says it. */
+async function withCountry(
+  columns: Interviewed['columns'],
+  seen: Seen,
+  ask: Ask,
+): Promise<Pick<Interviewed, 'columns' | 'defaultCountry'>> {
+  if (!hasNationalNumbers(columns, seen)) return {columns, defaultCountry: undefined};
+  const [known] = columns.country;
+  const offered =
+    known === undefined && seen.interactive
+      ? countryColumnOf(columns.phone, seen.columns, seen.rows)
+      : undefined;
+  const names = known === undefined ? seen.columns : [];
+  const form = `Phone numbers in "${columns.phone.join('", "')}" are in national form`;
+  const question =
+    known === undefined
+      ? `${form}. Their country: a column${offered === undefined ? '' : ` ("${offered}" fits)`}, a name, a code such as US, or none:`
+      : `${form}, some without a country in "${known}". Their country: a name, a code such as US, or none:`;
+  const isRight = (answer: string) => (names.includes(answer) ? undefined : isCountry(answer));
+  const answer = await ask(question, offered ?? NONE, isRight);
+  if (names.includes(answer)) return {columns: {...columns, country: [answer]}, defaultCountry: undefined};
+  const found = phoneCountry(answer);
+  return {
+    columns,
+    defaultCountry: found === undefined || 'defaultCountry' in found ? found?.defaultCountry : answer,
+  };
+}
+
+/** What a job file takes for a column of phone numbers in national form. */
+function nameIt({column}: Guess, {columns, rows}: Seen): string {
+  const country = countryColumnOf([column], columns, rows);
+  return country === undefined
+    ? ': add it as phone, with a default_country'
+    : `: add it as phone, with country: ${country}`;
+}
+
+/** True if there are phone numbers in national form whose row does not say their country. */
 function hasNationalNumbers(
   {phone, country: [name]}: Interviewed['columns'],
   {columns, rows}: Seen,
@@ -157,7 +183,7 @@ function hasNationalNumbers(
 const isCountry = (answer: string) =>
   answer.toLowerCase() === NONE || phoneCountry(answer) !== undefined
     ? undefined
-    : 'Please give a country, by name or code such as US, or none.';
+    : 'Please give a column of the list, a country by name or code such as US, or none.';
 
 async function serviceToAsk(ask: Ask): Promise<Interviewed['endpoint']> {
   const answer = await ask(

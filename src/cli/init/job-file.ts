@@ -16,6 +16,8 @@ export interface JobFacts {
   readonly program: string;
   /** The flags that say how the list is read. */
   readonly reading: RawSettings;
+  /** The account's file that a user may write: its path, and the endpoint that it names. */
+  readonly account: {readonly path: string; readonly endpoint: string};
 }
 
 /** Settings as a job file spells them. */
@@ -42,7 +44,7 @@ export function columnSettings({
 
 /** The job file: what was found, with what else a nightly job may want beside it as comments. */
 export function jobFile(
-  {name, path, input, output, directory, program, reading}: JobFacts,
+  {name, path, input, output, directory, program, reading, account}: JobFacts,
   {columns, leftOut, defaultCountry, ipFromList, endpoint, maxCredits}: Interviewed,
 ): string {
   const file = shellWord(path);
@@ -59,6 +61,9 @@ force: true
 ${stringify({endpoint})}
 ${stringify(columnSettings({columns, defaultCountry, ipFromList}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
 ${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fresh_budget: true           # a list that changed has all of max_credits, whatever an unfinished run spent
+# Most credits a day, for all runs of the account together: write these two lines to ${account.path}
+#   endpoint: ${account.endpoint}
+#   max_credits_per_day: 5000
 # fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
 # A page to look at, of each night.
 ${stringify({report: `${name}.html`})}`;

@@ -6,7 +6,7 @@ import {print, printable} from '../terminal/printable.ts';
 /** What is wrong with an answer; undefined where nothing is. */
 type Check = (answer: string) => string | undefined;
 
-/** Asks a person, again where the answer can't be one. */
+/** Asks a person, again where the answer is not valid. */
 export type Ask = (question: string, otherwise: string, check: Check) => Promise<string>;
 
 /** Without a person every question is answered with its default. */
@@ -21,7 +21,7 @@ export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Pr
 }
 
 function askOn(prompt: Interface): Ask {
-  // Keeps lines that nobody has asked for yet, as when several are pasted; `question()` loses those.
+  // Keeps lines that come before their question, as when several are pasted; `question()` loses those.
   const lines = prompt[Symbol.asyncIterator]();
   let open = true;
   prompt.once('close', () => {
@@ -33,7 +33,11 @@ function askOn(prompt: Interface): Ask {
       if (open) prompt.prompt();
       const line = await lines.next();
       if (line.done === true)
-        throw new BulkEnrichError('interrupted', exitCodes.interrupted, 'Interrupted; nothing was written.');
+        throw new BulkEnrichError(
+          'interrupted',
+          exitCodes.interrupted,
+          'Cancelled. Nothing was sent or written.',
+        );
       const answer = line.value.trim() || otherwise;
       const wrong = check(answer);
       if (wrong === undefined) return answer;
@@ -42,14 +46,22 @@ function askOn(prompt: Interface): Ask {
   };
 }
 
-export const yesOrNo: Check = answer =>
-  /^(y|yes|n|no)$/i.test(answer) ? undefined : 'Please say yes or no.';
+/** Shown behind a question, and its answer where only Enter is pressed: no. */
+const NO = 'y/N';
+
+/** Asks for a yes; Enter alone is a no. */
+export async function agrees(ask: Ask, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await ask(question, NO, yesOrNo));
+}
+
+const yesOrNo: Check = answer =>
+  answer === NO || /^(y|yes|n|no)$/i.test(answer) ? undefined : 'Please answer y or n.';
 
 /** One of these words, whatever their case. */
 export function oneOf(words: readonly string[], what: string): Check {
   return answer =>
-    words.some(word => word.toLowerCase() === answer.toLowerCase()) ? undefined : `Please say ${what}.`;
+    words.some(word => word.toLowerCase() === answer.toLowerCase()) ? undefined : `Please answer ${what}.`;
 }
 
 export const wholeNumber: Check = answer =>
-  /^\d{1,12}$/.test(answer) ? undefined : 'Please give a whole number, such as 5000, or 0.';
+  /^\d{1,12}$/.test(answer) ? undefined : 'Please give a whole number such as 5000, or 0.';

@@ -2,22 +2,7 @@ import stringWidth from 'string-width';
 import {count} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 
-export {count, duration, many, moment} from '../../report/format.ts';
-
-/** A table of aligned columns: the first ones to the left, the others to the right. */
-export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A name of a column may have lines of its own.
-  const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [index, cell] of row.entries())
-      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
-  const aligned = (cell: string, index: number) => {
-    const blanks = ' '.repeat((widths[index] ?? 0) - stringWidth(cell));
-    return index < toTheLeft ? cell + blanks : blanks + cell;
-  };
-  return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
-}
+export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
 /** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
 export function wrapped(text: string, width: number): string[] {
@@ -34,24 +19,19 @@ export function wrapped(text: string, width: number): string[] {
 /** How wide a terminal is that does not say, or says 0, as serial lines do. */
 const NARROW = 80;
 
-/** In the last column a terminal may begin the next line; any number where there is no terminal. */
-export function terminalWidth(): number {
-  return process.stderr.isTTY === true ? (process.stderr.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
+/** In the last column a terminal may begin the next line; any number where the stream is not a terminal. */
+export function widthOf(name: 'stdout' | 'stderr'): number {
+  const stream = process[name];
+  return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
-/** A message on stderr, broken between words for its terminal. */
-export function broken(message: string): string {
-  const width = terminalWidth();
+/** A message broken between words, for stderr where nothing else is said. */
+export function broken(message: string, width = widthOf('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message
     .split('\n')
     .flatMap(line => wrapped(line, width))
     .join('\n');
-}
-
-/** A word as a shell takes it, quoted where it has to be. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** How many rows there are of each risk level. */

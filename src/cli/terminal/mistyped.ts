@@ -1,5 +1,7 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
+import {sinceRemoved} from '../../job/former-settings.ts';
+import {camelCase} from '../../job/parse.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
@@ -42,6 +44,8 @@ export function explained(text: string, argv: readonly string[], program: Comman
 }
 
 function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
+  const now = sinceRemoved(camelCase(flag.replace(/^--(no-)?/, '')));
+  if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
   // Single letters are all near each other.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);

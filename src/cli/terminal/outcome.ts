@@ -8,75 +8,133 @@ import {storeSentence} from '../../run/end/finish.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
-import {goOn, runAgain} from './go-on.ts';
-import {broken, count, duration, many, moment, riskLine, shellWord, table} from './lines.ts';
+import {costLine} from './cost.ts';
+import {broken, count, many, riskLine, shellWord} from './lines.ts';
+import {runAgain, toContinue, toRetry} from './next-command.ts';
 import {print} from './printable.ts';
+import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
-/** What a person wants to know at the end: what became of the rows, of the money, and what to do next. */
-export function renderOutcome(job: Job, outcome: RunOutcome, console: Console): void {
-  const {summary, stop} = outcome;
+/**
+ * What a person wants to know at the end. What matters comes last: what was written and where, what it cost, and what to
+ * do next. `need` is the limit of credits that is enough for all rows, of a run that stopped at a lower one.
+ */
+export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
+  const {summary, stop, wasComplete = false} = outcome;
   if (console.forMachine) {
-    if (stop !== undefined) logStopped(job, outcome, stop, console);
+    if (stop !== undefined) logStopped(job, outcome, stop, console, need);
     return;
   }
-  // Whoever pipes the rows into `head` has what was asked for.
+  // A reader that closed the pipe, as `head` does, has what it wanted.
   if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
     print('stderr', `${outcome.message}\n`);
     return;
   }
-  if (summary !== undefined) {
-    const lookups = lookupTable(summary);
-    console.say(lookups === '' ? '' : `\n${lookups}\n`);
-    console.say(creditLine(summary));
-    if (summary.risk !== null && summary.rows.written > 0) console.say(riskLine(summary.risk));
-    const {settings} = job;
-    for (const line of troubleLines({...REPAIRED, settings}, summary.repairs, console.width))
-      console.say(line);
-    for (const line of troubleLines({...WRONG, settings}, summary.errors, console.width)) console.say(line);
-  }
-  if (stop === undefined) {
-    const said = console.paint(colourOf(outcome.exitCode), outcome.message);
-    // What is paid for again is told also where nothing else is.
-    if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
-    else console.say(said);
-    const repair = summary !== undefined && summary.rows.rejected > 0 ? repairLine(job) : '';
-    if (repair !== '') console.say(repair);
+  if (wasComplete) {
+    console.say(broken(console.paint(colourOf(outcome.exitCode), outcome.message)));
     return;
   }
-  const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
-  print('stderr', `${broken(`${stopped} ${outcome.message}`)}\n`);
+  const told = summary === undefined ? [] : details(job, summary, console.width);
+  // A blank line sets off what matters.
+  for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
+  if (stop === undefined) renderEnd(job, outcome, console);
+  else renderStop(job, outcome, stop, console, need);
+}
+
+/** How much there was of what, how risky it is, and what was wrong with it. */
+function details({settings, paths}: Job, summary: Summary, width: number): string[] {
+  const lookups = lookupTable(summary);
+  const {risk, rows, repairs, errors} = summary;
+  const allIn = paths.summary ?? 'the summary';
+  return [
+    ...(lookups === '' ? [] : ['', lookups, '']),
+    ...(risk !== null && rows.written > 0 ? [riskLine(risk)] : []),
+    ...repairedLine(repairs),
+    ...troubleLines({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
+  ];
+}
+
+/** Repairs by their kind, in a line: the summary has their rows. */
+function repairedLine(repairs: Summary['repairs']): string[] {
+  const kinds = new Map<string, number>();
+  for (const {code, count: times} of repairs) {
+    const words = code.slice(code.lastIndexOf('.') + 1).replaceAll('_', ' ');
+    kinds.set(words, (kinds.get(words) ?? 0) + times);
+  }
+  const told = [...kinds].map(([words, times]) => `${count(times)} × ${words}`);
+  return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
+}
+
+function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
+  const said = broken(console.paint(colourOf(exitCode), message));
+  // That something is paid for again is told with --quiet too.
+  if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
+  else console.say(said);
   if (summary === undefined) return;
-  console.say(safeLine(job, outcome, summary));
-  const next = goOn(job, outcome, stop);
-  if (next !== undefined) console.say(`To go on${next.first}: ${next.command}`);
+  console.say(broken(costLine(summary)));
+  for (const line of nextSteps(job, summary)) console.say(line);
+}
+
+function renderStop(
+  job: Job,
+  outcome: RunOutcome,
+  stop: Stop,
+  console: Console,
+  need: number | undefined,
+): void {
+  const {summary, message} = outcome;
+  const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
+  print('stderr', `${broken(`${stopped} ${message}`)}\n`);
+  if (summary === undefined) return;
+  console.say(broken(costLine(summary)));
+  console.say(broken(safeLine(job, outcome)));
+  const next = toContinue(job, outcome, stop, need);
+  if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
+}
+
+/** Commands that do what is left to do; none where all is well. */
+function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
+  const {paths, output} = job;
+  const all = Object.values(lookups);
+  const failed = all.reduce((sum, counts) => sum + counts.failed + counts.unknown - counts.rejected, 0);
+  const steps: string[] = [];
+  const high = risk?.high ?? 0;
+  if (high > 0 && output.lasts)
+    steps.push(
+      `To list the ${many(high, 'row')} of high risk: bulk-enrich explain ${shellWord(output.name)} --level high`,
+    );
+  if (rows.rejected > 0 && paths.rejects !== undefined)
+    steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
+  if (reason === 'lookups_failed' && failed > 0 && output.lasts && !job.inputs.includes('-')) {
+    const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
+    steps.push(`To retry ${many(failed, 'failed lookup')}${again}: ${toRetry(job)}`);
+  }
+  return steps;
 }
 
 /** How the rows that could not be read are run again, and no others. */
-function repairLine(job: Job): string {
-  const {
-    inputs,
-    paths: {rejects},
-  } = job;
-  if (rejects === undefined) return '';
+function repairCommand(job: Job, rejects: string): string {
   // By its own ending the list is read as it was; the objects of an array stand in lines of their own.
-  const ending = extname(withoutCompression(inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
+  const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
-  return `To put right and run only those: bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
+  return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-const REPAIRED = {heading: 'Repaired before it was asked about:', allIn: 'the summary'};
 /** Its end is an event of its own already. */
-function logStopped(job: Job, outcome: RunOutcome, stop: Stop, {log}: Console): void {
+function logStopped(
+  job: Job,
+  outcome: RunOutcome,
+  stop: Stop,
+  {log}: Console,
+  need: number | undefined,
+): void {
   const {reason, comeBackMs} = stop;
   const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
-  const next = goOn(job, outcome, stop);
-  const command = next === undefined ? {} : {to_go_on: next.command};
+  const next = toContinue(job, outcome, stop, need);
+  const command = next === undefined ? {} : {to_continue: next.command};
   logEvent(log, 'run_stopped', {reason, exit_code: outcome.exitCode, ...comeBack, ...command}, stop.message);
 }
-
-const WRONG = {heading: 'Where something was wrong:', allIn: 'the summary'};
 
 function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
   if (exitCode === exitCodes.ok) return 'green';
@@ -100,35 +158,11 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-function creditLine({credits, calls, duration_ms, started_at, resumed}: Summary): string {
-  const {dedupe, cache, prefilter, by_condition: byCondition} = credits.saved;
-  const maybe =
-    credits.maybe_spent === 0
-      ? ''
-      : ` and ${count(credits.maybe_spent)} that may have been charged without an answer`;
-  const {spent, maybe_spent: maybeSpent} = credits.earlier.counted;
-  const earlier =
-    spent + maybeSpent === 0 ? '' : ` (${count(spent + maybeSpent)} of them before it started over)`;
-  const conditions = byCondition === 0 ? '' : `, ${count(byCondition)} of them by condition`;
-  // A run that was interrupted may have lain for days in between.
-  const time =
-    resumed.times === 0
-      ? `in ${duration(duration_ms)}`
-      : `in ${many(resumed.times + 1, 'session')} since ${moment(started_at)}`;
-  return `${many(credits.spent, 'credit')} spent${maybe}${earlier}, ${count(dedupe + cache + prefilter)} saved (${count(dedupe)} repeated, ${count(cache)} known from the store, ${count(prefilter)} not worth asking${conditions}); ${many(calls.total, 'call')} ${time}.`;
-}
-
-/** What need not be done again; a stream has no place to go on from. */
-function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome, {credits}: Summary): string {
+/** What need not be done again; a stream has no place to resume from. */
+function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
-  const where = output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : '';
-  const maybe =
-    credits.maybe_spent === 0
-      ? ''
-      : ` Not known: ${many(credits.maybe_spent, 'credit')} that may have been charged without an answer.`;
-  if (stop?.reason === 'publish_lost')
-    return `Not there any more: ${paths.state}, which has ${safe}.${maybe}`;
-  return `Safe: ${safe}${where}.${maybe}`;
+  if (stop?.reason === 'publish_lost') return `Missing: ${paths.state}, which has ${safe}.`;
+  return `Safe: ${safe}${output.lasts && paths.state !== undefined ? ` (in ${paths.state})` : ''}.`;
 }

@@ -2,11 +2,11 @@ import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {totalOf} from '../../ledger/tally.ts';
-import {operationNames} from '../../operations/table.ts';
 import type {Phase} from '../../run/io.ts';
 import type {Session} from '../../run/session.ts';
 import type {Console} from '../console.ts';
-import {count, duration} from './lines.ts';
+import {duration} from './lines.ts';
+import {opening} from './opening.ts';
 import {canRedraw} from './printable.ts';
 import {phaseLine, Speedometer, type Status, statusLine, timeLeft} from './status-line.ts';
 
@@ -14,7 +14,7 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Slower than this, in calls a second, and nothing in flight: nobody is being asked. */
+/** Slower than this, in calls a second, and nothing in flight: the run waits. */
 const IDLE_BELOW = 0.5;
 
 /** Whether somebody watches a line that is redrawn. */
@@ -56,7 +56,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   const draw = () => {
     const again = readAgain(session);
     if (bar && again !== undefined) {
-      console.draw(phaseLine('reading again what is done', {share: again}, console.width));
+      console.draw(phaseLine('re-reading finished rows', {share: again}, console.width));
       return;
     }
     const status = statusOf(session, speed, session.clock(), before);
@@ -103,37 +103,12 @@ function hintOfAddress({executor, ledger, job}: Session, console: Console): () =
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
       console.warn(
-        `The service can't be reached (${pause.detail}). The run waits for it, ${duration(job.settings.maxOutage)} at most; if the address may be wrong, stop, and see bulk-enrich doctor.`,
+        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop the run and see bulk-enrich doctor.`,
       );
     }
   }, HINT_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-/** What is looked up where, how fast, and what was done before. */
-function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
-  const columns = operationNames.flatMap(operation => {
-    const some = layout.mapping.targets.filter(target => target.operation === operation);
-    return some.length === 0 ? [] : [`${operation} in ${some.map(({column}) => column).join(' and ')}`];
-  });
-  const {limit} = executor.pace();
-  const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls/s`;
-  const service = job.endpoint.kind === 'embedded' ? 'the embedded service' : 'the service';
-  const asking =
-    columns.length === 0
-      ? 'No column is looked up: nothing is asked.'
-      : `Asking ${service} about ${columns.join(', ')}, ${pace}.`;
-  if (checkpoint === undefined) return [asking];
-  const lost =
-    ledger.interrupted === 0
-      ? ''
-      : `; ${count(ledger.interrupted)} were in flight when the last session ended and may have been charged`;
-  const made = count(totalOf(ledger.tally, 'calls'));
-  return [
-    asking,
-    `Going on from row ${count(checkpoint.record + 1)}: ${made} calls were made before and are not made again${lost}.`,
-  ];
 }
 
 function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): 'bar' | 'plain' | 'none' {

@@ -1,8 +1,15 @@
 import type {SampleReport} from '../../estimate/sampled-run.ts';
-import {count, many, riskLine, table} from './lines.ts';
+import type {Job} from '../../job/job.ts';
+import {count, many, riskLine} from './lines.ts';
+import {table} from './table.ts';
 
-/** What a sample came to, and what all rows would cost. */
-export function renderSample({rows, sampled, outcome, credits, lookups}: SampleReport): string {
+/** What a sample came to, and what all rows would cost. `next` is the command of the whole run. */
+export function renderSample(
+  report: SampleReport,
+  job: Pick<Job, 'endpoint' | 'settings'>,
+  next: string | undefined,
+): string {
+  const {rows, sampled, outcome, lookups} = report;
   const {summary, stop} = outcome;
   const risk = summary?.risk;
   const lines = Object.entries(lookups).map(([name, {calls, answered}]) => {
@@ -14,13 +21,31 @@ export function renderSample({rows, sampled, outcome, credits, lookups}: SampleR
       count(calls),
     ];
   });
-  const spent = (summary?.credits.spent ?? 0) + (summary?.credits.maybe_spent ?? 0);
-  return `${stop === undefined ? '' : `Stopped: ${stop.message}\n`}A sample of ${count(sampled)} of ${count(rows)} rows:
-
-${table([['', 'values', 'distinct', 'from store', 'calls', 'answered', 'calls for all'], ...lines])}
-${risk ? `\n${riskLine(risk)}\n` : ''}
-The sample cost ${many(spent, 'credit')}; its answers are kept, and not paid for again while they are fresh.
-All rows cost about ${count(Math.round(credits.expected))} credits, these included (${count(credits.at_least)} at least, ${count(credits.at_most)} at most).
-No output was written.
+  return `\n${table([['', 'values', 'distinct', 'from store', 'calls', 'answered', 'calls for all'], ...lines])}
+${risk ? `\n${riskLine(risk)}` : ''}
+${stop === undefined ? '' : `Stopped: ${stop.message}\n`}Sampled ${count(sampled)} of ${many(rows, 'row')}. No output was written.
+${priceOf(report, job)} ${keptOf(report, job)}
+${allRowsOf(report, job)}${next === undefined ? '' : `\nTo look up all rows: ${next}`}
 `;
+}
+
+function priceOf({paid}: SampleReport, {endpoint}: Pick<Job, 'endpoint'>): string {
+  const credits = many(paid.once, 'credit');
+  return endpoint.kind === 'embedded'
+    ? `Nothing was spent: the embedded service is free. A live one: ${credits}.`
+    : `The sample cost ${credits}.`;
+}
+
+function keptOf({paid}: SampleReport, {settings}: Pick<Job, 'settings'>): string {
+  if (paid.again === 0)
+    return 'Its answers are kept: a run does not pay for them again while they are fresh.';
+  const why = settings.store === false ? ' (--no-store)' : '';
+  if (paid.again === paid.once) return `Its answers are not kept${why}: a run pays for them again.`;
+  return `A run pays ${many(paid.again, 'credit')} of these again, for calls whose answers are not kept.`;
+}
+
+function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Pick<Job, 'endpoint'>): string {
+  const sample = again === 0 ? `the sample's ${count(once)} included` : `beside the sample's ${count(again)}`;
+  const where = endpoint.kind === 'embedded' ? 'At a live service all' : 'All';
+  return `${where} rows cost about ${many(Math.round(credits.expected), 'credit')}, ${sample} (${count(credits.at_most)} at worst).`;
 }

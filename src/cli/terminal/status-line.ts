@@ -114,7 +114,7 @@ function barOf(share: number, cells: number): string {
 }
 
 function moving({callsPerSecond, leftMs, slowedTo, idle, windowFull}: Status): string[] {
-  if (idle) return ['waiting to ask values again that got no answer'];
+  if (idle) return ['waiting to retry values that got no answer'];
   return [
     `${count(Math.round(callsPerSecond))} calls/s`,
     ...(leftMs === undefined || leftMs <= 0 ? [] : [`about ${duration(Math.max(1_000, leftMs))} left`]),

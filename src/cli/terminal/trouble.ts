@@ -1,36 +1,47 @@
 import type {Settings} from '../../job/settings.ts';
-import {adviceOf} from '../../report/codes.ts';
+import {adviceOf, meaningOf} from '../../report/codes.ts';
 import {count, wrapped} from './lines.ts';
 
-/** So many codes are shown. */
-const MOST_CODES = 8;
 const NAMED_ROWS = 5;
 
 interface Trouble {
   readonly heading: string;
-  /** Where all codes are. */
+  /** The number of codes that are shown. */
+  readonly most: number;
+  /** The file or the command that has all codes. */
   readonly allIn: string;
-  /** What the run was told: nobody is told to do what was done. */
+  /** The run's settings: the advice is never what was done already. */
   readonly settings: Partial<Settings>;
 }
 
-/** What is wrong with a list's rows and values, by code, with the first rows; nothing where nothing is. */
+/** What is wrong with a list's rows and values, by code, in words and with the first rows; nothing where nothing is. */
 export function troubleLines(
-  {heading, allIn, settings}: Trouble,
+  {heading, most, allIn, settings}: Trouble,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  const lines = errors.slice(0, MOST_CODES).flatMap(({code, count: times, rows}) => {
-    const named = rows.slice(0, NAMED_ROWS).join(', ');
-    const what = adviceOf(code, settings);
-    const line = `${count(times)} × ${code}: row${rows.length === 1 ? '' : 's'} ${named}${times > NAMED_ROWS ? ', …' : ''}${what === undefined ? '' : ` (${what})`}`;
+  // A line that says how many are left takes as much room as the last of them.
+  const shown = errors.length === most + 1 ? errors.length : most;
+  const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
+    const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
+    const line = `${count(times)} × ${code}, row${times === 1 ? '' : 's'} ${named}${inWords(code, settings)}`;
     return wrapped(line, width - 4).map((part, index) => `${index === 0 ? '  ' : '    '}${part}`);
   });
-  const left = errors.length - MOST_CODES;
-  return [
-    heading,
-    ...lines,
-    ...(left > 0 ? [`  and ${count(left)} rarer: all of them are in ${allIn}`] : []),
+  const left = errors.length - shown;
+  return [heading, ...lines, ...(left > 0 ? [`  ${count(left)} more codes are in ${allIn}.`] : [])];
+}
+
+/** What the code means, and what to do about it; empty for a word of the service's own. */
+function inWords(code: string, settings: Partial<Settings>): string {
+  const [meaning, advice] = [meaningOf(code), adviceOf(code, settings)];
+  const words = [
+    ...(meaning === '' ? [] : [meaning]),
+    ...(advice === undefined ? [] : [`${capital(advice)}.`]),
   ];
+  return words.length === 0 ? '' : `: ${words.join(' ')}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,8 +7,6 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 
 interface Pool {
   readonly keepAlive: boolean;
-  readonly maxSockets: number;
-  readonly maxFreeSockets: number;
 }
 
 /** An agent that tunnels to `target` through the proxy that the environment asks for (`HTTPS_PROXY`, `NO_PROXY`); undefined where it asks for none. */

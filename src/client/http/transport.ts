@@ -6,16 +6,17 @@ import type {TLSSocket} from 'node:tls';
 import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
 import type {RawResponse} from '../classify.ts';
+import {Connections} from './connections.ts';
 import {decoded} from './content-coding.ts';
-import {AnswersInTurn} from './in-turn.ts';
 import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
-  readonly agents: {readonly http: HttpAgent; readonly https: HttpsAgent};
+  readonly agent: HttpAgent | HttpsAgent;
+  readonly maxConnections: number;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Aborted when the service sent something that nobody had asked for: from then on no connection is used twice. */
+  /** Aborted when the service sent more than it was asked: from then on no connection is used twice. */
   readonly unasked: AbortController;
 }
 
@@ -34,7 +35,6 @@ export interface Transport {
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
     method: 'POST',
-    agent: options.agents,
     retry: {limit: 0},
     followRedirect: false,
     throwHttpErrors: false,
@@ -45,12 +45,11 @@ export function transport(options: TransportOptions): Transport {
   const clientOf = (url: URL) => {
     const known = clients.get(url);
     if (known !== undefined) return known;
-    const agent = url.protocol === 'https:' ? options.agents.https : options.agents.http;
-    const made = client.extend(slimRequests(url, agent));
+    const made = client.extend(slimRequests(url, options.agent));
     clients.set(url, made);
     return made;
   };
-  const inTurn = new AnswersInTurn(options.unasked, Object.values(options.agents));
+  const connections = new Connections(options.agent, options.maxConnections, options.unasked);
   // By places, which are used again: V8's sets hold on to what they held until everything is collected.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
@@ -59,7 +58,7 @@ export function transport(options: TransportOptions): Transport {
       const stream = clientOf(url)(url, {body, isStream: true});
       const place = unused.pop() ?? underWay.length;
       underWay[place] = stream;
-      const result = exchange(stream, inTurn, options, onLeaving);
+      const result = exchange(stream, connections, options, onLeaving);
       void result.then(() => {
         underWay[place] = undefined;
         unused.push(place);
@@ -68,6 +67,7 @@ export function transport(options: TransportOptions): Transport {
     },
     close() {
       for (const stream of underWay) stream?.destroy();
+      connections.close();
     },
   };
 }
@@ -75,13 +75,14 @@ export function transport(options: TransportOptions): Transport {
 /** What comes first settles it: an answer, a timer or an error. */
 function exchange(
   stream: Duplex,
-  inTurn: AnswersInTurn,
+  connections: Connections,
   {timeoutMs, maxBodyBytes}: TransportOptions,
   onLeaving?: () => void,
 ) {
   return new Promise<RawResponse | Attempt>(resolve => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let sent: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
 
     // A stream of got's that ended well never closes: its timers would keep all of the call for their whole time.
@@ -104,7 +105,8 @@ function exchange(
       stream.destroy();
     };
     stream.on('request', (request: ClientRequest) => {
-      inTurn.follow(request, socket => timers.start(socket, onLeaving));
+      sent = request;
+      connections.follow(request, socket => timers.start(socket, onLeaving));
       // Without a listener for it, a call that is answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
@@ -117,6 +119,7 @@ function exchange(
       if (size <= maxBodyBytes) chunks.push(chunk);
       else {
         complete('the body is too large');
+        if (sent !== undefined) sent.shouldKeepAlive = false;
         stream.destroy();
       }
     });

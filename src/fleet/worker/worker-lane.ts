@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type {Attempt} from '../../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
 import {askedMs} from '../../lookup/policy.ts';
 import type {Gate} from '../gate.ts';
@@ -36,7 +36,7 @@ export class WorkerLane {
   }
 
   /** Asks about all values of a chunk. Those that are not let through come back unsent. */
-  async ask({asks, pace}: Chunk, client: Pick<Client, 'send'>): Promise<Attempt[]> {
+  async ask({asks, pace}: Chunk, client: Pick<Client, 'send'>): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
     return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
@@ -48,10 +48,14 @@ export class WorkerLane {
     this.#giveBack(0);
   }
 
-  async #attempt(ask: ChunkAsk, pace: ChunkPace | undefined, client: Pick<Client, 'send'>): Promise<Attempt> {
+  async #attempt(
+    ask: ChunkAsk,
+    pace: ChunkPace | undefined,
+    client: Pick<Client, 'send'>,
+  ): Promise<TimedAttempt> {
     const heldMs = await this.#permit(pace);
     if (heldMs !== undefined) return givenBack(heldMs);
-    const attempt = await client.send(ask.operation, ask.params);
+    const attempt = timed(await client.send(ask.operation, ask.params));
     if (attempt.kind === 'throttled') await this.#closeGate(askedMs(attempt, Date.now()) ?? HOLD_MS);
     return attempt;
   }
@@ -95,6 +99,12 @@ export class WorkerLane {
   }
 }
 
-function givenBack(heldMs: number): Attempt {
-  return {kind: 'not_sent', code: heldMs > 0 ? 'fleet_gate' : 'worker_stopping', latencyMs: 0, heldMs};
+function givenBack(heldMs: number): TimedAttempt {
+  const code = heldMs > 0 ? 'fleet_gate' : 'worker_stopping';
+  return timed({kind: 'not_sent', code, latencyMs: 0, heldMs});
+}
+
+/** By this machine's clock: the run keeps it between the chunk's leaving and its coming back. */
+function timed(attempt: Attempt): TimedAttempt {
+  return {boughtAt: Date.now(), ...attempt};
 }

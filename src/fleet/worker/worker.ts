@@ -31,8 +31,8 @@ export interface WorkerOptions {
   readonly concurrency: number;
   /** A worker that is silent for this long, in milliseconds, is taken for lost. */
   readonly lostAfterMs: number;
-  /** Where calls are paced, the client's leave at once: a thread that is handed one may send it later. */
-  readonly clientFor: (timeoutMs: number, isPaced: boolean) => Pick<Client, 'send'>;
+  /** The client whose calls may take this long, in milliseconds. */
+  readonly clientFor: (timeoutMs: number) => Pick<Client, 'send'>;
   readonly log: Logger;
   /** The worker can't go on. */
   readonly onFatal: (error: unknown) => void;
@@ -158,7 +158,7 @@ export class FleetWorker {
     this.#queue.concurrency = this.#chunksAtOnce();
     const attempts = await this.#lane(chunk).ask(
       chunk,
-      this.#counted(this.#options.clientFor(chunk.timeoutMs, chunk.pace !== undefined)),
+      this.#counted(this.#options.clientFor(chunk.timeoutMs)),
     );
     this.#chunks += 1;
     return this.#seal.close(attempts, sealedAs.answers(id));

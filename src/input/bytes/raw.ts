@@ -2,6 +2,8 @@ import {readdirSync, type Stats} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import {blocksOf} from '../../disk/digest.ts';
+import {isPipe} from '../../disk/path.ts';
+import {openPipe} from '../../disk/pipe.ts';
 import {closest} from '../../job/closest.ts';
 import {InputError} from '../input-error.ts';
 
@@ -16,8 +18,42 @@ export interface RawInput {
   close(): Promise<void>;
 }
 
-/** Opens a file, a pipe or a device by its path. Throws `input_missing` or `input_unreadable`. */
-export async function openRaw(path: string, chunkSize: number): Promise<RawInput> {
+/** What an input is read from that can be read once only, and how long that may be waited for. */
+export interface Pipes {
+  readonly stdin: NodeJS.ReadableStream;
+  /** Ends the reading of stdin and of pipes. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told where a pipe has no writer yet. */
+  readonly warn?: ((sentence: string) => void) | undefined;
+}
+
+/** True for stdin and for a pipe: what was read of them is gone. */
+export function isReadOnce(path: string): boolean {
+  return path === '-' || isPipe(path);
+}
+
+/** Stdin, or a pipe. Throws `input_unreadable`. */
+export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.ReadableStream {
+  const stream = path === '-' ? stdin : openWaiting(path, warn);
+  const end = () => 'destroy' in stream && typeof stream.destroy === 'function' && stream.destroy();
+  if (signal?.aborted === true) end();
+  signal?.addEventListener('abort', end, {once: true});
+  return stream;
+}
+
+function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
+  try {
+    const {stream, hasWriter} = openPipe(path);
+    if (!hasWriter) warn?.(`${path}: nobody writes to this pipe yet. The run waits for that.`);
+    return stream;
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
+/** Opens an input. Throws `input_missing` or `input_unreadable`. */
+export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Promise<RawInput> {
+  if (isReadOnce(path)) return fromStream(path === '-' ? 'stdin' : path, openOnce(path, pipes));
   try {
     const handle = await open(path, 'r');
     const status = await handle.stat();
@@ -69,8 +105,7 @@ async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buff
   }
 }
 
-/** Reads a stream, such as stdin. */
-export function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
+function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
   const chunks = stream[Symbol.asyncIterator]();
   return {
     size: undefined,

@@ -1,5 +1,5 @@
 import {exec, spawnSync} from 'node:child_process';
-import {closeSync, openSync, readSync} from 'node:fs';
+import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {oneLine, systemReason, UsageError} from '../../errors.ts';
 
@@ -90,7 +90,7 @@ function readBegin(path: string): string {
 
 /** The same without waiting for it: a pipe may never give any. */
 async function beginOf(path: string): Promise<string> {
-  const file = await open(path, 'r');
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const {buffer, bytesRead} = await file.read({buffer: Buffer.alloc(LARGEST_OUTPUT_BYTES + 1)});
     return buffer.toString('utf8', 0, bytesRead);

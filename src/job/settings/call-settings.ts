@@ -1,9 +1,9 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, threads, whole} from '../values.ts';
+import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
-import {timeOfDay} from './time-of-day.ts';
+import {until} from './until.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
@@ -37,13 +37,6 @@ export const callSettings = {
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
-  threads: callSetting(threads.default(1), {
-    value: 'N',
-    description:
-      "Threads that make calls, from 1 to 64; auto: the run's own, and others where that is too slow. With a rate, a run's own alone.",
-    uses: ['run', 'library', 'worker'],
-    shapes: 'nothing',
-  }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
     description: 'Longest time for one call, from 100ms to 1h.',
@@ -52,13 +45,14 @@ export const callSettings = {
   }),
   maxAttempts: callSetting(whole(1, 1_000).default(6), {
     value: 'N',
-    description: 'Most attempts for one value, from 1 to 1000, outages and throttling not counted.',
+    description: 'Most attempts for one value that may have been charged, from 1 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxResends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
-    description: 'Most times a call is sent again that may have been charged already, from 0 to 1000.',
+    description:
+      'Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -106,22 +100,11 @@ export const callSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  maxCreditsPerDay: limitSetting(whole(0).optional(), {
-    value: 'N',
-    description: "Most credits for this job in one day (UTC), kept in the user's state directory.",
-    uses: ['library'],
-    shapes: 'summary',
-  }),
   onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
-  maxDuration: limitSetting(durationFrom('100ms', '365d').optional(), {
+  until: limitSetting(until.optional(), {
     value: 'TIME',
-    description: 'Ask nothing more after this time, from 100ms to 365d.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  until: limitSetting(timeOfDay.optional(), {
-    value: 'TIME',
-    description: 'Ask nothing more from this time of day on, such as 06:00 or "06:00 Europe/Berlin".',
+    description:
+      'Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -131,7 +114,8 @@ export const callSettings = {
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
-    description: 'More failed lookups than this: stop with state saved; exit 4.',
+    description:
+      'More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
-import {share} from '../values.ts';
 import {settingsIn} from './declare.ts';
+import {drift} from './drift.ts';
 import {scoreRules} from './score-rules.ts';
 
 const resultSetting = settingsIn('Results');
@@ -61,16 +61,10 @@ export const resultSettings = {
       shapes: 'nothing',
     },
   ),
-  drift: resultSetting(z.enum(['warn', 'fail', 'off']).default('warn'), {
+  drift: resultSetting(drift.prefault('10%'), {
     value: 'WHAT',
     description:
-      "When a named job's results differ from its last runs': warn, fail (exit 4, with output) or off.",
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  driftThreshold: resultSetting(share.prefault('10%'), {
-    value: 'SHARE',
-    description: 'How far a share or the mean score may move before it counts as drift.',
+      "How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

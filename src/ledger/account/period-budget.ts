@@ -1,9 +1,11 @@
+import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../../disk/directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
 import {utcDate} from '../../job/paths.ts';
-import {type Query, Sqlite, type Statement, sqliteCode} from '../sqlite.ts';
+import {SharedDate} from '../shared-date.ts';
+import {Sqlite, sqliteCode} from '../sqlite.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -13,28 +15,36 @@ const BLOCK_AT_MOST = thousandths(100);
 /** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
 const VERSION = 1;
 
+const FILE = 'daily-credits.db';
+
 /** By UTC. */
 export type Period = 'day' | 'month';
 
 export interface PeriodBudgetOptions {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
-  /** Whose budget it is, a job's or an account's: all its runs share it. */
+  /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
+  /**
+   * The session that spends from it. Its run's ledger keeps this name, so that the next session can give back what a kill
+   * leaves of its blocks. Undefined for a call outside of runs, which takes its own cost and no block.
+   */
+  readonly holder?: string | undefined;
   readonly period: Period;
-  /** Where the limit is written, for messages: `max_credits_per_day`, and the file. */
+  /** Where the limit is written, for messages: `max_credits_per_day in …/production.yaml`. */
   readonly limit: string;
   /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly date?: SharedDate;
   /** Told once, when this share of it (0 to 1) is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
 
 /**
- * What a job or an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before
- * they are spent: a crash loses the rest of its block for that period, and never passes the limit.
+ * What an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before they are
+ * spent, so that a crash never passes the limit. The rest of its block is given back by the session that resumes its run.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
@@ -42,7 +52,7 @@ export class PeriodBudget {
   readonly #options: PeriodBudgetOptions;
   readonly #path: string;
   readonly #db: Sqlite;
-  readonly #sql: {readonly used: Query; readonly add: Statement};
+  readonly #sql: ReturnType<typeof open>['sql'];
   /** Taken from `#current`, and not spent yet. */
   #left = 0;
   /** The period that each call in flight was taken from. */
@@ -52,16 +62,27 @@ export class PeriodBudget {
 
   constructor(options: PeriodBudgetOptions) {
     this.#options = options;
-    this.#path = join(options.directory, 'daily-credits.db');
+    this.#path = join(options.directory, FILE);
     this.#current = this.#period();
-    const opened = this.#guarded(() => open(options.directory, this.#path, options.now()));
+    const {date = new SharedDate(options.now, () => {})} = options;
+    const opened = this.#guarded(() => open(options.directory, this.#path, date));
     this.#db = opened.db;
     this.#sql = opened.sql;
     if (options.warnAt !== undefined) this.#warnWhenNear();
   }
 
+  get holder(): string | undefined {
+    return this.#options.holder;
+  }
+
   get owner(): string {
     return this.#options.owner;
+  }
+
+  /** By which a run's books have what it took from this period. */
+  get name(): string {
+    this.#turn();
+    return `${this.owner} ${this.#current}`;
   }
 
   get period(): Period {
@@ -86,9 +107,9 @@ export class PeriodBudget {
     return true;
   }
 
-  /** Whether the period has this many credits left. */
-  affords(cost: number): boolean {
-    return cost <= this.maxCredits - this.used;
+  /** Credits that the period has left, for all runs of its owner. */
+  left(): number {
+    return this.maxCredits - this.used;
   }
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
@@ -113,7 +134,12 @@ export class PeriodBudget {
 
   /** Returns what was not spent. */
   close(): void {
-    this.#return();
+    const {holder, owner} = this;
+    const work = () => {
+      if (this.#left > 0) this.#add(-this.#left);
+      if (holder !== undefined) this.#sql.letGo.run(holder, owner, this.#current.length);
+    };
+    if (this.#left > 0 || holder !== undefined) this.#guarded(() => this.#db.transaction(work));
     this.#db.close();
   }
 
@@ -131,9 +157,10 @@ export class PeriodBudget {
   }
 
   #takeBlock(cost: number): boolean {
-    const {maxCredits} = this.#options;
+    const {maxCredits, holder} = this.#options;
     const missing = cost - this.#left;
-    const block = Math.max(missing, Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE)));
+    const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
+    const block = Math.max(missing, most);
     const isTaken = this.#guarded(() =>
       this.#db.transaction(() => {
         const free = maxCredits - this.#used();
@@ -166,7 +193,9 @@ export class PeriodBudget {
   }
 
   #add(credits: number): void {
-    this.#sql.add.run(this.#options.owner, this.#current, credits);
+    const {owner, holder} = this;
+    this.#sql.add.run(owner, this.#current, credits);
+    if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, credits);
     this.#left += credits;
   }
 
@@ -183,6 +212,36 @@ export class PeriodBudget {
   }
 }
 
+/**
+ * Gives back what a session that was killed had taken of any account's periods and not spent. `taken`: what the session took
+ * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
+ */
+export function giveBackBlocks(
+  {
+    directory,
+    now,
+    date = new SharedDate(now, () => {}),
+  }: Pick<PeriodBudgetOptions, 'directory' | 'now' | 'date'>,
+  holder: string,
+  taken: (name: string) => number,
+): void {
+  const path = join(directory, FILE);
+  if (!existsSync(path)) return;
+  const {db, sql} = open(directory, path, date);
+  try {
+    db.transaction(() => {
+      for (const {job, day, thousandths: held} of sql.held.all(holder)) {
+        const [owner, period] = [String(job), String(day)];
+        const unspent = Number(held) - taken(`${owner} ${period}`);
+        if (unspent > 0) sql.add.run(owner, period, -unspent);
+        sql.letGo.run(holder, owner, period.length);
+      }
+    });
+  } finally {
+    db.close();
+  }
+}
+
 const DAY_MS = 86_400_000;
 /** What was used in periods that are over is nobody's limit any more. */
 const KEPT_MS = 62 * DAY_MS;
@@ -192,17 +251,27 @@ function keyOf(period: Period, now: number): string {
   return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
 
-function open(directory: string, path: string, now: number) {
+function open(directory: string, path: string, date: SharedDate) {
   makeDirectory(directory);
   const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
   try {
     prepareTable(db);
-    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', now - KEPT_MS));
+    const {certain} = db.transaction(() => date.note(db));
+    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', certain - KEPT_MS));
+    db.exec(
+      'DELETE FROM held WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.job = held.job AND used.day = held.day)',
+    );
     const sql = {
       used: db.query(['thousandths'], 'FROM used WHERE job = ? AND day = ?'),
       add: db.prepare(
         'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
+      held: db.query(['job', 'day', 'thousandths'], 'FROM held WHERE holder = ?'),
+      hold: db.prepare(
+        'INSERT INTO held VALUES (?, ?, ?, ?) ON CONFLICT (holder, job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      // The day's budget leaves the month's alone: their periods are written in so many characters.
+      letGo: db.prepare('DELETE FROM held WHERE holder = ? AND job = ? AND length(day) = ?'),
     };
     return {db, sql};
   } catch (error) {
@@ -211,11 +280,18 @@ function open(directory: string, path: string, now: number) {
   }
 }
 
+/** What sessions under way have taken, or had taken when they were killed. */
+const HELD =
+  'CREATE TABLE IF NOT EXISTS held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID';
+
 /** `job` is the owner, `day` the period, as of old. Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
-    if (version === VERSION) return;
+    if (version === VERSION) {
+      db.exec(HELD);
+      return;
+    }
     if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
     db.exec(`
       CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
@@ -223,6 +299,7 @@ function prepareTable(db: Sqlite): void {
       CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
       INSERT INTO used SELECT job, day, CAST(round(credits * 1000) AS INTEGER) FROM used_0;
       DROP TABLE used_0;
+      ${HELD};
       PRAGMA user_version = ${VERSION};
     `);
   });

@@ -1,4 +1,5 @@
 import type {Rate} from '../../job/values.ts';
+import {LONGEST_AWAY_MS} from '../shared-date.ts';
 
 /**
  * When calls of one account were sent and the next may be, by all processes of a machine. Times are in milliseconds of
@@ -108,14 +109,21 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The schedule by a clock that began anew, as the machine was started again: `shiftMs` later by the old one. */
-export function shifted(schedule: Schedule, now: number, shiftMs: number): Schedule {
-  const at = (time: number) => Math.min(now, time - shiftMs);
+/**
+ * The schedule by a clock that began anew, as the machine was started again: `shiftMs` later by the old one, if the time of
+ * day is right. Certain is only how long the machine has run since, so a time of day that leaps counts for no more.
+ */
+export function shifted({due, sent, held}: Schedule, now: number, shiftMs: number): Schedule {
+  const permits = Object.values(held);
+  const last = Math.max(...sent.map(([time]) => time), ...permits.map(({since}) => since), 0);
+  const awayMs = now - last + shiftMs;
+  const agoMs = awayMs > LONGEST_AWAY_MS ? now : Math.max(now, awayMs);
+  const at = (time: number) => Math.min(now, now - agoMs + time - last);
   return {
-    due: Math.min(now, schedule.due - shiftMs),
+    due: at(due),
     sent: [
-      ...schedule.sent.map(([time, count]): Sent => [at(time), count]),
-      ...Object.values(schedule.held).map(({count, since}): Sent => [at(since), count]),
+      ...sent.map(([time, count]): Sent => [at(time), count]),
+      ...permits.map(({count, since}): Sent => [at(since), count]),
     ],
     held: {},
   };

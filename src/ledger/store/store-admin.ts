@@ -2,10 +2,11 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Operation} from '../../operations/table.ts';
-import type {NotBefore} from '../given-up.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {isBusy, type Sqlite} from '../sqlite.ts';
-import {CLOCK_SKEW_MS, IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
+import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
+import type {Term} from './validity.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -33,10 +34,16 @@ export class StoreAdmin {
       : undefined;
   }
 
+  /** The date by the clock; one that leaps is not believed, but what is certain. */
+  today(date: SharedDate): number {
+    const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
+    return leaps ? certain : date.now();
+  }
+
   stats(): StoreStats[] {
     const rows = this.#db
       .query(
-        ['operation', 'count(*) AS answers', 'min(at) AS oldest', 'max(at) AS newest'],
+        ['operation', 'count(*) AS answers', 'min(bought_at) AS oldest', 'max(bought_at) AS newest'],
         'FROM answer GROUP BY operation',
       )
       .all();
@@ -49,18 +56,21 @@ export class StoreAdmin {
   }
 
   /**
-   * Removes what came before `notBefore`, and what came after `now`, which no run takes; returns how many. In short steps,
-   * between which runs write.
+   * Removes what is past its age on this date; returns how many. In short steps, between which runs write.
    */
-  async prune(operation: Operation, notBefore: NotBefore, now: number): Promise<number> {
+  async prune(
+    operation: Operation,
+    {answers, rejections}: Omit<Term, 'stale'>,
+    today: number,
+  ): Promise<number> {
     const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();
     const remove = this.#db.prepare(
-      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND (at < iif(${IS_ANSWER}, ?, ?) OR at > ?)`,
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < iif(${IS_ANSWER}, ?, ?)`,
     );
+    const before = [answers, rejections].map(age => Math.max(0, today - age));
     let removed = 0;
     for (let id = 0; id < Number(last); id += SWEEP_AT_ONCE) {
-      const {ok, failed} = notBefore;
-      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ok, failed, now + CLOCK_SKEW_MS);
+      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
       await sleep(0);
     }
     return removed;

@@ -5,18 +5,21 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 export const STORE_FILE = 'answers.db';
 
+/** `after`: it was bought after this date, whatever the clock said then; 0 where that is not known. */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
-    at INTEGER NOT NULL,
+    bought_at INTEGER NOT NULL,
+    after INTEGER NOT NULL DEFAULT 0,
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
@@ -27,7 +30,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ: an answer from further ahead than this was stored under a wrong one, and nobody knows how old it is. */
+/** Clocks differ: an answer from further ahead than this was bought under a wrong one, and is as old as it may be. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Whose answers these are: never taken for another endpoint's or account's. */
@@ -41,17 +44,8 @@ export function scopeKey({endpoint, account}: StoreScope): string {
   return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
 }
 
-/** When an answer must have come to be read, in milliseconds since the epoch. */
-export interface Span {
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
-
-/** What the file has of a value; `at` is when it came, in milliseconds since the epoch. */
-export interface Found {
-  readonly outcome: StoredOutcome;
-  readonly at: number;
-}
+/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+const OF_REJECTIONS = ' rejected';
 
 /** @throws when the directory or the file can't be made, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
@@ -102,20 +96,26 @@ export class StoreFile {
   readonly #find: Query;
   readonly #put: Statement;
   readonly #any: Query;
+  readonly #date: SharedDate;
+  readonly #openedAt: number;
+  /** By what an earlier run has said, it was no earlier than this when the file was opened; known once it was written to. */
+  #earlier: number | undefined;
 
-  constructor(directory: string, scope: StoreScope, busyTimeoutMs: number) {
+  constructor(directory: string, scope: StoreScope, date: SharedDate, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
     this.#db = db;
+    this.#date = date;
+    this.#openedAt = date.now();
     this.#path = join(directory, STORE_FILE);
     this.#scope = scopeKey(scope);
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
-      ['key', 'data', 'at'],
-      `FROM answer WHERE scope = ? AND at BETWEEN ? AND ? AND key IN (${many})`,
+      ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
+      `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
     );
     this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, at, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET at = excluded.at, data = excluded.data WHERE excluded.at >= at OR at > ?',
+      'INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, after = excluded.after, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
     );
     // Backwards, as what came last is most likely this endpoint's.
     this.#any = db.query(
@@ -124,31 +124,42 @@ export class StoreFile {
     );
   }
 
-  find(keys: readonly string[], span: Span): Map<string, Found> {
-    const found = new Map<string, Found>();
-    this.#db.reading(() => this.#findIn(found, keys, span));
+  /** What it has of these keys, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
+    const found = new Map<string, StoredOutcome[]>();
+    this.#db.reading(() => this.#findIn(found, keys, now));
     return found;
   }
 
-  #findIn(found: Map<string, Found>, keys: readonly string[], {notBefore, notAfter}: Span): void {
+  #findIn(found: Map<string, StoredOutcome[]>, keys: readonly string[], now: number): void {
+    const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, at} of this.#find.all(this.#scope, notBefore, notAfter, ...some)) {
-        const outcome = outcomeIn(data);
-        if (outcome !== undefined) found.set(String(key), {outcome, at: Number(at)});
+      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, ...scopes, ...some)) {
+        const outcome = outcomeIn(data, Number(boughtAt));
+        if (outcome === undefined) continue;
+        const others = found.get(String(key));
+        if (others === undefined) found.set(String(key), [outcome]);
+        else others.push(outcome);
       }
     }
   }
 
-  /** Answers from after `notAfter` make way for any. */
-  write(answers: readonly Answer[], notAfter: number): void {
+  /** Answers of a day to come make way for any. */
+  write(answers: readonly Answer[]): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
+    const latest = this.#date.now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      for (const {key, operation, outcome, at} of answers)
-        this.#put.run(key, this.#scope, operation, at, textOf(outcome), notAfter);
+      this.#earlier ??= this.#date.note(this.#db).earlier;
+      for (const {key, operation, outcome} of answers) {
+        const {boughtAt} = outcome;
+        const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
+        const after = boughtAt >= this.#openedAt ? this.#earlier : 0;
+        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), latest);
+      }
     });
   }
 
@@ -176,12 +187,12 @@ function textOf(outcome: StoredOutcome): string {
 }
 
 /** A damaged page can hand out anything: then undefined. */
-function outcomeIn(text: unknown): StoredOutcome | undefined {
+function outcomeIn(text: unknown, boughtAt: number): StoredOutcome | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true};
-    return typeof value === 'object' && value !== null ? {status: 'ok', data: text} : undefined;
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
   } catch {
     return undefined;
   }

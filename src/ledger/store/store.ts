@@ -3,11 +3,13 @@ import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
+import type {Ledger} from '../ledger.ts';
 import type {Lookup, StoredOutcome} from '../lookup.ts';
+import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
-import {type Freshness, freshnessOf, oldestUse, type Terms, termOf} from './freshness.ts';
-import {CLOCK_SKEW_MS, type Found, StoreFile, type StoreScope} from './store-file.ts';
+import {StoreFile, type StoreScope} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
+import {bestOf, type Judge, type Known} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
@@ -17,21 +19,17 @@ const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
 /** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
 const PATIENCE_MS = 30_000;
-/** An answer is dated when it is written to the ledger, and again when it is handed on. */
-const DATED_APART_MS = 60_000;
 
 export interface StoreOptions {
   readonly scope: StoreScope;
-  /** How long answers are good for, seen from `since` (milliseconds since the epoch). */
-  readonly terms: Terms;
-  readonly since: number;
-  readonly now: () => number;
+  readonly judge: Judge;
+  readonly date: SharedDate;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
-  /** The run's answers since a moment, for those that could not be written when they came. */
-  readonly answersSince?: (since: number) => Iterable<readonly Answer[]>;
-  /** Since when an earlier session may have answers that it could not write any more. */
-  readonly missedSince?: number;
+  /** The run's own answers, by their numbers: for those that could not be written when they came. */
+  readonly ledger?: Pick<Ledger, 'tally' | 'answersAfter'>;
+  /** Up to this one an earlier session has written them. */
+  readonly stored?: number;
   /** How long to wait for another program, in milliseconds. */
   readonly patienceMs?: number | undefined;
 }
@@ -43,11 +41,6 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
-/** What the store knows of a value, and what that is good for. */
-export interface Known extends Found {
-  readonly freshness: Freshness;
-}
-
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
 export interface AnswerStore {
   /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
@@ -56,13 +49,15 @@ export interface AnswerStore {
   find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined;
   /** Whether there is any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
-  /** Keeps an answer; `at` is when it came, in milliseconds since the epoch, where that is not now. */
-  put(lookup: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome, at?: number): void;
+  /** Keeps an answer. */
+  put(lookup: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome): void;
   /**
    * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
    * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
    */
   flush(patiently?: boolean): Promise<boolean>;
+  /** The run's own answers up to this one are in the file; undefined where none is meant to be. */
+  readonly stored: number | undefined;
   /** Undefined where all is well. */
   readonly trouble: StoreTrouble | undefined;
   /** A number that is another one once another run has written to the store. */
@@ -77,6 +72,7 @@ export const noStore: AnswerStore = {
   knows: () => false,
   put() {},
   flush: async () => false,
+  stored: undefined,
   trouble: undefined,
   version: () => 0,
   close() {},
@@ -101,8 +97,9 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: Answer[] = [];
-  /** What could not be written when it came: the ledger has it. */
-  #missed: {count: number; since: number} | undefined;
+  /** How many could not be written when they came: the ledger has those after `stored`. Undefined where all could. */
+  #missed: number | undefined;
+  stored: number;
   #timer: NodeJS.Timeout | undefined;
   #seen = 0;
   #error: unknown;
@@ -115,8 +112,9 @@ class SqliteStore implements AnswerStore {
     this.#locate = locate;
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
-    const {missedSince} = options;
-    if (missedSince !== undefined) this.#missed = {count: 0, since: missedSince};
+    this.stored = options.stored ?? 0;
+    // An earlier session may have been cut off before it wrote its last ones.
+    if (options.ledger !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
 
@@ -128,14 +126,13 @@ class SqliteStore implements AnswerStore {
   }
 
   find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined {
-    const {terms, since} = this.#options;
-    const span = {notBefore: Math.max(0, since - oldestUse(operation, terms)), notAfter: this.#notAfter};
-    const found = this.#attempt(this.#reading, file => file.find(keys, span));
+    const {judge, date} = this.#options;
+    const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
     if (found === undefined) return undefined;
     const known = new Map<string, Known>();
-    for (const [key, {outcome, at}] of found) {
-      const freshness = freshnessOf(key, since - at, termOf(outcome, operation, terms), terms.stale);
-      if (freshness !== undefined) known.set(key, {outcome, at, freshness});
+    for (const [key, all] of found) {
+      const best = bestOf({operation, key}, all, judge);
+      if (best !== undefined) known.set(key, best);
     }
     return known;
   }
@@ -144,12 +141,8 @@ class SqliteStore implements AnswerStore {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  put(
-    {operation, key}: Pick<Lookup, 'operation' | 'key'>,
-    outcome: StoredOutcome,
-    at = this.#options.now(),
-  ): void {
-    this.#waiting.push({operation, key, outcome, at});
+  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome): void {
+    this.#waiting.push({operation, key, outcome});
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
   }
@@ -163,7 +156,7 @@ class SqliteStore implements AnswerStore {
   }
 
   get trouble(): StoreTrouble | undefined {
-    const missed = this.#missed?.count ?? 0;
+    const missed = this.#missed ?? 0;
     const fails = this.#lost || this.#reading.since !== undefined || this.#writing.since !== undefined;
     return fails || missed > 0 ? {cause: causeOf(this.#error), missed} : undefined;
   }
@@ -179,8 +172,8 @@ class SqliteStore implements AnswerStore {
     this.#file?.close();
   }
 
-  get #notAfter(): number {
-    return this.#options.now() + CLOCK_SKEW_MS;
+  get #bought(): number {
+    return this.#options.ledger?.tally.bought ?? 0;
   }
 
   #readable(patiently = false): boolean {
@@ -209,23 +202,17 @@ class SqliteStore implements AnswerStore {
     this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (waiting.length === 0) return this.#missed === undefined;
-    if (this.#write(waiting, patiently)) return this.#missed === undefined;
-    this.#miss(
-      waiting.length,
-      waiting.reduce((first, {at}) => Math.min(first, at), Number.POSITIVE_INFINITY),
-    );
-    return false;
-  }
-
-  #miss(count: number, since: number): void {
-    const before = this.#missed ?? {count: 0, since};
-    this.#missed = {count: before.count + count, since: Math.min(before.since, since)};
+    if (waiting.length > 0 && !this.#write(waiting, patiently))
+      this.#missed = (this.#missed ?? 0) + waiting.length;
+    if (this.#missed !== undefined) return false;
+    // An answer is put as it is booked: what has a number by now was among them.
+    this.stored = this.#bought;
+    return true;
   }
 
   #write(answers: readonly Answer[], patiently: boolean): boolean {
     const write = (file: StoreFile) => {
-      file.write(answers, this.#notAfter);
+      file.write(answers);
       return true;
     };
     const written = this.#attempt(this.#writing, write, patiently) === true;
@@ -239,24 +226,24 @@ class SqliteStore implements AnswerStore {
     if (missed === undefined) return true;
     // A probe: the ledger is not read for a store that can't be written.
     if (!this.#write([], patiently)) return false;
-    this.#missed = undefined;
-    for (const answers of this.#options.answersSince?.(missed.since - DATED_APART_MS) ?? []) {
-      if (!this.#write(answers, true)) {
-        this.#miss(missed.count, missed.since);
-        return false;
-      }
+    const upTo = this.#bought;
+    for (const answers of this.#options.ledger?.answersAfter(this.stored) ?? []) {
+      if (!this.#write(answers, true)) return false;
       await sleep(0);
     }
-    return true;
+    this.stored = upTo;
+    // Others may have been missed meanwhile.
+    this.#missed = (this.#missed ?? missed) - missed || undefined;
+    return this.#missed === undefined;
   }
 
   /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
-    const {scope} = this.#options;
+    const {scope, date} = this.#options;
     try {
       this.#directory ??= this.#locate();
-      this.#file ??= new StoreFile(this.#directory, scope, BUSY_TIMEOUT_MS);
+      this.#file ??= new StoreFile(this.#directory, scope, date, BUSY_TIMEOUT_MS);
       const result = work(this.#file);
       use.succeeded();
       return result;

@@ -2,8 +2,9 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type Operation, operationNames} from '../../operations/table.ts';
+import {LONGEST_AWAY_MS, type SharedDate} from '../shared-date.ts';
 import type {Sqlite} from '../sqlite.ts';
-import {openStoreFile, STORE_FILE} from './store-file.ts';
+import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** What a run uses of the store. */
 export interface StoreUse {
@@ -11,13 +12,10 @@ export interface StoreUse {
   readonly ages: Readonly<Record<Operation, number>>;
   /** How large the answers may become, in bytes; undefined for no limit. */
   readonly maxBytes: number | undefined;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
+  readonly date: SharedDate;
 }
 
 const DAY_MS = 86_400_000;
-/** An age counts as in use for so long after the last run that went by it: longer than a month's job is away. */
-const IN_USE_MS = 35 * DAY_MS;
 /** So many answers are looked at in one transaction: other runs wait for some milliseconds. */
 export const SWEEP_AT_ONCE = 2_000;
 /** So many pages are given back to the file system in one. */
@@ -42,9 +40,9 @@ export async function keepUp(directory: string, use: StoreUse): Promise<number> 
   const db = openStoreFile(directory, 0);
   try {
     const until = performance.now() + LONGEST_MS;
-    const notBefore = db.transaction(() => noteUse(db, use));
+    const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
-    const removed = await sweep(db, notBefore, until, cap);
+    const removed = await sweep(db, past, until, cap);
     // Fewer are soon used again.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
@@ -53,10 +51,10 @@ export async function keepUp(directory: string, use: StoreUse): Promise<number> 
   }
 }
 
-type Cutoffs = Readonly<Record<string, number>>;
-
-/** Notes what this run uses, and returns since when answers are of use to any. */
-function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
+/** Notes what this run uses, and returns which answers are of use to none: a condition in SQL. */
+function noteUse(db: Sqlite, {ages, date}: StoreUse): string {
+  const now = date.now();
+  const {certain, leaps} = date.note(db);
   const isNew = db.query(['rootpage'], "FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
   // Beside the version, as programs that don't know these tables have no use for them.
   db.exec(`
@@ -70,14 +68,23 @@ function noteUse(db: Sqlite, {ages, now}: StoreUse): Cutoffs {
   );
   // Jobs that have not run since the store keeps itself small may use answers of any age.
   const isUsed =
-    isNew && db.query(['id'], 'FROM answer WHERE at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
+    isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
     note.run(operation, Math.min(ages[operation], now), now);
     if (isUsed) note.run(operation, now, now);
   }
-  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(now - IN_USE_MS);
+  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
+  // Bought under a clock that was ahead, as is known by now.
+  if (!leaps)
+    db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
+      now + CLOCK_SKEW_MS,
+      certain - 1,
+    );
   const longest = db.query(['operation', 'max(age) AS age'], 'FROM age_in_use GROUP BY operation').all();
-  return Object.fromEntries(longest.map(({operation, age}) => [String(operation), now - Number(age)]));
+  const cases = longest.map(
+    ({operation, age}) => `WHEN '${operation}' THEN ${Math.floor(certain - Number(age))}`,
+  );
+  return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
 /** Answers from before this have to go, as the store is too large; undefined where it is not. */
@@ -86,27 +93,23 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
   const {first, last} = db.query(['min(id) AS first', 'max(id) AS last'], 'FROM answer').get() ?? {};
   const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
-  const near = db.query(['at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
+  const near = db.query(['bought_at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
   const times: number[] = [];
   for (let id = Number(first); id <= Number(last); id += step)
-    times.push(Number(near.get(Math.floor(id))?.at));
+    times.push(Number(near.get(Math.floor(id))?.bought_at));
   times.sort((a, b) => a - b);
   return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
 }
 
 /** Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. */
-async function sweep(db: Sqlite, notBefore: Cutoffs, until: number, cap = 0): Promise<number> {
+async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
   const range = db.query(
     ['max(id) AS end'],
     `FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
   );
-  const cases = Object.entries(notBefore).map(
-    ([operation, at]) => `WHEN '${operation}' THEN ${Math.floor(at)}`,
-  );
-  const isPast = `at < CASE operation ${cases.join(' ')} ELSE 0 END`;
-  const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${isPast}`);
-  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND at < ?');
+  const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${past}`);
+  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND bought_at < ?');
   const mark = db.prepare('UPDATE swept SET up_to = ?');
   let removed = 0;
   const step = (start: number, last: number): number | undefined => {

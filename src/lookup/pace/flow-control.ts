@@ -1,10 +1,11 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
-import type {Operation} from '../../operations/table.ts';
-import {askedMs, type Counting, policyNumbers as numbers} from '../policy.ts';
-import {Canary} from './canary.ts';
-import {type Forgive, type OutageOptions, OutageWatch} from './outage.ts';
-import {type Pause, PauseLog, type StopReason} from './pause.ts';
+import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {type Operation, operations} from '../../operations/table.ts';
+import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
+import {Canary, type Streak} from './canary.ts';
+import {type Candidate, type Outage, type OutageOptions, OutageWatch} from './outage.ts';
+import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
 export interface FlowControlOptions extends OutageOptions {
@@ -12,13 +13,19 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** True if no outage that shows in failing calls ends the run. */
+  readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
+  /** So many calls of an operation were refused in a row that their values are not to blame; told once for each streak. */
+  readonly onStreak: (operation: Operation, streak: Streak) => void;
+  /** True if a streak of any length is of values, and ends nothing. */
+  readonly mayAllFail?: boolean | undefined;
 }
 
-type Sent = Pick<Lookup, 'operation' | 'key'>;
+type Sent = Pick<Lookup, 'operation' | 'key' | 'params'>;
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
@@ -36,6 +43,8 @@ export class FlowControl {
   #countedAt: number;
   /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
   #readFrom: number | undefined;
+  /** True once any operation was answered: from then on a token that is invalid is not the key. */
+  #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,15 +56,26 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends {readonly lookup: Sent}>(waiting: readonly T[], most: number): T[] {
+  admit<T extends Candidate & {readonly lookup: Sent; readonly isUrgent?: () => boolean}>(
+    waiting: readonly T[],
+    most: number,
+  ): T[] {
     const now = this.#options.now();
     this.#gate.reopen(now);
     this.#notePause(now);
     const admitted: T[] = [];
+    let candidates = waiting;
     let room = Math.min(most, this.#room(now));
-    if (room <= 0) return admitted;
+    if (room <= 0 && this.#outages.current !== undefined) {
+      candidates = waiting.filter(({isUrgent}) => isUrgent?.() === true);
+      if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
+    }
+    if (room <= 0) {
+      if (this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
+      return admitted;
+    }
     const planned = new Map<Operation, number>();
-    for (const task of this.#outages.candidates(waiting)) {
+    for (const task of this.#outages.candidates(candidates)) {
       if (room <= 0) break;
       const {operation} = task.lookup;
       const more = planned.get(operation) ?? 0;
@@ -74,16 +94,14 @@ export class FlowControl {
     this.#countInFlight(1);
   }
 
-  /**
-   * A call ended, and with that how a failure counts. `forgive` takes back attempts that counted against the value,
-   * should it turn out to be an outage.
-   */
-  ended({operation, key}: Sent, attempt: Attempt, forgive: Forgive): Counting {
+  /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
+  ended({operation, key, params}: Sent, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);
-    const refusedBy = this.#canary(operation).ended(attempt);
-    let counting: Counting = 'counts';
+    const streak = this.#canary(operation).ended(attempt, operations[operation].subject(params), isKnown);
+    this.#isKeyAccepted ||= attempt.kind === 'answered';
+    let blame: Blame = 'value';
     switch (attempt.kind) {
       case 'answered':
       case 'unreadable':
@@ -91,20 +109,17 @@ export class FlowControl {
         this.#outages.succeeded();
         this.#gate.succeeded();
         this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
-        if (refusedBy !== undefined) {
-          const credentials = attempt.status === 403 || refusedBy === 'invalid_token';
-          this.#giveUp({kind: 'refused', operation, code: refusedBy, credentials});
-        }
+        if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
         this.#outages.inconclusive(key);
         this.#throttled(attempt, now);
         break;
       case 'ambiguous':
-        counting = this.#ambiguous(key, attempt, now, forgive);
+        blame = this.#ambiguous(key, attempt, now);
         break;
       case 'not_sent':
-        this.#notSent(key, attempt, now, forgive);
+        this.#notSent(key, attempt, now);
         break;
       case 'rekeyed':
         this.#outages.inconclusive(key);
@@ -117,24 +132,42 @@ export class FlowControl {
     }
     this.#giveUpWhenOverdue(now);
     this.#wakeLater();
-    return counting;
+    return blame;
   }
 
   /** Nothing more is asked about this value. */
   settled(key: string): void {
     this.#outages.settled(key);
+    // What comes next wakes it: a program may end while an enricher has nothing to do.
+    if (this.#options.tasks.pending === 0) this.#sleep();
+  }
+
+  /** Where all that is left is held, no value may be sent to find out that an outage is over. */
+  endWithoutResends(): void {
+    const outage = this.#outages.current;
+    if (this.#options.tasks.areHeld && outage !== undefined)
+      this.#giveUpFor(outage, this.#options.now(), 'no resends');
   }
 
   /** Nothing more is sent. */
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#sleep();
     this.#notePause(this.#options.now());
   }
 
   /** Whether every value that is left has failed since anything succeeded. */
   get onlyFailingLeft(): boolean {
     return this.#outages.onlyFailingLeft;
+  }
+
+  /** True if a rejection is of its value: the service is known to answer the operation, and does not refuse all calls of it. */
+  trusts(operation: Operation): boolean {
+    return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
+  }
+
+  get outage(): OutageState | undefined {
+    return this.#outages.stateAt(this.#options.now());
   }
 
   get inFlight(): number {
@@ -177,9 +210,12 @@ export class FlowControl {
     return this.#readFrom;
   }
 
-  #room(now: number): number {
+  #room(now: number, isUrgent = false): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
-    return Math.min(this.#options.slots() - this.#inFlight, this.#outages.room(now, this.#inFlight));
+    return Math.min(
+      this.#options.slots() - this.#inFlight,
+      this.#outages.room(now, this.#inFlight, isUrgent),
+    );
   }
 
   #canary(operation: Operation): Canary {
@@ -191,16 +227,26 @@ export class FlowControl {
     return canary;
   }
 
-  /** A call that was lost with a fleet's worker says nothing of the service, and nothing of the value. */
-  #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number, forgive: Forgive): Counting {
-    if (attempt.lost !== true) return this.#outages.failed(key, attempt, now, forgive);
+  #refused(operation: Operation, streak: Streak): void {
+    const {count, isKnownToAnswer} = streak;
+    if (count === numbers.refusalStreak) this.#options.onStreak(operation, streak);
+    if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
+      return;
+    // A token that is not valid is not the key, once the key was accepted.
+    const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
+    this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
+  }
+
+  /** A call that was lost with a fleet's worker says nothing of the service. */
+  #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
+    if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
-    return 'forgiven';
+    return 'value';
   }
 
   /** A worker that gave the value back is held by the fleet's gate, or is about to go: that is no failure. */
-  #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number, forgive: Forgive): void {
-    if (heldMs === undefined) this.#outages.notSent(key, code, now, forgive);
+  #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number): void {
+    if (heldMs === undefined) this.#outages.notSent(key, code, now);
     else {
       this.#outages.inconclusive(key);
       if (heldMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + heldMs});
@@ -216,16 +262,20 @@ export class FlowControl {
       return;
     }
     const comeBackMs = now + (asked ?? now - sinceMs);
-    this.#giveUp({kind: 'outage', cause: attempt.code, sinceMs, comeBackMs, asked: asked !== undefined});
+    const why = asked === undefined ? 'too long' : 'asked';
+    this.#giveUp({kind: 'outage', cause: attempt.code, sinceMs, comeBackMs, why});
+  }
+
+  #giveUpWhenOverdue(now: number): void {
+    const outage = this.#outages.overdue(now);
+    if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
   /** As long again as it has lasted is when to come back: the next step of a backoff that began with the outage. */
-  #giveUpWhenOverdue(now: number): void {
-    const outage = this.#outages.overdue(now);
-    if (outage === undefined) return;
-    const {cause, since: sinceMs} = outage;
+  #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
+    if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
-    this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, asked: false});
+    this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, why});
   }
 
   #giveUp(reason: StopReason): void {
@@ -234,24 +284,35 @@ export class FlowControl {
     this.#options.onStop(reason);
   }
 
-  /** What waits is woken when the gate opens and the next probe is due, whichever is later. */
+  /** Wakes what waits when something may be sent again. */
   #wakeLater(): void {
     this.#notePause(this.#options.now());
-    clearTimeout(this.#timer);
+    this.#sleep();
     if (this.#stopped) return;
-    const opens = Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+    const opens = this.#opensAt;
     const wait = opens - this.#options.now();
     if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), Math.max(0, wait) + 1);
   }
 
+  #sleep(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** When the gate opens and the next probe is due, whichever is later; 0 where neither holds anything up. */
+  get #opensAt(): number {
+    return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
+  }
+
   /** Timers may come early, by the clock that counts here. */
   #wake(opens: number): void {
+    this.#timer = undefined;
     if (this.#options.now() < opens) this.#wakeLater();
     else this.#options.onOpen();
   }
 
   #notePause(now: number): void {
-    const isOutage = this.#outages.current !== undefined;
-    this.#pauses.note(!this.#stopped && (this.#gate.pause !== undefined || isOutage), now);
+    const standsStill = this.#gate.pause !== undefined || this.#outages.current !== undefined;
+    this.#pauses.note(!this.#stopped && standsStill, now);
   }
 }

@@ -1,33 +1,37 @@
 import type {Attempt} from '../../client/attempt.ts';
-import {backoffMs, blamesValue, type Counting, policyNumbers as numbers} from '../policy.ts';
+import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
+import type {OutageState} from './pause.ts';
+import type {Unsettled} from './unsettled.ts';
 
 export interface OutageOptions {
   readonly maxOutageMs: number;
-  /** Tasks that are not settled yet; infinity while more of them wait outside. */
-  readonly pending: () => number;
+  /** Those that are not settled yet. */
+  readonly tasks: Pick<Unsettled, 'pending' | 'sendsLeft' | 'areHeld'>;
   readonly random: () => number;
 }
 
-/** Takes back so many attempts that counted against a value. */
-export type Forgive = (attempts: number) => void;
+/** A task as an outage chooses among them. */
+export interface Candidate {
+  readonly lookup: {readonly key: string};
+  readonly doubts: number;
+}
 
 /** A value that failed since anything last succeeded. */
 interface Failing {
-  /** Attempts of that time that counted. */
-  counted: number;
   /** Whether its last failure may be its own fault. */
   ofValue: boolean;
   settled: boolean;
-  readonly forgive: Forgive;
 }
 
-interface Outage {
+export interface Outage {
   readonly since: number;
   readonly cause: string;
   probes: number;
   /** The value that is in flight to find out whether the service is back. */
   probe: string | undefined;
   nextProbe: number;
+  /** The same for a value that a request waits for. */
+  nextUrgent: number;
   /** Every value that is left was tried for long enough: each gets one last attempt. */
   lastCall: boolean;
 }
@@ -37,8 +41,9 @@ const FIRST_RAMP = 2;
 
 /**
  * Tells an outage of the service from faults of single values. Several values failing with nothing succeeding in
- * between, or an empty retry budget, is an outage: attempts count for nothing then, and one value at a time is the
- * probe, those that were not tried yet first.
+ * between, or an empty retry budget, is an outage: no value fails then, and one at a time is the probe. A probe is a
+ * resend like any other, so the values that may be sent most often go first, and an outage ends the run where no value
+ * may be sent any more.
  *
  * Values at which the service always breaks look the same once they are all that is left. So where each of them got
  * nothing but the service's own error for a minute, with nothing else to try, they get one last call and are failed.
@@ -62,25 +67,29 @@ export class OutageWatch {
 
   /** Whether nothing is left but values that failed since anything succeeded, so that no other value can be asked. */
   get onlyFailingLeft(): boolean {
-    return this.#options.pending() <= this.#failingLeft.length;
+    return this.#options.tasks.pending <= this.#failingLeft.length;
   }
 
   get #failingLeft(): readonly Failing[] {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** How many more calls may be in flight now. */
-  room(now: number, inFlight: number): number {
+  /** How many more calls may be in flight now; `isUrgent`: with values that requests wait for. */
+  room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
-    return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
+    const due = isUrgent ? outage.nextUrgent : outage.nextProbe;
+    return outage.probe !== undefined || now < due ? 0 : 1;
   }
 
-  /** What may be sent of these; in an outage the best probe: a value that was not tried yet says more than one that was. */
-  candidates<T extends {readonly lookup: {readonly key: string}}>(waiting: readonly T[]): readonly T[] {
+  /**
+   * What may be sent of these; in an outage the best probe first: a value that was not tried yet says more than one that
+   * was, and one with few resends left may need them later.
+   */
+  candidates<T extends Candidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
     const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
-    return fresh === undefined ? waiting : [fresh];
+    return fresh === undefined ? waiting.toSorted((a, b) => a.doubts - b.doubts) : [fresh];
   }
 
   sent(key: string): void {
@@ -112,36 +121,36 @@ export class OutageWatch {
     }
   }
 
-  /** A call may have been carried out without an answer. Says how that counts against its value. */
-  failed(
-    key: string,
-    attempt: Extract<Attempt, {kind: 'ambiguous'}>,
-    now: number,
-    forgive: Forgive,
-  ): Counting {
+  /** A call may have been carried out without an answer. Says who is to blame. */
+  failed(key: string, attempt: Extract<Attempt, {kind: 'ambiguous'}>, now: number): Blame {
     this.#notSentStreak = 0;
     const known = this.#failing.has(key);
-    const failing = this.#failingOf(key, blamesValue(attempt), forgive);
+    this.#fails(key, blamesValue(attempt));
     if (this.#outage !== undefined) return this.#failedInOutage(this.#outage, key, known, now);
     this.#tokens -= 1;
-    if (this.#failing.size >= numbers.outageValues || this.#tokens <= 0) {
-      this.#beginOutage(attempt.code, now);
-      return 'forgiven';
-    }
-    failing.counted += 1;
-    return 'counts';
+    if (this.#failing.size < numbers.outageValues && this.#tokens > 0) return 'value';
+    this.#beginOutage(attempt.code, now);
+    return 'service';
   }
 
   /** A call could not be sent. */
-  notSent(key: string, code: string, now: number, forgive: Forgive): void {
+  notSent(key: string, code: string, now: number): void {
     this.#notSentStreak += 1;
     if (this.#outage === undefined) {
       if (this.#notSentStreak >= numbers.unsentStreak) this.#beginOutage(code, now);
       return;
     }
-    this.#failingOf(key, false, forgive);
+    this.#fails(key, false);
     this.#outage.lastCall = false;
     this.#probeFailed(this.#outage, key, now);
+  }
+
+  stateAt(now: number): OutageState | undefined {
+    const outage = this.current;
+    if (outage === undefined) return undefined;
+    const isDown = this.room(now, 0, true) === 0;
+    const isOverdue = this.overdue(now) !== undefined || this.#options.tasks.areHeld;
+    return {probe: outage.probe, isDown, isOverdue};
   }
 
   /** The outage, once it has lasted too long. */
@@ -150,33 +159,28 @@ export class OutageWatch {
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
   }
 
-  #failingOf(key: string, ofValue: boolean, forgive: Forgive): Failing {
-    const failing = this.#failing.get(key) ?? {counted: 0, ofValue, settled: false, forgive};
-    failing.ofValue = ofValue;
-    this.#failing.set(key, failing);
-    return failing;
+  #fails(key: string, ofValue: boolean): void {
+    const settled = this.#failing.get(key)?.settled ?? false;
+    this.#failing.set(key, {ofValue, settled});
   }
 
   #beginOutage(cause: string, now: number): void {
-    for (const failing of this.#failing.values()) {
-      failing.forgive(failing.counted);
-      failing.counted = 0;
-    }
-    this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
+    const unset = {probe: undefined, nextProbe: now, nextUrgent: now};
+    this.#outage = {since: now, cause, probes: 0, ...unset, lastCall: false};
     this.#scheduleProbe(this.#outage, now);
   }
 
-  #failedInOutage(outage: Outage, key: string, known: boolean, now: number): Counting {
+  #failedInOutage(outage: Outage, key: string, known: boolean, now: number): Blame {
     const ofValues = this.#failingLeft.every(failing => failing.ofValue);
     if (outage.lastCall) {
-      if (known && ofValues) return 'final';
+      if (known && ofValues) return 'value for good';
       outage.lastCall = false;
     }
     this.#probeFailed(outage, key, now);
-    if (!ofValues || !this.onlyFailingLeft || now - outage.since < numbers.patienceMs) return 'forgiven';
+    if (!ofValues || !this.onlyFailingLeft || now - outage.since < numbers.patienceMs) return 'service';
     outage.lastCall = true;
     this.#ramp = FIRST_RAMP;
-    return 'final';
+    return 'value for good';
   }
 
   /** Calls that were under way when the outage began say nothing new; a probe's failure makes the wait longer. */
@@ -187,11 +191,18 @@ export class OutageWatch {
     this.#scheduleProbe(outage, now);
   }
 
-  /** The last probe is at the very end of the time that an outage may last. */
+  /**
+   * The last probe is at the very end of the time that an outage may last. Where few may be sent, they are spread over
+   * that time, and the last one waits until the outage is a minute old.
+   */
   #scheduleProbe(outage: Outage, now: number): void {
-    // Half the bound at least, so that a probe's luck does not become a storm.
-    const wait = backoffMs(outage.probes, numbers.probeCapMs, 0.5 + this.#options.random() / 2);
     const end = outage.since + this.#options.maxOutageMs;
-    outage.nextProbe = now < end ? Math.min(now + wait, end) : now + wait;
+    const left = this.#options.tasks.sendsLeft;
+    const cap = Math.max(numbers.probeCapMs, (end - now) / left);
+    // Half the bound at least, so that a probe's luck does not become a storm.
+    const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
+    const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
+    outage.nextProbe = now < end ? Math.min(next, end) : next;
+    outage.nextUrgent = now + Math.min(wait, numbers.urgentProbeMs);
   }
 }

@@ -1,23 +1,29 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
+import type {Streak} from './canary.ts';
+
+/** What an outage does to values that wait. */
+export interface OutageState {
+  /** The key of the value that is in flight to find out whether it is over. */
+  readonly probe: string | undefined;
+  /** True while not even a value that a request waits for may find that out. */
+  readonly isDown: boolean;
+  /** True once it has lasted for longer than is waited for, or no value that is left may be sent again. */
+  readonly isOverdue: boolean;
+}
 
 /** Why the run has to stop asking. */
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
-  | {
-      readonly kind: 'refused';
-      readonly operation: Operation;
-      readonly code: string;
-      readonly credentials: boolean;
-    }
+  | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
   | {
       readonly kind: 'outage';
       readonly cause: string;
       readonly sinceMs: number;
       /** When it makes sense to try again, in milliseconds since the epoch. */
       readonly comeBackMs: number;
-      /** Whether the service itself said so. */
-      readonly asked: boolean;
+      /** The service asks for so long a wait, or was away for too long, or no value may be sent again to find out. */
+      readonly why: 'asked' | 'too long' | 'no resends';
     };
 
 /** Why nothing is sent at the moment. */

@@ -37,8 +37,8 @@ ${raw(style())}</style>
 </header>
 <main>
 <dl class="facts">${facts.map(
-    ({label, value, note}) =>
-      html`<div><dt>${label}</dt><dd>${value}</dd>${note === undefined ? undefined : html`<dd class="note">${note}</dd>`}</div>`,
+    ({label, value, note, section}) =>
+      html`<div><dt>${label}</dt><dd>${section === undefined ? value : html`<a href="#${idOf(section)}">${value}</a>`}</dd>${note === undefined ? undefined : html`<dd class="note">${note}</dd>`}</div>`,
   )}</dl>
 ${sections.map(sectionHtml)}
 </main>
@@ -54,8 +54,13 @@ function style(): string {
   return readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 }
 
+/** `Where they come from` → `where-they-come-from`. */
+function idOf(title: string): string {
+  return title.toLowerCase().replaceAll(/\W+/g, '-');
+}
+
 function sectionHtml({title, note, blocks}: Section): Markup {
-  return html`<section>
+  return html`<section id="${idOf(title)}">
 <h2>${title}</h2>
 ${note === undefined ? undefined : html`<p>${note}</p>`}
 <div class="blocks">${blocks.map(blockHtml)}</div>

@@ -4,9 +4,10 @@ import type {Section} from '../model.ts';
 import type {Summary} from '../summary.ts';
 
 /** What the run cost, and what it did not cost. */
-export function moneySection({credits, lookups}: Summary): Section | undefined {
+export function moneySection({credits, lookups, endpoint}: Summary): Section | undefined {
   if (Object.keys(lookups).length === 0) return undefined;
   const {spent, maybe_spent: maybe, saved} = credits;
+  const isFree = endpoint.kind === 'embedded';
   const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
   const perhaps =
     maybe === 0 ? '' : ` ${count(maybe)} more may have been charged for calls that brought no answer.`;
@@ -14,7 +15,7 @@ export function moneySection({credits, lookups}: Summary): Section | undefined {
     saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
   return {
     title: 'Money',
-    note: `${count(spent)} credits were spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
+    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
     blocks: [
       {
         kind: 'stacks',

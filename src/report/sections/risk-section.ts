@@ -1,26 +1,63 @@
-import {count, many, percent, ranked} from '../format.ts';
+import {reasonCodes} from '../codes.ts';
+import {count, many, percent, ranked, shellWord} from '../format.ts';
 import type {HistogramBlock, RankingBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 
 const MOST_REASONS = 12;
 
+/** The section that the rows of high risk are in. */
+export const RISK = 'Risk';
+
 /** How risky the rows are, and why. */
-export function riskSection({risk}: Summary): Section | undefined {
+export function riskSection({risk, output}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, mean} = risk;
   const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
   const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
   return {
-    title: 'Risk',
+    title: RISK,
     note: `${many(scored, 'row')} scored from 0 to 100${average}.${without}`,
     blocks: [
       levels(risk),
       scores(risk),
-      ...ranking(risk.reasons, 'Reasons, most often first', 'Reason', scored),
+      ...highRows(risk, output.path),
+      ...ranking(inWords(risk), 'Reasons, most often first', 'Reason', scored),
       ...ranking(risk.missing, 'Signals that were missing', 'Signal', scored + unknown),
       ...warnings(risk),
     ],
   };
+}
+
+/** Rows by number, and the command that lists them all with their scores. */
+function highRows({high, high_rows: rows = []}: RiskCounts, output: string): TableBlock[] {
+  if (rows.length === 0) return [];
+  const isPart = high > rows.length;
+  const caption = isPart ? `The first ${count(rows.length)} rows of high risk` : 'Rows of high risk';
+  const numbers = ['Row numbers', `${rows.join(', ')}${isPart ? ', …' : ''}`];
+  const list = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`];
+  return [
+    {
+      kind: 'table',
+      caption,
+      head: ['What', 'value'],
+      texts: [1],
+      rows: output === '-' ? [numbers] : [numbers, list],
+    },
+  ];
+}
+
+/** Reasons with what they mean: the rule of the job, else the default one. */
+function inWords({reasons, rules}: RiskCounts): Record<string, number> {
+  const words = (reason: string) => {
+    const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
+    if (own.length > 0) return own.join(' or ');
+    return Object.hasOwn(reasonCodes, reason) ? reasonCodes[reason] : undefined;
+  };
+  const told = Object.entries(reasons).map(([reason, times]) => {
+    const meaning = words(reason);
+    return [meaning === undefined ? reason : `${reason}: ${meaning}`, times] as const;
+  });
+  return Object.fromEntries(told);
 }
 
 function warnings({warnings: found = []}: RiskCounts): TableBlock[] {

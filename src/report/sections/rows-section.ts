@@ -37,7 +37,7 @@ export function rowsSection({rows, lookups, repairs}: Summary): Section | undefi
           counts: outcomes.map(([outcome]) => facts[outcome]),
         })),
       },
-      ...codesTable('Repaired before it was asked about', repairs),
+      ...codesTable('Repaired before the lookup', repairs),
     ],
   };
 }

@@ -1,4 +1,4 @@
-import {bytes, count, moment} from '../format.ts';
+import {bytes, count, many, moment} from '../format.ts';
 import type {Section} from '../model.ts';
 import type {Summary} from '../summary.ts';
 
@@ -17,7 +17,7 @@ export function runSection(summary: Summary): Section {
     ...(resumed.times === 0
       ? []
       : [
-          ['Resumed', `${count(resumed.times)} times, last from row ${count(resumed.from_row ?? 1)}`] as [
+          ['Resumed', `${many(resumed.times, 'time')}, last from row ${count(resumed.from_row ?? 1)}`] as [
             string,
             string,
           ],

@@ -1,20 +1,20 @@
 import type {FileDigest} from '../../disk/digest.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
+import type {Bill} from '../../ledger/bills.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
 import {unaskedCodes} from '../../ledger/lookup.ts';
 import type {StoreTrouble} from '../../ledger/store/store.ts';
-import {latencyPercentile, type Spending, type SpendingBy, type Tally, totalOf} from '../../ledger/tally.ts';
+import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
-import {jobKey, settingsDigest} from '../identity.ts';
+import {settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
-import {accountKey} from '../open/account.ts';
 import type {Stop} from '../stop.ts';
 import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {riskSummary} from './risk-summary.ts';
@@ -38,8 +38,8 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  /** What no earlier summary of the run has told. */
-  readonly untold: SpendingBy;
+  /** What this session spent, and by which the history knows that. */
+  readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: TimelineState;
 }
 
@@ -93,8 +93,12 @@ export function buildSummary(facts: SummaryFacts): Summary {
     calls: callSummary(tally),
     credits: creditSummary(facts, names),
     session: {
+      id: books.bill.id,
       by_operation: Object.fromEntries(
-        names.map(name => [name, {calls: books.untold[name].calls, ...spendingSummary(books.untold[name])}]),
+        names.map(name => [
+          name,
+          {calls: books.bill.by[name].calls, ...spendingSummary(books.bill.by[name])},
+        ]),
       ),
     },
     store: job.settings.store === false ? null : storeSummary(facts),
@@ -170,10 +174,10 @@ export function summaryText(summary: Summary): string {
 }
 
 /** The operations that this run looked at, or that are in its books from before; the others would only be zeros. */
-function mapped({counters, tally, untold}: Books, operations: readonly Operation[]): Operation[] {
+function mapped({counters, tally, bill}: Books, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(name => {
     const {calls, spent, maybeSpent} = tally.operations[name];
-    const counts = [{calls, spent, maybeSpent}, untold[name], counters.lookups[name]];
+    const counts = [{calls, spent, maybeSpent}, bill.by[name], counters.lookups[name]];
     return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
   });
 }
@@ -231,8 +235,7 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    ...usesOf(budgets, jobKey(job)),
-    account: {label: job.settings.account, ...usesOf(budgets, accountKey(job))},
+    account: {label: job.settings.account, ...usesOf(budgets)},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
@@ -243,7 +246,7 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
   };
 }
 
-function spendingSummary({spent, maybeSpent}: Spending) {
+export function spendingSummary({spent, maybeSpent}: Pick<Spending, 'spent' | 'maybeSpent'>) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 

@@ -42,6 +42,8 @@ interface RiskCounts {
   readonly histogram: number[];
   readonly reasons: Record<string, number>;
   readonly missing: Record<string, number>;
+  /** The first rows of high risk. */
+  readonly highRows: number[];
   /** Rows by what became of each rule, by the rules' places; none of those that only ever did not hold. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
@@ -53,6 +55,11 @@ interface FieldCount {
 
 /** Of each error code the first rows are named. */
 const NAMED_ROWS = 10;
+/** So many rows of high risk are named. */
+const HIGH_ROWS = 100;
+/** A service may have a code for every value: so many are named of each operation. */
+const NAMED_CODES = 50;
+const OTHER_CODES = 'other_codes';
 /** Scores are counted by tens. */
 const HISTOGRAM = 10;
 
@@ -74,6 +81,7 @@ export function emptyCounters(): Counters {
       histogram: Array.from({length: HISTOGRAM}, () => 0),
       reasons: {},
       missing: {},
+      highRows: [],
       rules: {},
     },
     fields: perOperation(() => ({})),
@@ -109,17 +117,20 @@ export function countRow(
     if ('stale' in result) countName(counters.stale[target.operation], result.stale);
     if ('rejected' in result) counters.rejected[target.operation] += 1;
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
-    countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+    if (result.status === 'failed' || result.status === 'unknown')
+      countFailure(counters, target.operation, result.error, row.record);
+    else countError(counters.errors, `${target.operation}.${result.error}`, row.record);
     trouble ||= result.status !== 'invalid';
   }
   if (trouble) counters.rows.with_errors += 1;
   else counters.rows.ok += 1;
-  if (risk !== undefined) countRisk(counters.risk, risk);
+  if (risk !== undefined) countRisk(counters.risk, risk, row.record);
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
-function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk): void {
+function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk, row: number): void {
   counts.levels[level] += 1;
+  if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
   for (const reason of reasons) countName(counts.reasons, reason);
   for (const signal of missing) countName(counts.missing, signal);
   if (score === null) return;
@@ -167,6 +178,20 @@ export function countRepairs(
 ): void {
   if (repairs.length > 0) counters.repaired[operation] += 1;
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
+}
+
+/** A lookup that came to nothing, by a code that may be the service's own. */
+export function countFailure(
+  {errors}: Pick<Counters, 'errors'>,
+  operation: Operation,
+  error: string,
+  row: number,
+): void {
+  const code = `${operation}.${error}`;
+  const isNamed =
+    Object.hasOwn(errors, code) ||
+    Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
+  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
 }
 
 export function countError(errors: ErrorCounts, code: string, row: number): void {

@@ -13,6 +13,7 @@ export function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) 
     low,
     medium,
     high,
+    high_rows: risk.highRows,
     mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
     histogram: risk.histogram,
     reasons: Object.fromEntries(ranked(risk.reasons)),

@@ -3,13 +3,12 @@ import type {Period} from '../../ledger/account/period-budget.ts';
 import type {PeriodUse} from '../../ledger/budget.ts';
 import type {PerPeriod} from '../../report/summary.ts';
 
-/** What the owner's budgets came to: `{per_day, per_month}`, where it has them. */
-export function usesOf(
-  budgets: readonly PeriodUse[],
-  wanted: string,
-): Partial<Record<`per_${Period}`, PerPeriod>> {
-  const own = budgets.filter(({owner}) => owner === wanted);
+/** What the account's budgets came to: `{per_day, per_month}`, where it has them. */
+export function usesOf(budgets: readonly PeriodUse[]): Partial<Record<`per_${Period}`, PerPeriod>> {
   return Object.fromEntries(
-    own.map(({period, limit, used}) => [`per_${period}`, {limit: inCredits(limit), used: inCredits(used)}]),
+    budgets.map(({period, limit, used}) => [
+      `per_${period}`,
+      {limit: inCredits(limit), used: inCredits(used)},
+    ]),
   );
 }

@@ -1,5 +1,5 @@
-import {createWriteStream} from 'node:fs';
-import {moveAtomically, writeAtomically} from '../../disk/replace.ts';
+import {openStream} from '../../disk/pipe.ts';
+import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
 import type {OutputOf} from '../../job/job.ts';
 import {StreamSink} from '../../output/sink.ts';
 import type {Destination} from './destination.ts';
@@ -15,7 +15,12 @@ export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
     exists: () => false,
     holds: async () => false,
     open: async (_, __, stdout) =>
-      to === '-' ? new StreamSink(stdout, false) : new StreamSink(createWriteStream(to), true),
+      to === '-'
+        ? new StreamSink(stdout, false)
+        : new StreamSink(
+            orUnwritable(to, () => openStream(to)),
+            true,
+          ),
     digest: async () => null,
     publish(files, {rejects, obsolete, summary}) {
       const {places} = files;

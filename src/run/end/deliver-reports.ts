@@ -12,7 +12,6 @@ import {renderMarkdown} from '../../report/render/markdown.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RunIo} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
-import {rememberRun} from './history.ts';
 
 /**
  * Checks, before anything is paid for, that what goes beside the output has a directory to go to.
@@ -44,11 +43,10 @@ function checkPlace(flag: string, path: string): void {
 }
 
 /**
- * What follows once all that there is of rows is safe, so that trouble is a warning: the run is kept in the history, and
- * the report and the metrics that the job asks for are written.
+ * What follows once all that there is of rows is safe, so that trouble is a warning: the report and the metrics that the
+ * job asks for are written.
  */
 export async function deliver(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): Promise<void> {
-  rememberRun(job, summary, io);
   const {report} = job.settings;
   if (report !== undefined) {
     try {

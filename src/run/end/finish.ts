@@ -3,26 +3,38 @@ import {dirname} from 'node:path';
 import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
+import type {Bill} from '../../ledger/bills.ts';
 import {count, many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
+import {wrongTypesSentence} from '../../report/wrong-types.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
+import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
 import {closeState, type RunState} from '../state/run-state.ts';
-import {type Stop, stopFor} from '../stop.ts';
+import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
+import {tellEnd} from './bills.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
-import {findDrift} from './history.ts';
+import {findDrift, rememberRun} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
+  const outcome = await ended(session);
+  const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
+  if (wrongTypes !== undefined) session.io.warn(wrongTypes);
+  return outcome;
+}
+
+async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
+  session.answers.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -48,6 +60,8 @@ async function complete(session: Session): Promise<RunOutcome> {
     rowsWritten: writer.counters.rows.written,
   });
   await closeStages(session);
+  // Before the ledger goes, which would have it told by the next session.
+  tellEnd(job, summary, ledger.bills.untold, io);
   closeState(state, 'all');
   await deliver(job, summary, io);
   await keepUpStore(job, io);
@@ -76,8 +90,8 @@ function judge(
   session: Session,
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
-  const {job, writer, io} = session;
-  const done = completedExit(writer.counters, keepsRejections(job));
+  const {job, writer, io, answers} = session;
+  const done = completedExit(writer.counters, keepsRejections(job) && answers.rejections.dropped === 0);
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -86,7 +100,8 @@ function judge(
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);
-  const drifted = drift.length > 0 && job.settings.drift === 'fail';
+  const {drift: setting} = job.settings;
+  const drifted = drift.length > 0 && setting !== 'off' && setting.fails;
   const limit = failedIf.length > 0 ? 'fail_if' : drifted ? 'drift' : undefined;
   const {exitCode, reason} = limit === undefined ? done : {exitCode: exitCodes.limit, reason: limit};
   return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
@@ -96,7 +111,9 @@ function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
   const exceeded = layout.thresholds.filter(threshold => {
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
-      io.warn(`fail_if "${threshold.text}" could not be decided: the summary has not all that it reads.`);
+      io.warn(
+        `fail_if "${threshold.text}" could not be decided: the summary lacks a number that it reads, or it divides by zero.`,
+      );
     return decision === true;
   });
   return exceeded.map(({text}) => text);
@@ -130,20 +147,24 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
-  const {job, state, io} = session;
+  const {job, state, io, ledger} = session;
   await session.store.flush().catch(() => false);
-  const stop = closeLedger(session, first);
+  const stop = endLedger(session, first);
   const summary = summarize(session, stop, {output: null, rejects: null});
-  await deliverStopped(job, io, summary);
+  writeStopped(job, io, summary);
+  const {untold} = ledger.bills;
+  closeLedger(session, tellEnd(job, summary, untold, io) ? untold : []);
+  await deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing');
   return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
 }
 
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
-function closeLedger({ledger}: Session, stop: Stop): Stop {
+function endLedger({ledger}: Session, stop: Stop): Stop {
   try {
-    ledger.close();
+    if (stop.startsOver === true) endRun(ledger);
+    ledger.end();
     return stop;
   } catch (error) {
     ledger.abandon();
@@ -152,8 +173,18 @@ function closeLedger({ledger}: Session, stop: Stop): Stop {
   }
 }
 
-/** The summary of a run that stopped, and what is made of it. */
-async function deliverStopped(job: Job, io: RunIo, summary: Summary): Promise<void> {
+/** Told is what the history has; what can't be noted, the next session tells again, and it is one line. */
+function closeLedger({ledger}: Session, told: readonly Bill[]): void {
+  try {
+    if (told.length > 0) ledger.bills.told(told);
+    ledger.close();
+  } catch {
+    ledger.abandon();
+  }
+}
+
+/** Writes the summary of a run that stopped. */
+function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
     // Where there is no directory for it, that is what the run stopped for.
@@ -161,7 +192,6 @@ async function deliverStopped(job: Job, io: RunIo, summary: Summary): Promise<vo
   } catch (error) {
     io.warn(stopFor(error).message);
   }
-  await deliver(job, summary, io);
 }
 
 /**
@@ -181,5 +211,11 @@ export async function reportFailure(
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
-  else await deliverStopped(job, io, summarizeFailure(job, io, state, stop));
+  else await deliverFailure(job, io, summarizeFailure(job, io, state, stop));
+}
+
+async function deliverFailure(job: Job, io: RunIo, summary: Summary): Promise<void> {
+  writeStopped(job, io, summary);
+  rememberRun(job, summary, io);
+  await deliver(job, summary, io);
 }

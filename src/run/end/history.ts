@@ -5,15 +5,18 @@ import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts'
 import {systemCode, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {RunHistory} from '../../ledger/history.ts';
+import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
+import {isBusy} from '../../ledger/sqlite.ts';
 import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
-import {type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
+import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {endpointName} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {dateOf, type RunIo} from '../io.ts';
 
 type Io = Pick<RunIo, 'env' | 'warn'>;
+/** What the history is told with: it forgets what is old by the date that runs agree on. */
+export type TellIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /** Whether the job's runs are compared with each other: it needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
@@ -22,46 +25,78 @@ export function isCompared({name, settings}: Job): boolean {
 
 /** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] {
-  if (!isCompared(job)) return [];
-  const drift = compareRuns(
-    profileOf(summary),
-    earlierRuns(job, summary, env, warn),
-    job.settings.driftThreshold,
-  );
+  const {drift: setting} = job.settings;
+  if (!isCompared(job) || setting === 'off') return [];
+  const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
   if (drift.length > 0)
     warn(`This run is unlike the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
   return drift;
 }
 
+/** Keeps how a session ended, for runs to come and for `runs` and `spend`. Returns true once the history has it. */
+export function rememberRun(job: Job, summary: Summary, io: TellIo): boolean {
+  return remember(io, () => [ownEntry(job, summary)]);
+}
+
+/** The line of a session by its own summary. */
+export function ownEntry(job: Job, summary: Summary): HistoryEntry {
+  const account = accountIn(summary, job);
+  const endedAt = Date.parse(summary.finished_at);
+  return {
+    // A summary of an earlier version names no bill.
+    bill: summary.session.id ?? `${summary.run_id} ${endedAt}`,
+    runId: summary.run_id,
+    endedAt,
+    job: summary.job,
+    list: listKey(job, account) ?? null,
+    // A sample says nothing of what the whole list comes to.
+    isComplete: isComplete(summary) && job.onlyRecords === undefined,
+    line: JSON.stringify(recordOf(summary, account.endpoint)),
+    summary: JSON.stringify(withoutPaths(summary)),
+  };
+}
+
+/** The account that paid: a session that completes what another one published may have another. */
+function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): RunRecord['account'] {
+  const {label} = credits.account;
+  if (kind === 'embedded') return {endpoint: kind, label};
+  // One that could not start has no base URL but its job's.
+  const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
+  return {endpoint: endpointName(given), label};
+}
+
 /**
- * Keeps how this run ended, for those to come and for `runs` and `spend`. A user without a state directory has no
- * history; a job that would need it was told so before.
+ * Has the history take these lines; what is left for it while it is locked, it has. Returns true where it does. A user
+ * without a state directory has no history, and a job that would need it was told so before.
  */
-export function rememberRun(job: Job, summary: Summary, {env, warn}: Io): void {
-  if (userDirectoryTrouble('state', env) !== undefined) return;
+export function remember(io: TellIo, entriesOf: () => HistoryEntry[]): boolean {
+  const {env, warn} = io;
+  if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
-    withHistory(env, history =>
-      history.add({
-        runId: summary.run_id,
-        endedAt: Date.parse(summary.finished_at),
-        job: summary.job,
-        list: listKey(job) ?? null,
-        // A sample says nothing of what the whole list comes to.
-        isComplete: isComplete(summary) && job.onlyRecords === undefined,
-        line: JSON.stringify(recordOf(summary, endpointName(job.endpoint))),
-        summary: JSON.stringify(withoutPaths(summary)),
-      }),
-    );
+    const entries = entriesOf();
+    try {
+      withHistory(env, history => history.add(entries, dateOf(io)), 'adding');
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      leaveForHistory(userDirectory('state', env), entries);
+    }
+    return true;
   } catch (error) {
     warn(
       `This run could not be kept in the history (${systemReason(error)}): runs, spend and comparisons with later runs lack it.`,
     );
+    return false;
   }
+}
+
+/** The account of a run as the history names it. */
+export function accountOf({endpoint, settings}: Job): RunRecord['account'] {
+  return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
 /** What the same list cost the last time: all lines of that run together. Undefined where nobody knows. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
-  const list = listKey(job);
+  const list = listKey(job, accountOf(job));
   if (list === undefined || !hasHistory(env)) return undefined;
   try {
     const records = withHistory(env, history => history.lastOver(list)).map(
@@ -74,12 +109,25 @@ export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | und
 }
 
 /** Does something with the history, which is made where there is none. */
-export function withHistory<T>(env: Env, work: (history: RunHistory) => T): T {
-  const history = new RunHistory(userDirectory('state', env));
+export function withHistory<T>(
+  env: Env,
+  work: (history: RunHistory) => T,
+  purpose: 'adding' | 'reading' = 'reading',
+): T {
+  const history = new RunHistory(userDirectory('state', env), mergedLines, purpose);
   try {
     return work(history);
   } finally {
     history.close();
+  }
+}
+
+/** A line that is damaged gives way. */
+function mergedLines(known: string, told: string): string {
+  try {
+    return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));
+  } catch {
+    return told;
   }
 }
 
@@ -96,17 +144,10 @@ export function hasHistory(env: Env): boolean {
  * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
  * another thing at each account. A hash, as paths are nobody's business.
  */
-function listKey(job: Job): string | undefined {
-  const {name, inputs} = job;
+export function listKey({name, inputs}: Job, {endpoint, label}: RunRecord['account']): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')
-    .update(
-      JSON.stringify([
-        name ?? inputs.map(path => resolve(path)),
-        endpointName(job.endpoint),
-        job.settings.account,
-      ]),
-    )
+    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), endpoint, label]))
     .digest('hex')
     .slice(0, 32);
 }

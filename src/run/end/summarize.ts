@@ -1,8 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {existsSync} from 'node:fs';
 import type {Job} from '../../job/job.ts';
 import {nothingEarlier} from '../../ledger/given-up.ts';
-import {Ledger} from '../../ledger/ledger.ts';
 import {emptyTally, spentSince} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Books, buildSummary, type Published, type SummaryFacts} from '../books/build-summary.ts';
@@ -11,13 +9,13 @@ import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import {operationsOf} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
-import {type Checkpoint, hasLostState, ledgerPath, type RunState} from '../state/run-state.ts';
+import {type Checkpoint, fromLedger, type RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
 
 /** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
   const {job, io, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
-  const {tally, earlier, untold} = ledger;
+  const {tally, earlier, bills} = ledger;
   return buildSummary({
     job,
     end,
@@ -31,7 +29,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       counters: writer.counters,
       tally,
       earlier,
-      untold,
+      bill: bills.open,
       timeline: session.timeline.state,
     },
     session: {
@@ -54,7 +52,7 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
     job,
     end,
     finishedAt: io.now(),
-    books: booksSoFar(job, io, state),
+    books: booksSoFar(io, state),
     session: undefined,
   });
 }
@@ -63,12 +61,12 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** The books as the last session left them; those of a run that never was, where there are none. */
-function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books {
-  const {identity, checkpoint, ...spent} = ledgerSoFar(job, now, state);
+function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
+  const {identity, checkpoint, ...spent} = ledgerSoFar(state);
   return {
     ...spent,
-    // It spent nothing, and leaves what an earlier session spent to one that gets under way.
-    untold: spentSince(emptyTally(), undefined),
+    // It spent nothing; what an earlier session spent is told by one that gets under way.
+    bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),
     resumed: {times: identity?.sessions ?? 0, from_row: null},
@@ -78,16 +76,18 @@ function booksSoFar(job: Job, {now}: RunIo, state: RunState | undefined): Books 
   };
 }
 
-function ledgerSoFar({settings: {resend}}: Job, now: RunIo['now'], state: RunState | undefined) {
+function ledgerSoFar(state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
-  if (state === undefined || !existsSync(ledgerPath(state)))
-    return {...nothing, earlier: nothingEarlier(false)};
   try {
-    const ledger = new Ledger(ledgerPath(state), {resend, now, lostState: hasLostState(state)});
-    const identity = ledger.getMeta<RunIdentity>('run');
-    const checkpoint = ledger.getMeta<Checkpoint>('checkpoint');
-    ledger.abandon();
-    return {tally: ledger.tally, earlier: ledger.earlier, identity, checkpoint};
+    const found =
+      state &&
+      fromLedger(state, ledger => ({
+        tally: ledger.tally,
+        earlier: ledger.earlier,
+        identity: ledger.getMeta<RunIdentity>('run'),
+        checkpoint: ledger.getMeta<Checkpoint>('checkpoint'),
+      }));
+    return found ?? {...nothing, earlier: nothingEarlier(false)};
   } catch {
     return {...nothing, earlier: nothingEarlier(true)};
   }

@@ -3,6 +3,7 @@ import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
 import {defaultOutput} from '../../job/job.ts';
 import {readHeader} from '../../lookup/columns/header.ts';
+import {countryColumnOf} from '../../lookup/country-column.ts';
 import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {hasPhoneShape} from '../../operations/phone-shape.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type Operation,
   operations,
 } from '../../operations/table.ts';
+import {shellWord} from '../../report/format.ts';
 
 type LookupGuess = Guess & {readonly operation: Intelligence};
 
@@ -24,10 +26,28 @@ export function isLookup(only: readonly Operation[] | undefined) {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags that name these columns, sure or not, as one command takes them. */
-function flagsOf(guesses: readonly Guess[]): string[] {
-  return guesses
-    .filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING)
-    .flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+  const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
+  const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+  const national = named.filter(lacksCountry).map(({column}) => column);
+  const isKnown = named.some(({operation}) => operation === 'country');
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, columns, rows)];
+}
+
+/** The header and the first rows of a list. */
+interface Looked {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** The flag that names the country of these phone numbers: a column that fits, else a word for its owner to replace. */
+function countryFlags(
+  phones: readonly string[],
+  columns: readonly string[],
+  rows: readonly Row[],
+): [string, string] {
+  const column = countryColumnOf(phones, columns, rows);
+  return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
 /** A name with `=` in it would be taken for a column and its prefix. */
@@ -52,13 +72,14 @@ export function demandSure(
   const countries = all.filter(({operation}) => operation === 'country');
   const meant = lookups.filter(({aside}) => aside === undefined);
   const torn = countries.filter(({confidence}) => confidence === 'unsure');
-  if (torn.length > 0 && meant.some(({operation}) => operation === 'phone')) throw tornCountries(torn, meant);
+  if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
+    throw tornCountries(torn, meant, {columns, rows});
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
-    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries]);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], {columns, rows});
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    throw mayHold(unsure, flagsOf([...meant, ...countries]));
+    throw mayHold(unsure, flagsOf([...meant, ...countries], {columns, rows}));
   }
   if (meant.length > 0) return;
   const [first] = rows;
@@ -72,7 +93,7 @@ export function demandSure(
     throw new UsageError(
       'column_unsure',
       `No column is looked up for sure. ${lookups.map(passedOver).join(' ')}`,
-      {flags: flagsOf([...lookups, ...countries])},
+      {flags: flagsOf([...lookups, ...countries], {columns, rows})},
     );
   throw new UsageError(
     'no_columns',
@@ -96,7 +117,7 @@ export function passedOver({operation, column, ofKind, national, aside = 'values
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
 }
 
-function tornCountries(torn: readonly Guess[], others: readonly Guess[]): UsageError {
+function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: Looked): UsageError {
   const names = torn.map(({column}) => `"${column}"`).join(' and ');
   const [first] = torn;
   const why =
@@ -105,7 +126,7 @@ function tornCountries(torn: readonly Guess[], others: readonly Guess[]): UsageE
       : first?.row === undefined
         ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
         : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
-  const flags = flagsOf([...others, ...torn.slice(0, 1)]);
+  const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
   return new UsageError(
     'column_unsure',
     `${why}. Say which column says where the numbers belong: --country COLUMN.`,
@@ -119,15 +140,26 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
-/** Nobody but its owner knows the country, so the command that works as it stands leaves the column out. */
-function nationalForm({column, national}: Guess, others: readonly Guess[]): UsageError {
-  const without = flagsOf(others);
-  const command =
-    without.length === 0 ? '' : `, or leave them out by naming the others: ${without.join(' ')}`;
+/** The country comes first: without it the column is not looked up, and it may be the one that matters. */
+function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
+  const phones = others.filter(lacksCountry).map(other => other.column);
+  const flags = countryFlags([column, ...phones], list.columns, list.rows);
+  const add =
+    flags[0] === '--country'
+      ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
+      : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
+  const without = flagsOf(
+    others.filter(other => !lacksCountry(other)),
+    list,
+  );
+  const leave =
+    without.length === 0
+      ? ''
+      : ` To leave them out, name the other columns: ${without.map(shellWord).join(' ')}.`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). Say where they belong: --country COLUMN, or --default-country with a country such as DE${command}.`,
-    {flags: without},
+    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
+    {flags},
   );
 }
 
@@ -143,7 +175,7 @@ function mayHold({column, operation, share}: LookupGuess, flags: readonly string
   const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.join(' ')}`}.`,
+    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.map(shellWord).join(' ')}`}.`,
     {flags},
   );
 }
@@ -169,14 +201,18 @@ export function refuseValuesAsHeader(
   if (first < 0) return;
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
+  const list = {columns: names, rows: all};
   const guesses = detectColumns(names, all, {headless: true});
-  const sure = flagsOf(guesses.filter(({confidence}) => confidence === 'sure'));
+  const sure = flagsOf(
+    guesses.filter(({confidence}) => confidence === 'sure'),
+    list,
+  );
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
   // Only its owner knows the country.
   const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',
-    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Say --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
+    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
     {flags},
   );
 }

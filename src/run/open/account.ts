@@ -16,11 +16,6 @@ export interface Account extends AccountFile {
   readonly path: string;
 }
 
-/** What a job's account is known by, whether it has a file or not. */
-export function accountKey(job: Job): string {
-  return keyOf(endpointName(job.endpoint), job.settings.account);
-}
-
 function keyOf(endpoint: string, account: string): string {
   return `${endpoint} ${account}`;
 }
@@ -53,10 +48,15 @@ export function findAccount(
   return found;
 }
 
+/** The path of an account's file. @throws where there is no home directory for it. */
+export function accountFile(name: string, env: Env): string {
+  return join(userDirectory('config', env), 'accounts', name);
+}
+
 function accountFiles(env: Env): string[] {
   let directory: string;
   try {
-    directory = join(userDirectory('config', env), 'accounts');
+    directory = accountFile('', env);
   } catch {
     // Where there is no home, nobody put a file into it.
     return [];

@@ -1,7 +1,5 @@
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
-import type {NotBefore} from '../../ledger/given-up.ts';
-import type {Terms} from '../../ledger/store/freshness.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -11,47 +9,37 @@ import {
 } from '../../ledger/store/store.ts';
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {keepUp} from '../../ledger/store/upkeep.ts';
-import {type Operation, operations, perOperation} from '../../operations/table.ts';
-import type {RunIo} from '../io.ts';
+import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts';
+import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
+import {dateOf, type RunIo} from '../io.ts';
 
-/** How long what the store knows is good for. */
-export function termsOf({settings: {maxAge, stale = 0}}: Job): Terms {
-  const answers = perOperation(name => {
-    const own = millisecondsOf(operations[name].storedFor) ?? Number.POSITIVE_INFINITY;
-    return ofOperation(maxAge, name, own);
+/** How long what the service said is good for. Asked for again, a verdict would only tell of our own call. */
+export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
+  const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
+  return perOperation(name => {
+    if (!isStored(name)) return {answers: forever, rejections: forever, stale: 0};
+    const own = millisecondsOf(operations[name].storedFor) ?? forever;
+    return {answers: ofOperation(maxAge, name, own), rejections, stale};
   });
-  return {answers, rejections: rejectionTerm(maxAge), stale};
 }
 
 /** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
-export function keepsRejections(job: Job): boolean {
-  return job.settings.store !== false && termsOf(job).rejections > 0;
-}
-
-/** What came before this is too old for a run that was first started then. */
-export function notBefore({answers, rejections}: Terms, startedAt: number): Record<Operation, NotBefore> {
-  return perOperation(name => ({
-    ok: Math.max(0, startedAt - answers[name]),
-    failed: Math.max(0, startedAt - rejections),
-  }));
-}
-
-/** How old may be what the store has and still serve this job, in milliseconds: rejections and stale answers too. */
-function agesInUse(job: Job): Record<Operation, number> {
-  const {answers, rejections, stale} = termsOf(job);
-  return perOperation(name => Math.max(answers[name] + stale, rejections));
+export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
+  return store !== false && rejectionTerm(maxAge) > 0;
 }
 
 /**
  * At the end of a run: what is of use to no job goes from the store. Trouble with the store was the run's to tell, and
  * what is left now goes after the next one.
  */
-export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'warn'>): Promise<void> {
+export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>): Promise<void> {
   const {store: place, maxStoreSize} = job.settings;
   if (place === false) return;
   try {
     const directory = typeof place === 'string' ? place : defaultStoreDirectory(io.env);
-    const removed = await keepUp(directory, {ages: agesInUse(job), maxBytes: maxStoreSize, now: io.now()});
+    const terms = termsOf(job);
+    const ages = perOperation(name => longestUse(terms[name]));
+    const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
     if (removed > 0)
       io.warn(
         `The answer store was larger than max_store_size allows: ${removed} answers went that were still good, and will be paid for again.`,
@@ -61,22 +49,22 @@ export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'war
   }
 }
 
-/** `missed` is what a run tells of answers that could not be written when they came. */
+/** `own` is what a run tells of its own answers. */
 export function openAnswerStore(
   {settings: {store: place}}: Job,
   scope: StoreScope,
-  fresh: Pick<StoreOptions, 'terms' | 'since'>,
-  io: Pick<RunIo, 'env' | 'now' | 'warn' | 'storePatienceMs'>,
-  missed: Pick<StoreOptions, 'answersSince' | 'missedSince'> = {},
+  judge: Judge,
+  io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn' | 'storePatienceMs'>,
+  own: Pick<StoreOptions, 'ledger' | 'stored'> = {},
 ): AnswerStore {
   if (place === false) return noStore;
   const locate = () => (typeof place === 'string' ? place : defaultStoreDirectory(io.env));
   return openStore(locate, {
     scope,
-    ...fresh,
-    now: io.now,
+    judge,
+    date: dateOf(io),
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,
-    ...missed,
+    ...own,
   });
 }

@@ -3,57 +3,56 @@ import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
-import {PeriodBudget, type PeriodBudgetOptions} from '../../ledger/account/period-budget.ts';
+import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
+import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import {count, many} from '../../report/format.ts';
-import {FRESH_BUDGET_HINT, jobKey} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import {FRESH_BUDGET_HINT} from '../identity.ts';
+import {dateOf, type RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
-type BudgetIo = Pick<RunIo, 'env' | 'now' | 'warn'>;
+type BudgetIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /**
- * The budgets that the run shares with others: the job's of the day, and its account's of day and month.
+ * The budgets of an account, its day's and its month's. `holder`: the session that spends from them; none for a call
+ * outside of runs.
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openSharedBudgets(job: Job, account: Account | undefined, io: BudgetIo): PeriodBudget[] {
-  const credits = job.settings.maxCreditsPerDay;
-  const own = {period: 'day', credits, limit: 'max_credits_per_day', owner: jobKey(job)} as const;
-  return openBudgets([own, ...limitsOf(account, io)], io);
-}
-
-/** The budgets of an account. Throws as {@link openSharedBudgets}. */
-export function openAccountBudgets(account: Account | undefined, io: BudgetIo): PeriodBudget[] {
-  return openBudgets(limitsOf(account, io), io);
-}
-
-interface Limit extends Pick<PeriodBudgetOptions, 'period' | 'limit' | 'owner' | 'warnAt'> {
-  readonly credits: number | undefined;
-}
-
-function limitsOf(account: Account | undefined, {warn}: BudgetIo): Limit[] {
+export function openBudgets(account: Account | undefined, io: BudgetIo, holder?: string): PeriodBudget[] {
+  const {env, now, warn} = io;
   if (account === undefined) return [];
   const {key: owner, path, warn_at: share} = account;
-  return (['day', 'month'] as const).map(period => {
-    const name = `max_credits_per_${period}` as const;
-    return {period, credits: account[name], limit: `${name} in ${path}`, owner, warnAt: {share, warn}};
-  });
-}
-
-function openBudgets(limits: readonly Limit[], {env, now}: BudgetIo): PeriodBudget[] {
+  const date = dateOf(io);
   const opened: PeriodBudget[] = [];
   try {
-    for (const {credits, ...limit} of limits) {
+    for (const period of ['day', 'month'] as const) {
+      const name = `max_credits_per_${period}` as const;
+      const credits = account[name];
       if (credits === undefined) continue;
-      const directory = stateDirectory(env, limit.limit);
-      opened.push(new PeriodBudget({...limit, maxCredits: thousandths(credits), now, directory}));
+      const limit = `${name} in ${path}`;
+      const directory = stateDirectory(env, limit);
+      const whose = {directory, owner, period, limit, holder};
+      const maxCredits = thousandths(credits);
+      opened.push(new PeriodBudget({...whose, maxCredits, now, date, warnAt: {share, warn}}));
     }
     return opened;
   } catch (error) {
     for (const budget of opened) budget.close();
     throw error;
   }
+}
+
+/** Gives back what a killed session took of its account's budgets and did not spend, whatever account this one has. */
+export function giverBack(io: BudgetIo): LedgerOptions['giveBack'] {
+  return (holder, taken) => {
+    const {env, now} = io;
+    try {
+      giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
+    } catch {
+      // A run whose own budgets are in that file has said so; to others they are nothing.
+    }
+  };
 }
 
 /** What to say where a shared budget is used up. */

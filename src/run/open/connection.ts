@@ -1,5 +1,4 @@
 import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
-import {createThreadedClient, type Threads} from '../../client/threads/call-threads.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import {endpointName} from '../identity.ts';
 import type {RunIo} from '../io.ts';
@@ -12,19 +11,15 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The embedded service is started in this process and asked over HTTP like any other, but by no other thread. */
+/** Starts the embedded service in this process, and asks it over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
   options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'unasked'>,
-  {threads = 1, transport}: {readonly threads?: Threads} & Pick<RunIo, 'transport'> = {},
+  transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
     const {baseUrl, apiKey, readKeyAgain, keyFrom} = endpoint;
-    const client = createThreadedClient(
-      {...options, baseUrl, apiKey, readKeyAgain, keyFrom},
-      threads,
-      transport,
-    );
+    const client = createClient({...options, baseUrl, apiKey, readKeyAgain, keyFrom}, transport);
     return {client, scope: endpointName(endpoint), close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');

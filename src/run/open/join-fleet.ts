@@ -6,10 +6,12 @@ import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
-import {lookupOf} from '../../ledger/lookup.ts';
+import {isKept, lookupOf} from '../../ledger/lookup.ts';
+import type {AnswerStore} from '../../ledger/store/store.ts';
 import {totalOf} from '../../ledger/tally.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
-import {chargeOf, nextStep} from '../../lookup/policy.ts';
+import {chargeOf, leavesDoubt, nextStep} from '../../lookup/policy.ts';
+import {isStored} from '../../operations/table.ts';
 import type {Counters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
@@ -63,6 +65,7 @@ export async function joinFleet(
       limit: job.settings.maxCredits ?? null,
     }),
     now,
+    date: io.now,
     warn: io.warn,
   });
 }
@@ -74,6 +77,7 @@ export async function joinFleet(
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
   {ledger, job, io}: Pick<FleetRun, 'ledger' | 'job' | 'io'>,
+  store: Pick<AnswerStore, 'put'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
@@ -84,19 +88,25 @@ export async function bookCollected(
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const ambiguous =
-      known.ambiguousBefore === true || ledger.carried(lookup.key, {ok: 0, failed: 0}) !== undefined;
-    const isTrusted = ledger.isAnswered(ask.operation);
-    const step = nextStep(ask.operation, attempt, {attempts: 0, ambiguous}, settings, 'counts', isTrusted);
-    await ledger.found({
+    const doubt = leavesDoubt(attempt, settings);
+    // The interruption was one of them: this is what it came to.
+    const doubts = known.doubts - 1 + Number(doubt);
+    const ambiguous = known.doubts > 1 || ledger.carried(lookup.key) !== undefined;
+    // Nothing tells here of a rejection's value or account: the next run asks again.
+    const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', false);
+    const outcome = step.next === 'settle' ? step.outcome : undefined;
+    const found = ledger.found({
       key: lookup.key,
       operation: ask.operation,
       cost: cost(lookup),
       attempt,
       charge: chargeOf(attempt, settings),
+      doubt,
       retry: false,
-      outcome: step.next === 'settle' ? step.outcome : undefined,
+      outcome,
     });
+    if (outcome !== undefined && isKept(outcome) && isStored(ask.operation)) store.put(lookup, outcome);
+    await found;
   }
 }
 

@@ -2,7 +2,7 @@ import type {Job} from '../../job/job.ts';
 import type {Rate} from '../../job/values.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
-import {type Operation, operationNames} from '../../operations/table.ts';
+import type {Operation} from '../../operations/table.ts';
 
 /** Calls in flight at most, where nobody says. */
 export const DEFAULT_CONCURRENCY = 16;
@@ -34,9 +34,4 @@ export function lanesOf(job: Job, operations: readonly Operation[], account: Lim
   if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: rest});
   const slots = Math.max(1, Math.floor(concurrency / Math.max(1, lanes.length)));
   return lanes.map(lane => ({...lane, concurrency: slots}));
-}
-
-/** Whether any rate has to hold: then the run's own thread makes all calls, as another may send one later than was noted. */
-export function isPaced(job: Job, account: Limited): boolean {
-  return lanesOf(job, operationNames, account).some(({rate}) => rate !== 'unlimited');
 }

@@ -1,9 +1,8 @@
 import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
-import {thousandths} from '../../job/money.ts';
-import type {Settings} from '../../job/settings.ts';
+import type {Job} from '../../job/job.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
-import type {AnswerStore} from '../../ledger/store/store.ts';
+import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
@@ -12,7 +11,7 @@ import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, publishes, type Stopper, stopFor, stopOf} from '../stop.ts';
+import {publishedInstead, publishes, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -43,7 +42,7 @@ export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
   const pace = openSharedPace(work);
-  const outlet = localOutlet(loggedClient(connection.client, io.log), clock, pace);
+  const outlet = localOutlet(loggedClient(connection.client, io.log), io.now, clock, pace);
   const executor = createExecutor(work, lanesFor(work), outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};
@@ -78,7 +77,7 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work));
+    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work, work.store));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
@@ -98,7 +97,8 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    await stopper.unlessStopped(bookCollected(fleet, work));
+    // What it brings is carried over.
+    await stopper.unlessStopped(bookCollected(fleet, work, noStore));
   } finally {
     await fleet.close();
   }
@@ -117,11 +117,9 @@ function watchFleet(
   });
 }
 
-/** Half of a budget beyond which the run is published: a value without any answer goes before one that has an old one. */
-function renewalsOf(settings: Settings): number | undefined {
-  const {maxCredits = Number.POSITIVE_INFINITY, maxCreditsPerDay = Number.POSITIVE_INFINITY} = settings;
-  const limit = Math.min(maxCredits, maxCreditsPerDay);
-  return Number.isFinite(limit) && publishes(settings, 'budget') ? thousandths(limit) / 2 : undefined;
+/** A program that gives rows sees each of them fail, and others may choose its values: a streak of bad ones ends nothing. */
+function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
+  return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
 }
 
 function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
@@ -142,13 +140,19 @@ function createExecutor(
     policy: settings,
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
-    renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    outlastsOutages: io.outlastsOutages,
+    mayAllFail: mayAllFail(job),
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       dropped: task => answers().dropped(task),
+      down: outage => answers().down(outage),
+      refused: (operation, streak) => {
+        answers().rejections.drop(operation);
+        if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
+      },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),

@@ -1,18 +1,22 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
+import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
+import type {Charge} from '../../ledger/lookup.ts';
+import {chargeOf} from '../../lookup/policy.ts';
 import type {RunIo} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
-import {exhaustedMessage, openAccountBudgets, stateDirectory} from './budgets.ts';
+import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
 /** Whose call it is, and the credits that it may cost. */
 export type SingleCall = Pick<Job, 'endpoint' | 'settings'> & {readonly cost: number};
 
 /**
  * Makes a call outside of runs within its account's limits: it takes its turn in the account's pace, and its credits
- * from the day and the month.
+ * from the day and the month, which have them back where the call cost nothing.
  *
  * @throws {BulkEnrichError} with exit code 7 when they are used up, and whatever the call throws.
  */
@@ -22,17 +26,44 @@ export async function callWithinAccount<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   const account = findAccount(asked, io.env, io.warn);
-  const budgets = openAccountBudgets(account, io);
+  const credits = thousandths(cost);
+  const budgets = openBudgets(account, io);
+  let charge: Charge = 'free';
   try {
-    const exhausted = budgets.find(budget => !budget.take('call', thousandths(cost)));
-    if (exhausted !== undefined) {
-      for (const budget of budgets) budget.settle('call', thousandths(cost), true);
-      throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
-    }
-    return await inTurn(account, io, call);
+    // Waiting for a turn is for those who may pay.
+    demand(budgets, budget => credits <= budget.left());
+    return await inTurn(account, io, async () => {
+      demand(budgets, budget => budget.take(CALL, credits));
+      try {
+        charge = 'spent';
+        return await call();
+      } catch (error) {
+        charge = chargeOfFailure(error, asked.settings);
+        throw error;
+      }
+    });
   } finally {
-    for (const budget of budgets) budget.close();
+    for (const budget of budgets) {
+      budget.settle(CALL, credits, charge === 'free');
+      budget.close();
+    }
   }
+}
+
+/** The one call's key. */
+const CALL = 'call';
+
+/** @throws {BulkEnrichError} naming the first budget that does not allow it. */
+function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget) => boolean): void {
+  const exhausted = budgets.find(budget => !allows(budget));
+  if (exhausted !== undefined)
+    throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
+}
+
+/** A mistake in the command is found before anything is sent; any other error may have come after that. */
+function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
+  if (error instanceof ClientError) return chargeOf(error.attempt, settings);
+  return error instanceof BulkEnrichError ? 'free' : 'maybe';
 }
 
 async function inTurn<T>(

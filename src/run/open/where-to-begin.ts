@@ -1,16 +1,26 @@
 import {digestFiles} from '../../disk/digest.ts';
-import type {ExitCode} from '../../errors.ts';
-import {StateError, UsageError} from '../../errors.ts';
+import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
+import {isReadOnce} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
+import {tellBills} from '../end/bills.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
+import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
-import {during, type RunIo} from '../io.ts';
+import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
-import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '../state/run-state.ts';
+import {
+  closeState,
+  forgetLedger,
+  fromLedger,
+  hasOtherRun,
+  openLedger,
+  type RunState,
+} from '../state/run-state.ts';
+import type {Stopper} from '../stop.ts';
 
 /**
  * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
@@ -18,14 +28,19 @@ import {closeState, forgetLedger, hasOtherRun, openLedger, type RunState} from '
  *
  * @throws {UsageError} when something is where the output would go, or a report has no directory to go to.
  */
-export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise<RunOutcome | Beginning> {
+export async function beginningOf(
+  job: Job,
+  io: RunIo,
+  state: RunState,
+  stopper: Stopper,
+): Promise<RunOutcome | Beginning> {
   checkReportPlaces(job);
   const record = job.settings.restart ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
-    const compare = () => finishedBefore(job, destination, io);
+    const compare = () => finishedBefore(job, destination, pipesOf(io, stopper));
     const summary = job.settings.restart
       ? undefined
       : await during(io, 'comparing with what is there', () => ({}), compare);
@@ -39,7 +54,12 @@ export async function beginningOf(job: Job, io: RunIo, state: RunState): Promise
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
-  if (record !== undefined) forgetLedger(state);
+  if (record !== undefined) {
+    const {summary} = completedNow(job, record);
+    if (summary !== undefined) rememberRun(job, summary, io);
+    tellLeftOver(io, state);
+    forgetLedger(state);
+  }
   forgetPublishing(state, job.output.name);
   return job.settings.restart ? 'over' : 'resume';
 }
@@ -52,9 +72,21 @@ async function end(
   outcome: RunOutcome,
   keeps = false,
 ): Promise<RunOutcome> {
+  if (outcome.summary !== undefined) rememberRun(job, outcome.summary, io);
+  if (!keeps) tellLeftOver(io, state);
   closeState(state, keeps ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
+}
+
+/** Before a ledger goes: what its sessions spent, and the history may not have. */
+function tellLeftOver(io: RunIo, state: RunState): void {
+  try {
+    const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
+    if (untold.length > 0) tellBills(untold, io);
+  } catch {
+    // What can't be read can't be told.
+  }
 }
 
 /** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
@@ -69,7 +101,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
 
 /** Whether the input is not the one that was being published: the last night's run must not pass for this night's. */
 async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
-  if (inputs.includes('-')) return true;
+  if (inputs.some(isReadOnce)) return true;
   try {
     return (await digestFiles(inputs)).sha256 !== input.sha256;
   } catch {
@@ -92,27 +124,27 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
 function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const again = isCutOff
-    ? `An attempt to do it again was cut off: it goes on with --force. To give it up, remove ${directory}.`
-    : 'Do it again with --force.';
-  const message = `Nothing to do: ${output.name} has the ${many(rows, 'row')} of this input, made with these settings. ${again}`;
-  return outcomeOf(summary.exit_code, summary, rows, message);
+    ? `A later run of it was cut off: --force resumes that one. To give it up, remove ${directory}.`
+    : `To ${summary.exit_code === exitCodes.ok ? 'run it again' : 'look up what got no answer'}: --force.`;
+  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
+  return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
 
 /** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
 export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
-  if (!job.inputs.includes('-')) {
+  if (!job.inputs.some(isReadOnce)) {
     io.warn(
       'The unfinished run does not fit this one; it starts over, keeping every answer already paid for.',
     );
     return;
   }
-  const ledger = openLedger(state, job, {now: io.now}, io.warn);
+  const ledger = openLedger(state, job, {}, io.warn);
   endRun(ledger);
   // What came to its books is told by the run that comes.
   ledger.abandon();
   throw new StateError(
     'stale_stdin',
-    'The unfinished run does not fit this one, and stdin can not be read a second time. The state is reset: pipe the same bytes again.',
+    'The unfinished run does not fit this one, and stdin or a pipe can not be read a second time. The state is reset: pipe the same bytes again.',
     {cause},
   );
 }

@@ -1,7 +1,8 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
-import type {Lookup, Outcome} from '../../ledger/lookup.ts';
+import {askedAnew, type Lookup, type Outcome} from '../../ledger/lookup.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
 import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
+import {operations} from '../../operations/table.ts';
 import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import {parsedAnswer} from './enriched-row.ts';
@@ -14,6 +15,8 @@ interface Stages {
   readonly stopper: Stopper;
   /** Whether its rows are still waited for; always, where it does not say. */
   readonly isWanted?: () => boolean;
+  /** True if each row is a request: it can't wait for the end of an outage, and a session token is asked for anew. */
+  readonly isRequest?: boolean;
 }
 
 /** A row on its way through the stages of the lookups that have a condition. */
@@ -52,6 +55,10 @@ class AskedCell implements Waiter {
     if (row !== undefined) row.open += 1;
   }
 
+  get row(): number {
+    return this.#entry.record.record;
+  }
+
   tell(outcome: Outcome): void {
     if (!this.#isOpen) return;
     this.#stages.window.complete(this.#entry, this.#index, outcome);
@@ -63,6 +70,10 @@ class AskedCell implements Waiter {
   isWanted(): boolean {
     const {isWanted} = this.#stages;
     return isWanted === undefined || (this.#isOpen && isWanted());
+  }
+
+  get isUrgent(): boolean {
+    return this.#stages.isRequest === true;
   }
 
   /** One that was given up has its result already. */
@@ -116,10 +127,16 @@ export class Admission {
     const row = layout.waterfall && this.#waitingRow(entry, planned);
     planned.forEach((plan, index) => {
       if (plan.status === 'ask' && targets[index]?.when === undefined)
-        waiters.push(new AskedCell(this.#stages, entry, index, plan.lookup, row));
+        waiters.push(this.#asked(entry, index, plan.lookup, row));
     });
     if (row?.open === 0) this.#advance(row);
     window.push(entry);
+  }
+
+  #asked(entry: PendingRecord, index: number, lookup: Lookup, row: WaitingRow | undefined): AskedCell {
+    const isAnew = this.#stages.isRequest === true && operations[lookup.operation].again !== undefined;
+    const own = isAnew ? askedAnew(lookup, entry.record.record) : lookup;
+    return new AskedCell(this.#stages, entry, index, own, row);
   }
 
   #waitingRow(entry: PendingRecord, planned: readonly PlannedCell[]): WaitingRow {
@@ -141,11 +158,12 @@ export class Admission {
         return plan?.status === 'ask' ? [{index, plan}] : [];
       });
       if (open.length === 0) continue;
-      entry.answers = known.map((result, index) => entry.answers?.[index] ?? parsedAnswer(result));
+      entry.answers = layout.mapping.targets.map(
+        ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(known[index], operation),
+      );
       const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
       for (const {index, plan} of open) {
-        if (asks?.(index) === true)
-          this.#second.push(new AskedCell(this.#stages, entry, index, plan.lookup, row));
+        if (asks?.(index) === true) this.#second.push(this.#asked(entry, index, plan.lookup, row));
         else window.complete(entry, index, {status: 'skipped', error: 'condition'});
       }
     }

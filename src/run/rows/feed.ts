@@ -29,10 +29,16 @@ export class Feed {
   readonly #given: unknown[] = [];
   #left = false;
 
-  constructor(session: Session) {
+  /** `isRequest`: each of its rows is a request, and not one of a list. */
+  constructor(session: Session, isRequest: boolean) {
     this.#session = session;
     this.#position = session.source.position;
-    this.#admission = new Admission({...session, window: this.#window, isWanted: () => !this.#left});
+    this.#admission = new Admission({
+      ...session,
+      window: this.#window,
+      isWanted: () => !this.#left,
+      isRequest,
+    });
   }
 
   /** Takes these, the first of which is row number `first` of the session; resolves when it may take more. */
@@ -83,11 +89,13 @@ export class Feed {
   /** What is not known by now comes to this, and is not asked any more if it has not left. */
   giveUp(result: Result): void {
     this.#window.giveUp(result);
+    this.#session.executor.dropUnwanted();
   }
 
   /** Nobody takes what is left, so nothing of it is asked any more. What is complete can still be taken. */
   leave(): void {
     this.#left = true;
     this.#window.abort();
+    if (this.open > 0) this.#session.executor.dropUnwanted();
   }
 }

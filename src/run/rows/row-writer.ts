@@ -77,7 +77,7 @@ export class RowWriter {
   }
 
   /** Makes all that was written durable. Undefined where there is nothing to go on from: before the first row, or in a stream. */
-  async flush(): Promise<Omit<Checkpoint, 'timeline' | 'storedUntil'> | undefined> {
+  async flush(): Promise<Omit<Checkpoint, 'timeline' | 'stored'> | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;

@@ -2,12 +2,12 @@ import {statSync} from 'node:fs';
 import {z} from 'zod';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
+import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
-import type {RunIo} from '../io.ts';
 
 /**
  * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and
@@ -16,7 +16,7 @@ import type {RunIo} from '../io.ts';
 export async function finishedBefore(
   job: Job,
   destination: Destination,
-  {stdin}: Pick<RunIo, 'stdin'>,
+  pipes: Pipes,
 ): Promise<Summary | undefined> {
   const {inputs, paths, settings} = job;
   const summary = earlierSummary(job);
@@ -27,7 +27,7 @@ export async function finishedBefore(
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return undefined;
-  const sources = inputs.map(path => (path === '-' ? stdin : path));
+  const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const read = await digestFiles(sources, settings.limit === undefined ? undefined : input.bytes);
   return read.sha256 === input.sha256 ? summary : undefined;
 }

@@ -1,7 +1,7 @@
 import {lstatSync, statSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type Identity, identityOf, isLink, isSameFile, isStream} from '../../disk/path.ts';
+import {type Identity, identityOf, isLink, isSameFile, isStream, notFile} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isAddress} from '../../job/monitoring/metrics-address.ts';
@@ -102,11 +102,14 @@ function refuseAmong(file: Named, others: readonly Named[]): void {
 function refuseNoFile({setting, path, identity}: Named): void {
   if (path === '-')
     throw new UsageError('no_file', `${setting}: - is no file. Name one, or /dev/stdout; nothing was sent.`);
-  if (statSync(identity.path, {throwIfNoEntry: false})?.isDirectory())
-    throw new UsageError(
-      'is_directory',
-      `${setting}: ${path === '' ? "''" : path} is a directory. Name a file; nothing was sent.`,
-    );
+  const kind = notFile(identity.path);
+  if (kind === undefined) return;
+  const stream = setting === 'the output' ? '-o -' : '/dev/stdout';
+  const [code, advice] =
+    kind === 'a directory'
+      ? (['is_directory', 'Name a file'] as const)
+      : (['no_file', `Name a file, or ${stream} and what it is redirected to`] as const);
+  throw new UsageError(code, `${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
 }
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */

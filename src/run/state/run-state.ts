@@ -27,8 +27,8 @@ export interface Checkpoint extends ResumePoint {
   readonly rejectsBytes: number;
   readonly counters: Counters;
   readonly timeline: TimelineState;
-  /** Answers from before this, in milliseconds since the epoch, are in the answer store; 0 where none are. */
-  readonly storedUntil: number;
+  /** The run's own answers up to this one are in the answer store. */
+  readonly stored: number;
 }
 
 /** A directory that a run holds the lock of. */
@@ -107,18 +107,17 @@ function busy(who: string): string {
 export function openLedger(
   {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
   job: Job,
-  options: Pick<LedgerOptions, 'now' | 'shared'>,
+  options: Pick<LedgerOptions, 'shared' | 'giveBack'>,
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath({directory});
   const open = () => {
-    const {maxCredits, resend} = job.settings;
+    const {maxCredits} = job.settings;
     const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
     const lostState = hasLostState({directory});
     return new Ledger(path, {
       ...options,
       maxCredits: limit,
-      resend,
       lostState,
       temporary: temporary !== undefined,
     });
@@ -145,8 +144,23 @@ export function openLedger(
   }
 }
 
+/** What `read` makes of the ledger as the last session left it; undefined where there is none. Throws where it can't be read. */
+export function fromLedger<T>(
+  state: Pick<RunState, 'directory'>,
+  read: (ledger: Ledger) => T,
+): T | undefined {
+  const path = ledgerPath(state);
+  if (!existsSync(path)) return undefined;
+  const ledger = new Ledger(path, {lostState: hasLostState(state)});
+  try {
+    return read(ledger);
+  } finally {
+    ledger.abandon();
+  }
+}
+
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
-export function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
+function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
   return existsSync(ledgerPath({directory}) + UNREADABLE);
 }
 
@@ -160,6 +174,11 @@ export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: str
   } catch {
     return true;
   }
+}
+
+/** Whether the ledger has calls, or may have. */
+export function hasCalls(state: Pick<RunState, 'directory'>): boolean {
+  return hasOtherRun(state, '');
 }
 
 export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {

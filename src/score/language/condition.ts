@@ -78,9 +78,18 @@ function negation(inner: Condition): Condition {
   };
 }
 
+/** A field is missing from an answer; of an answer that is missing itself, nobody can tell. */
 function presence(path: readonly string[], references: readonly Reference[]): Condition {
   const read = reader(path);
-  return {references, decide: facts => isThere(read(facts)), missing: () => false};
+  const isKnown = everyKnown(references);
+  return {
+    references,
+    decide: facts => (isKnown(facts) ? isThere(read(facts)) : undefined),
+    missing(facts, into) {
+      if (!isKnown(facts)) for (const reference of references) into.add(reference);
+      return false;
+    },
+  };
 }
 
 /** A bare flag, which most rules are: read without the expression engine, for speed. */
@@ -100,8 +109,7 @@ function flag(reference: Reference): Condition {
 }
 
 function comparison(run: (facts: Facts) => unknown, references: readonly Reference[]): Condition {
-  const checks = references.filter(({optional}) => !optional).map(isKnownBy);
-  const known = (facts: Facts) => checks.every(check => check(facts));
+  const known = everyKnown(references);
   const evaluate = (facts: Facts): Decision => {
     try {
       const result = run(facts);
@@ -116,7 +124,7 @@ function comparison(run: (facts: Facts) => unknown, references: readonly Referen
     decide: facts => (known(facts) ? evaluate(facts) : undefined),
     missing(facts, into) {
       if (known(facts) && evaluate(facts) !== undefined) return false;
-      const absent = references.filter(reference => !reference.optional && !isKnownBy(reference)(facts));
+      const absent = references.filter(reference => !isKnownBy(reference)(facts));
       for (const reference of absent.length > 0 ? absent : references) into.add(reference);
       return absent.length === 0;
     },
@@ -125,8 +133,17 @@ function comparison(run: (facts: Facts) => unknown, references: readonly Referen
 
 const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
 
+function everyKnown(references: readonly Reference[]): (facts: Facts) => boolean {
+  const checks = references.map(isKnownBy);
+  return facts => checks.every(check => check(facts));
+}
+
 /** Whether facts have what a reference reads; a value of another type than the interface's is no answer. */
-function isKnownBy({path, type}: Reference): (facts: Facts) => boolean {
+function isKnownBy({path, type, optional}: Reference): (facts: Facts) => boolean {
+  if (optional) {
+    const [root = ''] = path;
+    return facts => isThere(facts[root]);
+  }
   const read = reader(path);
   const expected = typeNames[type?.kind ?? ''];
   return expected === undefined ? facts => isThere(read(facts)) : facts => typeof read(facts) === expected;

@@ -14,7 +14,7 @@ export interface Reference {
   /** The path as it is written. */
   readonly name: string;
   readonly type: Type | undefined;
-  /** Only asked about with `has(…)`: it need not be there. */
+  /** Only asked about with `has(…)`: it need not be there, but what would have it does. */
   readonly optional: boolean;
 }
 
@@ -36,10 +36,7 @@ export type CheckCondition = (text: string, place: string) => Expression;
 /** A checker of conditions that may read this; making one takes a few milliseconds. */
 export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
   const engine = new Engine(declaredIn(vocabulary));
-  const constantText = (path: readonly string[]) => {
-    const type = path[0] === 'constant' ? typeAt(vocabulary, path) : undefined;
-    return type?.kind === 'string' ? type.value : undefined;
-  };
+  const constants = {constant: constantsIn(vocabulary)};
   return (text, place) => {
     const wrong = (reason: string) =>
       new UsageError(
@@ -49,9 +46,11 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
     try {
       const ast = parsed(text);
       referencesOf(ast, vocabulary);
-      const type = engine.typeOf(ast, constantText);
+      const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
+      // With its work counted it is nested deeper, perhaps too deep.
+      engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {
       if (error instanceof UsageError) throw error;
@@ -59,6 +58,11 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
       throw wrong((error as {summary?: string}).summary ?? (error as Error).message);
     }
   };
+}
+
+function constantsIn({constant}: Vocabulary): Readonly<Record<string, unknown>> {
+  const fields = constant?.kind === 'object' ? Object.entries(constant.fields) : [];
+  return Object.fromEntries(fields.map(([name, type]) => [name, 'value' in type ? type.value : undefined]));
 }
 
 /**

@@ -6,8 +6,10 @@ import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 
 /** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
 export type Type =
-  | {readonly kind: 'bool' | 'double' | 'dyn' | 'timestamp'}
-  /** A text: `value` where it is always this one, `codes` where it is one of these. */
+  | {readonly kind: 'dyn' | 'timestamp'}
+  /** `value` where it is always this one. */
+  | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
+  /** A text: `value` likewise, `codes` where it is one of these. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
   /** Texts to look for, by hash. */
   | {readonly kind: 'set'}

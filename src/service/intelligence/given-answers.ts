@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
-import {parse} from 'yaml';
 import {z} from 'zod';
+import {yamlValue} from '../../job/yaml.ts';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 
@@ -17,7 +17,7 @@ const schema = z.strictObject(
 /** @throws {ServiceSetupError} where the file can't be read; what is in it is checked when the service starts. */
 export function readAnswers(path: string): GivenAnswers {
   try {
-    return parse(readFileSync(path, 'utf8')) as GivenAnswers;
+    return yamlValue(readFileSync(path, 'utf8')) as GivenAnswers;
   } catch (error) {
     throw new ServiceSetupError(`the answers file ${path} can't be read: ${(error as Error).message}`);
   }

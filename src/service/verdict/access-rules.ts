@@ -1,9 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {parse} from 'yaml';
 import {Engine} from '../../cel/engine.ts';
 import {explained} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
+import {yamlValue} from '../../job/yaml.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type SessionFacts} from './session-facts.ts';
@@ -37,7 +37,7 @@ export function loadAccessRules(path: string | undefined): ReadyRule[] {
 function readRules(path: string): Rule[] {
   let value: unknown;
   try {
-    value = parse(readFileSync(path, 'utf8'));
+    value = yamlValue(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new ServiceSetupError(`the rules file ${path} can't be read: ${(error as Error).message}`);
   }

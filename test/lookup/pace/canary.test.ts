@@ -1,8 +1,9 @@
 import {expect, test} from 'vitest';
+import type {Attempt} from '../../../src/client/attempt.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
-const {canaryValues, canaryInFlight} = policyNumbers;
+const {refusalStreak, canaryInFlight} = policyNumbers;
 const heard = {latencyMs: 1, pace: {limits: {}}};
 const answered = {
   kind: 'answered',
@@ -12,10 +13,15 @@ const answered = {
   unknownFields: [],
   wrongTypes: [],
 } as const;
-const rejected = (code: string) => ({kind: 'rejected', ...heard, status: 404, code}) as const;
+const rejected = (code: string, status = 404) => ({kind: 'rejected', ...heard, status, code}) as const;
 const unreadable = {kind: 'unreadable', ...heard, status: 200, code: 'bad_response', detail: ''} as const;
 const reset = {kind: 'ambiguous', latencyMs: 1, code: 'x'} as const;
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
+
+/** The streak after these attempts, each for another value or all for one. */
+function lastOf(canary: Canary, attempts: readonly Attempt[], about = (n: number) => `value ${n}`) {
+  return attempts.map((attempt, n) => canary.ended(attempt, about(n))).at(-1);
+}
 
 const open = (isKnownToAnswer = false) => new Canary(() => isKnownToAnswer);
 
@@ -24,37 +30,64 @@ test('a few in flight until something was answered', () => {
   expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
   canary.sent();
   expect(canary.allows(canaryInFlight - 1)).toBe(false);
-  canary.ended(rejected('x'));
+  canary.ended(rejected('x'), 'a');
   expect([canary.allows(canaryInFlight - 1), canary.allows(canaryInFlight)]).toEqual([true, false]);
   canary.sent();
-  canary.ended(answered);
+  canary.ended(answered, 'b');
   expect(canary.allows(1_000)).toBe(true);
 });
 
 test('ten values tried and nothing answered is no leave to go on', () => {
   const canary = open();
-  for (let n = 0; n < 2 * canaryValues; n++) {
+  for (let n = 0; n < 2 * refusalStreak; n++) {
     canary.sent();
-    canary.ended(reset);
+    canary.ended(reset, `value ${n}`);
   }
   expect(canary.allows(canaryInFlight)).toBe(false);
 });
 
-const refusals = times(canaryValues, rejected('forbidden'));
+const refusals = times(refusalStreak, rejected('forbidden'));
 test.each([
-  ['one refusal, ten times', refusals, 'forbidden'],
+  ['one refusal, ten times', refusals, {code: 'forbidden', isMixed: false}],
   ['nine times', refusals.slice(1), undefined],
-  ['nothing that could be read', times(canaryValues, unreadable), 'bad_response'],
-  ['two refusals in turns', [...refusals.slice(1), rejected('other'), ...refusals.slice(1)], undefined],
-  ['ten failures', times(canaryValues, reset), undefined],
-  ['a failure between refusals', [...refusals.slice(5), reset, ...refusals.slice(5)], 'forbidden'],
-  ['an answer before', [answered, ...refusals], undefined],
-])('%s: %s', (_, attempts, expected) => {
+  ['nothing that could be read', times(refusalStreak, unreadable), {code: 'bad_response', isMixed: false}],
+  ['two refusals in turns', [...refusals.slice(1), rejected('other')], {code: 'other', isMixed: true}],
+  ['ten failures', times(refusalStreak, reset), undefined],
+  ['a failure between refusals', [...refusals.slice(5), reset, ...refusals.slice(5)], {code: 'forbidden'}],
+  ['an answer before', [answered, ...refusals], {isKnownToAnswer: true}],
+  ['an answer in between', [...refusals.slice(1), answered, ...refusals.slice(1)], undefined],
+])('%s: %j', (_, attempts, expected) => {
   const canary = open();
-  expect(attempts.map(attempt => canary.ended(attempt)).at(-1)).toBe(expected);
+  const streak = lastOf(canary, attempts);
+  if (expected === undefined) expect(streak).toBeUndefined();
+  else expect(streak).toMatchObject({count: refusalStreak, ...expected});
 });
 
-test('where the service is known to answer, it is the values that are refused', () => {
+test('one value that is refused ten times says nothing of the others', () => {
+  const canary = open();
+  expect(lastOf(canary, [...refusals, ...refusals], () => 'one')).toBeUndefined();
+  expect(lastOf(canary, refusals.slice(1))).toMatchObject({code: 'forbidden'});
+});
+
+test('where the service is known to answer, a streak says so, and no rejection of it is trusted', () => {
   const canary = open(true);
-  expect(refusals.map(attempt => canary.ended(attempt)).at(-1)).toBeUndefined();
+  expect(canary.isStreak).toBe(false);
+  expect(lastOf(canary, refusals)).toMatchObject({isKnownToAnswer: true});
+  expect(canary.isStreak).toBe(true);
+  canary.ended(answered, 'a');
+  expect(canary.isStreak).toBe(false);
+});
+
+test('a value that was refused so before is no news', () => {
+  const canary = open(true);
+  for (const [n, attempt] of refusals.entries()) canary.ended(attempt, `value ${n}`, true);
+  expect(canary.isStreak).toBe(false);
+});
+
+test('a streak speaks of the caller where each of its refusals does', () => {
+  const denied = rejected('denied', 403);
+  const last = (...attempts: readonly ReturnType<typeof rejected>[]) => lastOf(open(), attempts)?.credentials;
+  expect(last(...times(refusalStreak, denied))).toBe(true);
+  expect(last(...times(refusalStreak - 1, denied), rejected('invalid_token'))).toBe(true);
+  expect(last(...times(refusalStreak, denied), rejected('other'))).toBe(false);
 });

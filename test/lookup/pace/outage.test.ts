@@ -10,21 +10,19 @@ const keys = (count: number) => Array.from({length: count}, (_, n) => `v${n}`);
 interface Given {
   readonly maxOutageMs?: number;
   readonly pending?: number;
+  readonly sendsLeft?: number;
 }
 
 /** A watch with chance in the middle: waits are three quarters of their bound. */
-function watching({maxOutageMs = 1e9, pending = 99}: Given = {}) {
-  const left = {pending};
-  const watch = new OutageWatch({maxOutageMs, pending: () => left.pending, random: () => 0.5});
-  const forgiven: string[] = [];
-  const forgive = (key: string) => (attempts: number) => forgiven.push(`${key} ${attempts}`);
+function watching({maxOutageMs = 1e9, pending = 99, sendsLeft = Number.POSITIVE_INFINITY}: Given = {}) {
+  const left = {pending, sendsLeft, areHeld: false};
+  const watch = new OutageWatch({maxOutageMs, tasks: left, random: () => 0.5});
   return {
     left,
     watch,
-    forgiven,
     failed: (key: string, now = 0, status: number | undefined = 500) =>
-      watch.failed(key, ambiguous(status), now, forgive(key)),
-    notSent: (key: string, now = 0) => watch.notSent(key, 'refused', now, forgive(key)),
+      watch.failed(key, ambiguous(status), now),
+    notSent: (key: string, now = 0) => watch.notSent(key, 'refused', now),
   };
 }
 
@@ -38,19 +36,18 @@ function outage(given?: Given): Watching {
 }
 
 describe('an outage begins', () => {
-  test('with the fifth value that fails, whose attempts are forgiven', () => {
-    const {watch, failed, forgiven} = watching();
-    expect(['a', 'a', 'b', 'c', 'd'].map(key => failed(key))).toEqual(Array(5).fill('counts'));
+  test('with the fifth value that fails', () => {
+    const {watch, failed} = watching();
+    expect(['a', 'a', 'b', 'c', 'd'].map(key => failed(key))).toEqual(Array(5).fill('value'));
     expect(watch.current).toBeUndefined();
-    expect(failed('e', 7)).toBe('forgiven');
+    expect(failed('e', 7)).toBe('service');
     expect(watch.current).toMatchObject({since: 7, cause: 'down'});
-    expect(forgiven).toEqual(['a 2', 'b 1', 'c 1', 'd 1', 'e 0']);
   });
 
   test('not where something succeeds in between', () => {
     const {watch, failed, notSent} = watching();
     for (const key of keys(12)) {
-      expect(failed(key)).toBe('counts');
+      expect(failed(key)).toBe('value');
       for (let n = 1; n < policyNumbers.unsentStreak; n++) notSent(key);
       watch.succeeded();
     }
@@ -70,7 +67,7 @@ describe('an outage begins', () => {
   test('when the retry budget is empty, of one value too', () => {
     const {failed} = watching();
     const counted = Array.from({length: policyNumbers.budgetTokens}, () => failed('a'));
-    expect(counted.indexOf('forgiven')).toBe(policyNumbers.budgetTokens - 1);
+    expect(counted.indexOf('service')).toBe(policyNumbers.budgetTokens - 1);
   });
 
   test('a success gives a tenth of a retry back, and never more than there was', () => {
@@ -101,7 +98,7 @@ test('an outage lasts from when it began', () => {
   const {watch, failed} = watching({maxOutageMs: 2 * MINUTE, pending: policyNumbers.outageValues});
   for (const key of keys(policyNumbers.outageValues)) failed(key, 5_000);
   expect([watch.overdue(2 * MINUTE), watch.overdue(2 * MINUTE + 5_000)?.since]).toEqual([undefined, 5_000]);
-  expect([failed('v0', MINUTE), failed('v0', MINUTE + 5_000)]).toEqual(['forgiven', 'final']);
+  expect([failed('v0', MINUTE), failed('v0', MINUTE + 5_000)]).toEqual(['service', 'value for good']);
 });
 
 describe('after an outage', () => {
@@ -109,7 +106,7 @@ describe('after an outage', () => {
     const {watch, failed} = watching();
     const untilOutage = () => {
       let failures = 1;
-      while (failed('a') === 'counts' && failures < 1_000) failures += 1;
+      while (failed('a') === 'value' && failures < 1_000) failures += 1;
       watch.succeeded();
       return failures;
     };
@@ -117,8 +114,8 @@ describe('after an outage', () => {
     const early = outage();
     early.watch.succeeded();
     // Five of a hundred were used.
-    for (let n = 0; n < 95; n++) expect(early.failed('a')).toBe('counts');
-    expect(early.failed('a')).toBe('forgiven');
+    for (let n = 0; n < 95; n++) expect(early.failed('a')).toBe('value');
+    expect(early.failed('a')).toBe('service');
   });
 
   test('calls in flight grow by one a success, until nothing is held back', () => {
@@ -134,7 +131,7 @@ describe('after an outage', () => {
   test('values count from nothing', () => {
     const {watch, failed} = outage();
     watch.succeeded();
-    expect(['w', 'x', 'y', 'z'].map(key => failed(key))).toEqual(Array(4).fill('counts'));
+    expect(['w', 'x', 'y', 'z'].map(key => failed(key))).toEqual(Array(4).fill('value'));
   });
 });
 
@@ -166,11 +163,43 @@ describe('a probe', () => {
   test('is a value that was not tried yet, where there is one', () => {
     const {watch} = outage();
     const candidates = (...of: string[]) =>
-      watch.candidates(of.map(key => ({lookup: {key}}))).map(({lookup}) => lookup.key);
+      watch
+        .candidates(of.map(key => ({lookup: {key}, doubts: key === 'v1' ? 2 : 1})))
+        .map(({lookup}) => lookup.key);
     expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
-    expect(candidates('v1', 'v2')).toEqual(['v1', 'v2']);
+    // Else the one that may be sent more often.
+    expect(candidates('v1', 'v2')).toEqual(['v2', 'v1']);
     watch.succeeded();
     expect(candidates('v1', 'v9')).toEqual(['v1', 'v9']);
+  });
+
+  test('waits longer than half a minute where few may be sent, so that they last as long as the outage may', () => {
+    const waits = (sendsLeft: number) => {
+      const it = outage({maxOutageMs: 10 * MINUTE, sendsLeft});
+      let now = 0;
+      return Array.from({length: 9}, () => {
+        while (it.watch.room(now, 0) === 0) now += 125;
+        it.watch.sent('v0');
+        it.failed('v0', now);
+        return now;
+      });
+    };
+    expect(waits(1_000).at(-1)).toBe(91_125);
+    expect(waits(4).at(-1)).toBe(190_250);
+    // The last one there is waits until a minute is over.
+    expect(waits(1)[0]).toBe(MINUTE);
+  });
+
+  test('with a value that a request waits for, is sent after a second at most', () => {
+    const {watch, failed} = outage();
+    const rooms = (...times: number[]) => times.map(now => watch.room(now, 0, true));
+    for (let now = 1_000; now < 60_000; now += 1_000) {
+      watch.sent('v0');
+      expect(rooms(now)).toEqual([0]);
+      failed('v0', now);
+      expect(rooms(now, now + policyNumbers.urgentProbeMs)).toEqual([0, 1]);
+    }
+    expect(watch.room(60_000, 0)).toBe(0);
   });
 
   test('is sent at the very end of the time that an outage may last, and beyond it as before', () => {
@@ -190,38 +219,38 @@ describe('values at which the service always breaks', () => {
   const lastCall = () => {
     const it = poisoned();
     it.watch.sent('v0');
-    expect(it.failed('v0', MINUTE)).toBe('final');
+    expect(it.failed('v0', MINUTE)).toBe('value for good');
     return it;
   };
 
   test('get one last call each after a minute, and are failed', () => {
     const it = poisoned();
-    expect(it.failed('v0', MINUTE - 1)).toBe('forgiven');
-    expect(it.failed('v0', MINUTE)).toBe('final');
+    expect(it.failed('v0', MINUTE - 1)).toBe('service');
+    expect(it.failed('v0', MINUTE)).toBe('value for good');
     expect(it.watch.current).toBeUndefined();
     expect(it.watch.overdue(1e12)).toBeUndefined();
     expect(it.watch.room(MINUTE, 0)).toBe(2);
-    expect(it.failed('v1', MINUTE)).toBe('final');
+    expect(it.failed('v1', MINUTE)).toBe('value for good');
     expect(it.watch.current).toBeUndefined();
   });
 
   test('are failed, whatever came in the meantime', () => {
     const it = lastCall();
     it.left.pending = 99;
-    expect(it.failed('v1', MINUTE)).toBe('final');
+    expect(it.failed('v1', MINUTE)).toBe('value for good');
   });
 
   test('not while another value is left', () => {
     const it = poisoned();
     it.left.pending += 1;
-    expect(it.failed('v0', MINUTE)).toBe('forgiven');
+    expect(it.failed('v0', MINUTE)).toBe('service');
     it.watch.settled('v4');
     it.watch.settled('never failed');
     it.left.pending -= 1;
     expect(it.watch.onlyFailingLeft).toBe(false);
     it.left.pending -= 1;
     expect(it.watch.onlyFailingLeft).toBe(true);
-    expect(it.failed('v0', MINUTE)).toBe('final');
+    expect(it.failed('v0', MINUTE)).toBe('value for good');
   });
 
   test.each([
@@ -230,8 +259,8 @@ describe('values at which the service always breaks', () => {
   ])('not where one of them got %s', (_, get) => {
     const it = poisoned();
     get(it);
-    expect(it.failed('v0', MINUTE)).toBe('forgiven');
-    expect(it.failed('v1', MINUTE)).toBe('final');
+    expect(it.failed('v0', MINUTE)).toBe('service');
+    expect(it.failed('v1', MINUTE)).toBe('value for good');
   });
 
   test.each([
@@ -248,7 +277,7 @@ describe('values at which the service always breaks', () => {
     const it = lastCall();
     it.watch.sent('v1');
     it.watch.sent('v2');
-    expect(get(it)).not.toBe('final');
+    expect(get(it)).not.toBe('value for good');
     expect(it.watch.current).toMatchObject({since: 0, probe: undefined});
   });
 });

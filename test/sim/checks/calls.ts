@@ -1,18 +1,21 @@
-import type {Operation} from '../../../src/operations/table.ts';
+import {MIDNIGHT} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {endpointOf, keyOf, outputPath} from '../model/places.ts';
-import type {Call} from '../world/service.ts';
+import {type Call, REJECTED} from '../world/service.ts';
 import {
   ageOf,
   type Check,
   callsInLedger,
   DAY_MS,
   grouped,
+  rejectedAs,
   runsOfLedger,
   type Scene,
+  SURELY_FRESH,
   scopeOfCall,
   scopeOfSpec,
   storedAs,
+  TURN_MS,
 } from './scene.ts';
 
 const named: Check = {
@@ -88,9 +91,11 @@ const LATE_MS = 200;
 const punctual: Check = {
   promise: 'After the time that --until says nothing is sent.',
   broken({run}) {
-    if (!run.spec.untilMidnight) return undefined;
+    const {until} = run.spec;
+    if (until === undefined) return undefined;
     const midnight = (Math.floor(run.startedAt / DAY_MS) + 1) * DAY_MS;
-    const late = run.calls.filter(({sentAt}) => sentAt > midnight + LATE_MS);
+    const ends = until === MIDNIGHT ? midnight : run.startedAt + Number.parseInt(until, 10) * 1_000;
+    const late = run.calls.filter(({sentAt}) => sentAt > ends + LATE_MS);
     return late.length > 0 ? `${late.length} calls, such as ${showCall(late[0] as Call)}` : undefined;
   },
 };
@@ -145,7 +150,8 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   if (before.operation === 'verify') return 'a verdict is not asked for twice';
   // A run that goes on judges by its start, whatever the clock is set to since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
-  return before.toldAt >= since - ageOf(call.spec) ? 'the attempt before had its answer' : undefined;
+  const fresh = ageOf(call.spec) * SURELY_FRESH;
+  return before.toldAt >= since - fresh ? 'the attempt before had its answer' : undefined;
 }
 
 function isFollowed({process, toldMs = Number.POSITIVE_INFINITY}: Call, {service}: Scene): boolean {
@@ -156,10 +162,10 @@ function isInDoubt({told, recorded}: Call): boolean {
   return told === 'ambiguous' || told === undefined || !recorded;
 }
 
-/** Whether the ledger has an answer of it, or what is kept as one: a refusal by a service that answers others. */
-function hasAnswer({told, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
+/** Whether the ledger has an answer of it, or what is kept as one: a refusal in so many words by a service that answers others. */
+function hasAnswer({told, code, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
   if (!recorded || told !== 'rejected') return recorded && told === 'answered';
-  if (operation === 'verify') return false;
+  if (operation === 'verify' || code !== REJECTED) return false;
   const scope = scopeOfSpec(call.spec);
   return service.calls.some(
     other =>
@@ -186,42 +192,31 @@ function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] 
   return runs.slice(first + 1, last + 1);
 }
 
-/** From so many failing values on it may have been an outage, whose attempts count for nothing. */
-const OUTAGE_VALUES = 5;
-
 const resent: Check = {
-  promise: 'A call that may have been carried out is sent again no more often than --max-resends says.',
+  promise:
+    'A value is sent again no more often than --max-resends says, outages, kills and resumes of the run included.',
   broken(scene) {
-    const {run} = scene;
-    const lost = run.calls.filter(({told}) => told === 'ambiguous' || told === 'not sent');
-    if (new Set(lost.map(({operation, value}) => `${operation} ${value}`)).size >= OUTAGE_VALUES)
-      return undefined;
-    if (lost.filter(({told}) => told === 'not sent').length >= OUTAGE_VALUES) return undefined;
-    for (const calls of grouped(lost, ({operation, value}) => `${operation} ${value}`)) {
-      const doubtful = calls.filter(({told}) => told === 'ambiguous').length;
-      if (doubtful > 1 + run.spec.maxResends)
-        return `${showCall(calls[0] as Call)} was sent ${doubtful} times`;
-    }
+    for (const calls of histories(scene))
+      for (const [index, call] of calls.entries()) {
+        if (call.process !== scene.run.process) continue;
+        const {resend, maxResends} = call.spec;
+        const doubtful = calls
+          .slice(0, index)
+          .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
+        if (doubtful.length > (resend === 'never' ? 0 : maxResends))
+          return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
+      }
     return undefined;
   },
 };
 
-/** Over the last fifth of their term answers fall due, each at its own moment. */
-const SURELY_FRESH = 0.8;
+/** True if the run may have paid for a call that it has no answer of. */
+function mayBeCharged({told, recorded, charged}: Call): boolean {
+  return told === 'ambiguous' || told === undefined || (charged && !recorded);
+}
 
 /** How long a rejection is good for at most. */
 const REJECTED_MS = 7 * DAY_MS;
-
-/** Whether what was stored at a time may be that the service rejects the value. */
-function isOfRejection({service}: Scene, operation: Operation, value: string, at: number): boolean {
-  return service.calls.some(
-    call =>
-      call.told === 'rejected' &&
-      call.operation === operation &&
-      call.value === value &&
-      Math.abs(call.toldAt - at) < DATED_APART_MS,
-  );
-}
 
 const known: Check = {
   promise:
@@ -231,13 +226,17 @@ const known: Check = {
     if (run.spec.cache === 'none') return undefined;
     // A run that goes on judges by its start, though the clock was set back since.
     const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
+    const isFresh = (at: number | undefined, sentAt: number, age: number) =>
+      at !== undefined && at <= sentAt && at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
     const again = run.calls.filter(({operation, value, sentAt}) => {
-      const at = operation === 'verify' ? undefined : storedBefore.get(storedAs(operation, value, run.spec));
-      if (at === undefined || at > sentAt) return false;
-      const age = isOfRejection(scene, operation, value, at)
-        ? Math.min(ageOf(run.spec), REJECTED_MS)
-        : ageOf(run.spec);
-      return at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
+      if (operation === 'verify') return false;
+      const age = ageOf(run.spec);
+      const at = storedBefore.get(storedAs(operation, value, run.spec));
+      const rejectedAt = storedBefore.get(rejectedAs(operation, value, run.spec));
+      const isOutdated = (rejectedAt ?? 0) < (at ?? 0);
+      return (
+        isFresh(at, sentAt, age) || (!isOutdated && isFresh(rejectedAt, sentAt, Math.min(age, REJECTED_MS)))
+      );
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
     if (values === 0 || (run.process.killed && !run.storeIsSound)) return undefined;
@@ -250,9 +249,6 @@ const known: Check = {
   },
 };
 
-/** Answers are dated when they are written, which may be a little after they came. */
-const DATED_APART_MS = 60_000;
-
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
   broken({run, storedNow}) {
@@ -262,7 +258,7 @@ const kept: Check = {
     const answered = run.calls.filter(({operation, told}) => told === 'answered' && operation !== 'verify');
     const missing = answered.filter(({operation, value, toldAt}) => {
       const at = storedNow.get(storedAs(operation, value, spec));
-      return at === undefined || at < toldAt - DATED_APART_MS;
+      return at === undefined || at < toldAt - TURN_MS;
     });
     const said = storeIsSound ? 0 : summary.store.not_stored;
     return missing.length > said
@@ -300,6 +296,41 @@ const keptOfAll: Check = {
       : undefined;
   },
 };
+
+/** So many in a row are not known to be rejected. */
+const STREAK = 10;
+
+const unblamed: Check = {
+  promise:
+    'What is rejected ten times in a row, or in a run that got no answer, is kept for no other run: it may be the account.',
+  broken(scene) {
+    const {run, storedNow, storedBefore} = scene;
+    const isKept = ({operation, value, toldAt}: Call) =>
+      Math.abs((storedNow.get(rejectedAs(operation, value, run.spec)) ?? 0) - toldAt) < HOUR_MS / 2;
+    const isNews = ({operation, value}: Call) => !storedBefore.has(rejectedAs(operation, value, run.spec));
+    for (const calls of grouped(run.calls, ({operation}) => operation)) {
+      const [{operation} = {operation: 'ip'}] = calls;
+      const isAnswered = callsInLedger(scene).some(
+        call => call.operation === operation && call.told === 'answered',
+      );
+      for (const streak of streaksOf(calls.filter(isNews))) {
+        if (isAnswered && streak.length < STREAK) continue;
+        const kept = streak.find(call => call.told === 'rejected' && isKept(call));
+        if (kept !== undefined) return `${showCall(kept)} is, one of ${streak.length}`;
+      }
+    }
+    return undefined;
+  },
+};
+
+/** Refusals with nothing answered in between, in the order in which they were heard of. */
+function streaksOf(calls: readonly Call[]): Call[][] {
+  const streaks: Call[][] = [[]];
+  for (const call of calls.toSorted((a, b) => a.toldOrder - b.toldOrder))
+    if (call.told === 'answered') streaks.push([]);
+    else if (call.told === 'rejected' || call.told === 'unreadable') streaks.at(-1)?.push(call);
+  return streaks;
+}
 
 const quiet: Check = {
   promise: 'With --offline nobody is asked.',
@@ -362,5 +393,5 @@ export const callChecks: readonly Check[] = [
   named,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, apart].map(ofOneProcess),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, unblamed, apart].map(ofOneProcess),
 ];

@@ -45,21 +45,14 @@ const refused: Check = {
 };
 
 /**
- * When a run heard of the refusal that it stops at, so many with one code and nothing answered. Calls in flight are still
- * heard of, refused or answered: that comes too late.
+ * When a run heard of the refusal that it stops at, so many and nothing answered. Calls in flight are still heard of,
+ * refused or answered: that comes too late.
  */
 function stoppedAt(calls: readonly Call[], most: number): number {
   const refusals = calls.filter(({told}) => told === 'rejected' || told === 'unreadable');
   refusals.sort((a, b) => a.toldOrder - b.toldOrder);
-  let alike = 0;
-  let code: string | undefined;
-  for (const refusal of refusals) {
-    alike = refusal.code === code ? alike + 1 : 1;
-    code = refusal.code;
-    if (alike === most) return refusal.toldOrder;
-  }
   // A fleet's workers hear in another order.
-  return refusals.at(-1)?.toldOrder ?? 0;
+  return (refusals[most - 1] ?? refusals.at(-1))?.toldOrder ?? 0;
 }
 
 const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);
@@ -98,8 +91,8 @@ const keptAttempt: Check = {
     'What was paid for in an attempt that was cut off is there until it goes on, or is given up in so many words.',
   broken({run, runs}) {
     const path = join(statePath(run.spec), 'ledger.db');
-    if (!/^(Nothing to do|The last run)/.test(run.message) || !run.before.has(path) || run.after.has(path))
-      return undefined;
+    const isAtItsEnd = run.wasComplete || run.message.startsWith('The last run');
+    if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return undefined;
     const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
     const last = earlier.findLast(({ledger}) => ledger !== undefined);
     // What its calls were answered is in no output: that of this state has not changed since.
@@ -156,7 +149,7 @@ const untorn: Check = {
 const told: Check = {
   promise: 'The sentence at the end is true.',
   broken({run, runs}) {
-    const {message, after, spec} = run;
+    const {message, after, spec, wasComplete} = run;
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
@@ -168,7 +161,7 @@ const told: Check = {
     if (written !== null && !others && Number(written[1]?.replace(',', '')) !== rows)
       return `${message} There are ${rows}.`;
     // A fleet's workers may still have calls of the session before.
-    if (/^Nothing to do/.test(message) && run.calls.length > 0 && !spec.fleet) return message;
+    if (wasComplete && run.calls.length > 0 && !spec.fleet) return message;
     return run.input === undefined ? inputPath(spec.input) : undefined;
   },
 };

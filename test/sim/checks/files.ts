@@ -22,9 +22,11 @@ const PLACES = [
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
+  /^home\/state\/bulk-enrich\/runs\.waiting\/[0-9a-f-]{36}\.json$/,
 ];
 /** What was on its way to its place when its run was killed. */
-const ON_ITS_WAY = /^work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson)?\.[0-9a-f]{16}$/;
+const ON_ITS_WAY =
+  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
@@ -43,7 +45,7 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
-    if (/An attempt to do it again was cut off/.test(run.message)) return undefined;
+    if (run.wasComplete && / was cut off/.test(run.message)) return undefined;
     const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },

@@ -1,6 +1,7 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
-import {outputName, outputPath} from '../model/places.ts';
+import type {RunSpec} from '../model/commands.ts';
+import {accountOf, endpointOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   type Check,
@@ -13,6 +14,7 @@ import {
   type Scene,
   scopeOfCall,
   scopeOfSpec,
+  storedAs,
   textOf,
 } from './scene.ts';
 
@@ -143,30 +145,13 @@ const limited: Check = {
   },
 };
 
-const limitedByDay: Check = {
-  promise: 'The limit of a day is never passed, by no number of runs.',
-  broken({run, service}) {
-    const {perDay} = run.spec;
-    if (perDay === undefined) return undefined;
-    const output = run.job?.output.name;
-    const ours = service.calls.filter(
-      ({spec, charged}) => charged && spec.perDay !== undefined && outputName(spec) === outputName(run.spec),
-    );
-    const days = new Set(
-      run.calls.filter(({charged}) => charged).map(({sentAt}) => Math.floor(sentAt / DAY_MS)),
-    );
-    for (const day of days) {
-      const taken = credits(ours.filter(({sentAt}) => Math.floor(sentAt / DAY_MS) === day));
-      if (isMore(taken, perDay)) return `the service took ${taken} of ${perDay} a day for ${output}`;
-    }
-    return undefined;
-  },
-};
+/** True for a call or a run that the account's file limits. */
+const isOfAccount = ({spec}: {readonly spec: RunSpec}) => spec.endpoint === 0 && spec.account === 0;
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 const limitedByAccount: Check = {
   promise: "The limit of an account's day is never passed, by no number of jobs.",
   broken({run, service, accountPerDay}) {
-    const isOfAccount = ({spec}: Pick<Call, 'spec'>) => spec.endpoint === 0 && spec.account === 0;
     if (accountPerDay === undefined || !isOfAccount(run)) return undefined;
     const days = grouped(
       service.calls.filter(call => call.charged && isOfAccount(call)),
@@ -199,28 +184,78 @@ const usedUp: Check = {
     if (summary.reason !== 'budget' && !skipsForBudget(scene)) return undefined;
     if (scene.accountPerDay !== undefined) return undefined;
     // Rows that an earlier session had skipped at a limit which there is no more, or is higher by now.
-    if (isRaised(scene, 'maxCredits') || isRaised(scene, 'perDay')) return undefined;
-    const {limit, per_day: day} = books as typeof books & {per_day?: {limit: number; used: number}};
-    const left = limit === null ? Number.POSITIVE_INFINITY : limit - books.spent - books.maybe_spent;
-    // The books are of the day in which they were closed, which may have begun after the limit was met.
-    const isOneDay = summary.started_at.slice(0, 10) === summary.finished_at.slice(0, 10);
-    if (day !== undefined && !isOneDay) return undefined;
-    const leftToday = day === undefined ? Number.POSITIVE_INFINITY : day.limit - day.used;
-    const least = Math.min(left, leftToday);
+    if (isRaised(scene)) return undefined;
+    const limit = books.limit ?? Number.POSITIVE_INFINITY;
+    const left = limit - books.spent - books.maybe_spent;
     // Where old answers serve, new ones are asked for by half of it.
-    const half = Math.min(limit ?? Number.POSITIVE_INFINITY, day?.limit ?? Number.POSITIVE_INFINITY) / 2;
     const isServed = spec.stale && summary.status === 'partial';
-    return isMore(least + 1e-5, spec.cost + (isServed ? half : 0))
-      ? `${least} credits were left, and a call costs ${spec.cost}`
+    return isMore(left + 1e-5, spec.cost + (isServed ? limit / 2 : 0))
+      ? `${left} credits were left, and a call costs ${spec.cost}`
       : undefined;
   },
 };
 
 /** Whether an earlier session of the run had less. */
-function isRaised(scene: Scene, limit: 'maxCredits' | 'perDay'): boolean {
-  const now = scene.run.spec[limit] ?? Number.POSITIVE_INFINITY;
-  return runsOfLedger(scene).some(({spec}) => (spec[limit] ?? Number.POSITIVE_INFINITY) < now);
+function isRaised(scene: Scene): boolean {
+  const now = scene.run.spec.maxCredits ?? Number.POSITIVE_INFINITY;
+  return runsOfLedger(scene).some(({spec}) => (spec.maxCredits ?? Number.POSITIVE_INFINITY) < now);
 }
+
+const givenBack: Check = {
+  promise: "What is counted of an account's day was sent, or may have been, also after a kill.",
+  broken({run, runs, service, lostState}) {
+    const {summary, ledger} = run;
+    const used = summary?.credits.account.per_day?.used;
+    const isOwn = ledger !== undefined && run.isAlone;
+    if (used === undefined || summary === undefined || !isOwn || lostState) return undefined;
+    const killed = runs.filter(one => isOfAccount(one) && one.process.killed);
+    // A block stays with the state of the run that has it, until that is resumed.
+    if (killed.some(one => one.ledger !== ledger)) return undefined;
+    const today = dayOf(Date.parse(summary.finished_at));
+    const sent = service.calls.filter(call => isOfAccount(call) && dayOf(call.sentAt) === today);
+    const mayCost = sent.reduce((sum, {spec}) => sum + spec.cost, 0);
+    const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * spec.cost, 0);
+    return isMore(used, mayCost + unsent) ? `${used} are counted, of ${mayCost} that were sent` : undefined;
+  },
+};
+
+const halved: Check = {
+  promise: 'Values that have an answer get half of what a published run may spend, whatever limits it.',
+  broken(scene) {
+    const {run, runs, accountPerDay} = scene;
+    const {spec, storedBefore, summary} = run;
+    const isOnly = !runs.some(one => one !== run && one.ledger === run.ledger);
+    if (!spec.publishesAtLimit || summary === undefined || !isOnly || !run.storeIsOld) return undefined;
+    const perDay = isOfAccount(run) && !run.healed ? accountPerDay : undefined;
+    const limit = Math.min(spec.maxCredits ?? Number.POSITIVE_INFINITY, perDay ?? Number.POSITIVE_INFINITY);
+    const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
+    if (perDay !== undefined && !isOneDay) return undefined;
+    const renewed = run.calls.filter(
+      ({operation, value}) => operation !== 'verify' && storedBefore.has(storedAs(operation, value, spec)),
+    );
+    const taken = credits(renewed);
+    return isMore(taken, limit / 2) ? `they got ${taken} of ${limit}` : undefined;
+  },
+};
+
+const told: Check = {
+  promise: 'What the history adds up to is what the service took, at each endpoint and account.',
+  broken({run, runs, service, history, lostState}) {
+    if (run.summary === undefined || run.ledger === undefined || lostState) return undefined;
+    // What a kill leaves is told by the session that comes after it.
+    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return undefined;
+    for (const {spec} of runs) {
+      const lines = history.filter(
+        ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),
+      );
+      const sum = (of: 'spent' | 'maybe_spent') => lines.reduce((all, {credits: each}) => all + each[of], 0);
+      const calls = service.calls.filter(call => scopeOfCall(call) === scopeOfSpec(spec));
+      const broken = bounded({spent: sum('spent'), maybe_spent: sum('maybe_spent')}, credits(calls));
+      if (broken !== undefined) return `${endpointOf(spec)}, ${accountOf(spec)}: ${broken}`;
+    }
+    return undefined;
+  },
+};
 
 export const moneyChecks: readonly Check[] = [
   balanced,
@@ -230,7 +265,9 @@ export const moneyChecks: readonly Check[] = [
   plain,
   exact,
   limited,
-  limitedByDay,
   limitedByAccount,
   usedUp,
+  givenBack,
+  halved,
+  told,
 ];

@@ -4,8 +4,20 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
-import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
-import {ageOf, type Check, rowsIn, type Scene, STALE_MS, scopeOfCall, scopeOfSpec, textOf} from './scene.ts';
+import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/service.ts';
+import {
+  ageOf,
+  type Check,
+  rowsIn,
+  runsOfLedger,
+  type Scene,
+  STALE_MS,
+  scopeOfCall,
+  scopeOfSpec,
+  storedAs,
+  TURN_MS,
+  textOf,
+} from './scene.ts';
 
 const targets = {
   ip: {column: 1, prefix: 'ip_'},
@@ -31,7 +43,8 @@ const whole: Check = {
     // may undo it, whatever that run does.
     const stood = run.stood.map(snapshot => snapshot.get(path));
     const after = run.after.get(path);
-    const said = (run.message.match(/^(The last run|Nothing to do|[\d,]+ rows? written)/) ?? [])[0];
+    const written = /^(The last run|[\d,]+ rows? written)/.exec(run.message)?.[0];
+    const said = run.wasComplete ? 'complete' : written;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
@@ -87,11 +100,14 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         error: cell(`${prefix}error`) ?? '',
         serial: cell(prefix + serialField[name]) ?? '',
         isStale: cell(`${prefix}stale`) === 'true',
+        // What a row before it was told of the same token holds for this one, but that it was verified since.
+        redeemed: name === 'verify' ? cell(`${prefix}redeemed`) : undefined,
+        isLater: serials.has(`${name} ${value}`),
       };
       const fault = faultOf(name, value, result, row, run, scene);
       if (fault !== undefined)
         return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
-      if (result.status !== 'ok') continue;
+      if (result.status !== 'ok' && !(name === 'verify' && result.serial !== '')) continue;
       const other = serials.get(`${name} ${value}`);
       if (other !== undefined && other !== result.serial)
         return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
@@ -130,6 +146,8 @@ interface Result {
   readonly error: string;
   readonly serial: string;
   readonly isStale: boolean;
+  readonly redeemed: string | undefined;
+  readonly isLater: boolean;
 }
 
 function faultOf(
@@ -154,7 +172,9 @@ function faultOf(
     case 'ok':
       return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
-      return ours.some(({told, code}) => told !== 'answered' && code === result.error)
+      if (isGoodStill(name, value, run, scene)) return 'the store has an answer within its age';
+      return ours.some(({told, code}) => told !== 'answered' && code === result.error) ||
+        mayBeInterrupted(result.error, run, runs)
         ? undefined
         : 'no call failed so';
     case 'unknown':
@@ -168,6 +188,17 @@ function faultOf(
     default:
       return 'there is no such status';
   }
+}
+
+/** Whether the store had an answer before the run began, and has it within its age until now. */
+function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
+  const {spec, summary, storeIsSound} = run;
+  const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
+  if (!isOnly || name === 'verify' || spec.cache === 'none' || !storeIsSound || summary === undefined)
+    return false;
+  const at = scene.storedBefore.get(storedAs(name, value, spec));
+  const startedAt = Date.parse(summary.started_at);
+  return at !== undefined && at <= startedAt && at >= startedAt - ageOf(spec);
 }
 
 /** Whether a call was reserved perhaps, and never sent. */
@@ -188,16 +219,19 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
 /** Whether the run may not know what became of a call, or of one before it. */
 function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   return (
-    told === undefined || told === 'ambiguous' || told === 'unreadable' || !recorded || ledger !== run.ledger
+    told === undefined ||
+    told === 'ambiguous' ||
+    told === 'unreadable' ||
+    // It may have been charged, and an attempt that was given up is not asked for it again.
+    told === 'rejected' ||
+    !recorded ||
+    ledger !== run.ledger
   );
 }
 
-/** An answer is of the moment in which it is written, with what is sent next. */
-const DATED_WITHIN_MS = 1_000;
-
 function faultOfAnswer(
   name: Operation,
-  {serial, isStale}: Result,
+  {serial, isStale, redeemed, isLater}: Result,
   ours: readonly Call[],
   run: Ended,
   runs: readonly Ended[],
@@ -209,6 +243,9 @@ function faultOfAnswer(
   const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
   if (name === 'verify') {
     if (run.ledger !== undefined && !isOwn) return 'it is the verdict of another run';
+    if (redeemed !== String(isLater || call.redeemed))
+      return `the token is ${isLater ? 'of an earlier row, and so redeemed' : 'told of with another word'}`;
+    if (isLater) return undefined;
     const earlier = ours.find(
       one => one.ledger === call.ledger && one.number < call.number && one.carriedOut,
     );
@@ -232,9 +269,17 @@ function faultOfAnswer(
   // A run that goes on judges by its start, whatever the clock is set to since.
   const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
   // An attempt that was given up is the run's own, whatever the clock is set to since.
-  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS) return 'it is of a day to come';
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
-  return call.toldAt + DATED_WITHIN_MS < startedAt - age ? 'it is too old' : undefined;
+  // Bought under a clock that was ahead, it counts as old as a run before it.
+  const countsAsOlder = runs.some(
+    one =>
+      one.callsByThen < call.number &&
+      one.spec.cache === run.spec.cache &&
+      one.startedAt <= now &&
+      one.startedAt >= startedAt - age,
+  );
+  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS && !countsAsOlder) return 'it is of a day to come';
+  return call.toldAt + TURN_MS < startedAt - age ? 'it is too old' : undefined;
 }
 
 /** Clocks of several machines may differ by this. */
@@ -245,8 +290,8 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
-    budget: (one: RunSpec) => (one.maxCredits ?? one.perDay ?? scene.accountPerDay) !== undefined,
-    deadline: (one: RunSpec) => one.maxDuration !== undefined || one.untilMidnight === true,
+    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
+    deadline: (one: RunSpec) => one.until !== undefined,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||
       scene.service.calls.some(call => call.spec === one && FAILING.has(call.told)),
@@ -292,7 +337,7 @@ const judged: Check = {
         const {prefix} = targets[name];
         const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
         // A rejection is an answer where it is kept.
-        const isRejection = status === 'failed' && error === REJECTED;
+        const isRejection = status === 'failed' && (error === REJECTED || error === DENIED);
         if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))
           return `${name} ${status} ${error}`;
       }

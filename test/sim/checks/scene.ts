@@ -2,6 +2,7 @@ import {gunzipSync} from 'node:zlib';
 import {lookupOf} from '../../../src/ledger/lookup.ts';
 import {scopeKey} from '../../../src/ledger/store/store-file.ts';
 import type {Operation} from '../../../src/operations/table.ts';
+import type {RunRecord} from '../../../src/report/run-record.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
@@ -27,6 +28,8 @@ export interface Scene {
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
+  /** What the history of all runs says, lines that wait for it included. */
+  readonly history: readonly RunRecord[];
 }
 
 /** One promise: its sentence, and what speaks against it; undefined where nothing does. */
@@ -53,7 +56,7 @@ export function rowsIn(output: Buffer): number {
   return text.split('\n').length - (text === '' || text.startsWith('{') ? 1 : 2);
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** How far past their age answers serve where nobody can be asked. */
 export const STALE_MS = 30 * DAY_MS;
@@ -71,6 +74,22 @@ export function scopeOfSpec({endpoint, account}: RunSpec): string {
 export function storedAs(operation: Operation, value: string, spec: RunSpec): string {
   const scope = scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
   return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
+}
+
+/** Over the last fifth of their term answers fall due, each at its own moment. */
+export const SURELY_FRESH = 0.8;
+
+/** A process sees what it was told within its turn. */
+export const TURN_MS = 1_000;
+
+/** Whether an answer that is dated so may have been bought by this call. */
+export function isTimeOf({toldAt}: Call, at: number): boolean {
+  return Math.abs(at - toldAt) <= TURN_MS;
+}
+
+/** How it knows that this value is rejected: beside its answer, if there is one. */
+export function rejectedAs(operation: Operation, value: string, spec: RunSpec): string {
+  return `${storedAs(operation, value, spec)} rejected`;
 }
 
 export const scopeOfCall = ({spec}: Call) => scopeOfSpec(spec);

@@ -1,20 +1,92 @@
-import {ageOf, type Check, DAY_MS, type Scene, STALE_MS} from './scene.ts';
+import type {Ended} from '../model/ended.ts';
+import type {Moment} from '../world/process.ts';
+import type {Call} from '../world/service.ts';
+import {
+  ageOf,
+  type Check,
+  DAY_MS,
+  HOUR_MS,
+  isTimeOf,
+  type Scene,
+  STALE_MS,
+  SURELY_FRESH,
+  storedAs,
+} from './scene.ts';
 
 /** So long after a job's run others leave what it may use. */
 const IN_USE_MS = 35 * DAY_MS;
 
+/** Runs that agree on a date are on different days, and no longer apart than a job may be away. */
+const APART_MS = 20 * HOUR_MS;
+
+/** The newest date, by the clocks of these runs, which a later one of another day confirmed. */
+function agreedDate(uses: readonly {readonly noted: Moment}[]): number {
+  const dates = uses.map(({noted}) => noted.wallMs);
+  const agreed = dates.filter((date, index) =>
+    dates.slice(index + 1).some(later => later - date >= APART_MS && later - date <= IN_USE_MS),
+  );
+  return Math.max(0, ...agreed);
+}
+
 const useful: Check = {
-  promise: 'From the store goes only what is past every age that a job went by in the last 35 days.',
+  promise:
+    'From the store goes only what is past every age that a job went by in the last 35 days, by a date that two runs agree on.',
   broken({runs, upkeep: {uses, removals}}: Scene) {
     const early = removals.filter(({cameAt, removed}) => {
-      const ages = uses
-        .filter(({noted}) => noted.steadyMs <= removed.steadyMs && noted.wallMs >= removed.wallMs - IN_USE_MS)
+      const before = uses.filter(({noted}) => noted.steadyMs <= removed.steadyMs);
+      const ages = before
+        .filter(({noted}) => noted.wallMs >= removed.wallMs - IN_USE_MS)
         .flatMap(({process}) => runs.find(run => run.process === process) ?? [])
         .map(({spec}) => ageOf(spec) + (spec.stale ? STALE_MS : 0));
-      return ages.length === 0 || cameAt >= removed.wallMs - Math.max(...ages);
+      const date = Math.min(removed.wallMs, agreedDate(before));
+      return ages.length === 0 || cameAt >= date - Math.max(...ages);
     });
     return early.length > 0 ? `${early.length} answers, such as one of ${early[0]?.cameAt}` : undefined;
   },
 };
 
-export const storeChecks: readonly Check[] = [useful];
+const dated: Check = {
+  promise: 'What is in the store has the time at which it was bought, wherever it was kept in between.',
+  broken({run, service, storedBefore, storedNow}: Scene) {
+    const changed = [...storedNow].filter(([name, at]) => storedBefore.get(name) !== at);
+    if (changed.length === 0 || run.spec.fleet) return undefined;
+    const calls = service.calls.filter(({told}) => told === 'answered' || told === 'rejected');
+    const isBought = ([name, at]: readonly [string, number]) =>
+      calls.some(call => isTimeOf(call, at) && storedAs(call.operation, call.value, call.spec) === name);
+    const odd = changed.find(one => !isBought(one));
+    return odd === undefined ? undefined : `${odd[0]} is of ${odd[1]}, when nothing was bought`;
+  },
+};
+
+const outlived: Check = {
+  promise:
+    'One run whose clock is ahead costs the next one nothing: what was fresh before is fresh after it.',
+  broken({run, runs, service}: Scene) {
+    const earlier = runs.filter(one => one.nth < run.nth && one.spec.cache === run.spec.cache);
+    const ahead = earlier.filter(one => one.startedAt > run.startedAt);
+    const [wrong] = ahead;
+    if (wrong === undefined || ahead.length > 1 || !run.storeIsSound || !run.storeIsOld) return undefined;
+    const fresh = run.startedAt - ageOf(run.spec) * SURELY_FRESH;
+    // What a run may know of the time in between is a day old.
+    if (run.spec.fleet || ageOf(run.spec) <= DAY_MS) return undefined;
+    const whole = earlier.filter(
+      one => one.nth < wrong.nth && isComplete(one) && one.spec.maxAge === run.spec.maxAge,
+    );
+    const known = service.calls.filter(
+      ({told, operation, toldAt, process}) =>
+        told === 'answered' &&
+        operation !== 'verify' &&
+        toldAt >= fresh &&
+        whole.some(one => one.process === process),
+    );
+    const name = ({operation, value, spec}: Call) => storedAs(operation, value, spec);
+    const again = run.calls.find(call => known.some(one => name(one) === name(call)));
+    return again && `#${again.number} (${again.operation} ${again.value}) after run ${wrong.nth}`;
+  },
+};
+
+function isComplete({code, stop, error}: Ended): boolean {
+  return code !== undefined && stop === undefined && error === undefined;
+}
+
+export const storeChecks: readonly Check[] = [useful, dated, outlived];

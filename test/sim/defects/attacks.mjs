@@ -36,11 +36,8 @@ export const attacks = [
   {
     name: 'attack: a restart publishes answers of any age',
     edits: [
-      [
-        'src/ledger/given-up.ts',
-        'outcome: Number(row.at) < since ? undefined : outcome',
-        'outcome: since < 0 ? undefined : outcome',
-      ],
+      ['src/ledger/given-up.ts', '&& serves(answer)', '&& serves(answer) !== undefined'],
+      ['src/lookup/answers.ts', 'judge(lookup, carried);', "judge(lookup, carried) ?? 'fresh';"],
     ],
   },
   {
@@ -75,8 +72,8 @@ export const attacks = [
       ['src/lookup/queue-executor.ts', "this.#leave(task, 'budget');", "this.#leave(task, 'outage');"],
       [
         'src/lookup/queue-executor.ts',
-        "(isOverBudget ? 'budget' : undefined)",
-        "(isOverBudget ? 'outage' : undefined)",
+        "(this.#isOverBudget(task) ? 'budget' : undefined)",
+        "(this.#isOverBudget(task) ? 'outage' : undefined)",
       ],
     ],
   },
@@ -117,6 +114,50 @@ export const attacks = [
         'src/ledger/tally.ts',
         'operations[operation].maybeSpent += cost',
         'operations.phone.maybeSpent += cost',
+      ],
+    ],
+  },
+  {
+    name: "attack: beside an account's limit, values that have an answer get all of it",
+    edits: [
+      [
+        'src/ledger/budget.ts',
+        '(renews ? this.#hasHalfFor(limit, cost)',
+        '(renews && limit === this.#run ? this.#hasHalfFor(limit, cost)',
+      ],
+    ],
+  },
+  {
+    name: "attack: what a killed run had reserved of its account's day is lost",
+    edits: [
+      [
+        'src/ledger/ledger.ts',
+        'this.#options.giveBack?.(before.holder, this.budget.takenSince(before));',
+        ';',
+      ],
+    ],
+  },
+  {
+    name: 'attack: what a killed session spent is told as if the session after it had',
+    edits: [
+      [
+        'src/run/end/bills.ts',
+        '&& tellBills(untold, io))',
+        '&& tellBills(untold.map(bill => ({...bill, about: ledger.bills.open.about})), io))',
+      ],
+    ],
+  },
+  {
+    name: 'attack: what a killed session spent is never told',
+    edits: [['src/ledger/bills.ts', '    this.#ended = this.untold;\n', '']],
+  },
+  {
+    name: 'attack: what a locked history could not take is taken for told',
+    edits: [
+      [
+        'src/run/end/history.ts',
+        "      leaveForHistory(userDirectory('state', env), entries);\n",
+        '      void leaveForHistory;\n',
       ],
     ],
   },

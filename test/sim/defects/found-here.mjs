@@ -25,7 +25,7 @@ export const foundHere = [
   {
     name: 'found here: once --resend never is said, what is in doubt from before is still sent again',
     edits: [
-      ['src/ledger/ledger.ts', "if (resend === 'never')", "if (resend === 'never' && resend !== 'never')"],
+      ['src/lookup/answers.ts', 'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
     ],
   },
   {
@@ -71,8 +71,30 @@ export const foundHere = [
     ],
   },
   {
-    name: 'found here: what comes after the clock was set back never gets into the store',
-    edits: [['src/run/session.ts', 'saved.storedUntil <= now', 'saved.storedUntil >= 0']],
+    name: 'found elsewhere: one run whose clock is ahead takes fresh answers from the store',
+    edits: [
+      ['src/ledger/store/upkeep.ts', 'Math.floor(certain - Number(age))', 'Math.floor(now - Number(age))'],
+    ],
+  },
+  {
+    name: 'found elsewhere: one run whose clock is ahead replaces fresh answers by what no other run can use',
+    edits: [
+      [
+        'src/ledger/store/store-file.ts',
+        'const after = boughtAt >= this.#openedAt ? this.#earlier : 0;',
+        'const after = this.#earlier === undefined ? 1 : 0;',
+      ],
+    ],
+  },
+  {
+    name: "found elsewhere: one run whose clock is ahead forgets the day's credits",
+    edits: [
+      [
+        'src/ledger/account/period-budget.ts',
+        "keyOf('day', certain - KEPT_MS)",
+        "keyOf('day', certain * 0 + date.now() - KEPT_MS)",
+      ],
+    ],
   },
   {
     name: 'found elsewhere: an outcome that waits to be written is not known yet',

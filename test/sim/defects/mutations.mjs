@@ -51,30 +51,18 @@ export const mutations = [
     edits: [
       [
         'src/lookup/queue-executor.ts',
-        "onBudget === 'publish' && this.#flow.inFlight === 0 &&",
-        "onBudget === 'publish' &&",
+        '(renews || this.#flow.inFlight === 0) &&',
+        '(renews || this.#flow.inFlight >= 0) &&',
       ],
     ],
   },
   {
     name: 'run: what the store could not take is taken for stored at the next checkpoint',
-    edits: [
-      [
-        'src/run/run.ts',
-        'const storedUntil = (await store.flush()) ? now : (checkpoint?.storedUntil ?? 0);',
-        'await store.flush();\n  const storedUntil = now + (checkpoint === undefined ? 0 : 0);',
-      ],
-    ],
+    edits: [['src/ledger/store/store.ts', '    if (this.#missed !== undefined) return false;\n', '']],
   },
   {
     name: 'run: what a killed session could not store any more is never stored',
-    edits: [
-      [
-        'src/run/session.ts',
-        'missedSince: checkpoint?.storedUntil ?? 0,',
-        'missedSince: checkpoint?.storedUntil ?? io.now(),',
-      ],
-    ],
+    edits: [['src/run/session.ts', 'stored: checkpoint?.stored ?? 0}', 'stored: ledger.tally.bought}']],
   },
   {
     name: 'run: the output is put in place before the summary',
@@ -95,9 +83,19 @@ export const mutations = [
     name: 'lookup: a verdict of an attempt that was given up gets too old',
     edits: [
       [
-        'src/lookup/answers.ts',
-        'const since = keeps ? notBefore[operation] : ALWAYS;',
-        'const since = keeps || ALWAYS.ok === 0 ? notBefore[operation] : ALWAYS;',
+        'src/run/open/answer-store.ts',
+        '    if (!isStored(name)) return {answers: forever, rejections: forever, stale: 0};\n',
+        '    if (!isStored(name) && rejections < 0) return {answers: forever, rejections: forever, stale: 0};\n',
+      ],
+    ],
+  },
+  {
+    name: 'lookup: an answer that can not be renewed is dated by the call that was to renew it',
+    edits: [
+      [
+        'src/lookup/task-state.ts',
+        "return {next: 'settle', outcome: fallback.outcome};",
+        "return {next: 'settle', outcome: {...fallback.outcome, boughtAt: Date.now()}};",
       ],
     ],
   },

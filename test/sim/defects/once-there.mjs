@@ -76,9 +76,9 @@ export const onceThere = [
     name: '9a an answer that was stored while the clock was ahead is fresh until then',
     edits: [
       [
-        'src/ledger/store/store.ts',
-        'return this.#options.now() + CLOCK_SKEW_MS;',
-        'return Number.MAX_SAFE_INTEGER - CLOCK_SKEW_MS;',
+        'src/ledger/store/store-file.ts',
+        'this.#find.all(now + CLOCK_SKEW_MS, ',
+        'this.#find.all(2 * now + CLOCK_SKEW_MS, ',
       ],
     ],
   },
@@ -111,6 +111,48 @@ export const onceThere = [
         'src/run/open/where-to-begin.ts',
         'const compare = () => finishedBefore(job, destination, io);',
         'const compare = () => finishedBefore(job, destination, io).then(() => undefined);',
+      ],
+    ],
+  },
+  {
+    name: 'an outage sends a value more often than its resends allow',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        'noteDoubt(task, attempt, policy);',
+        'if (!this.#flow.isOutage) noteDoubt(task, attempt, policy);',
+      ],
+    ],
+  },
+  {
+    name: 'a resumed run sends a value more often than its resends allow',
+    edits: [
+      [
+        'src/lookup/answers.ts',
+        'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),',
+        'doubts: Math.min(1, before.reduce((sum, {doubts}) => sum + doubts, 0)),',
+      ],
+    ],
+  },
+  {
+    name: 'what an account is refused for is known of its values',
+    edits: [
+      ['src/lookup/pace/flow-control.ts', '!this.#canary(operation).isStreak && ', ''],
+      ['src/run/open/open-executor.ts', 'rejections.drop(operation)', 'rejections.keep(operation)'],
+      [
+        'src/ledger/store/rejections.ts',
+        'operations[operation].answered > 0',
+        'operations[operation].answered >= 0',
+      ],
+    ],
+  },
+  {
+    name: 'a rejection takes the place of an answer that is within its age',
+    edits: [
+      [
+        'src/lookup/task-state.ts',
+        "(isKept(outcome) && fallback.outcome.status === 'failed')",
+        'isKept(outcome)',
       ],
     ],
   },

@@ -5,6 +5,8 @@ import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
 
 const {constant, constantFrom, integer, oneof, record, array, tuple} = fc;
 
+const sometimes = <T>(value: fc.Arbitrary<T>) => oneof(constant(undefined), value);
+
 const fine: Course = {faults: [], latencyMs: 20};
 
 const again = (course: Course, changes: Partial<RunSpec> = {}): Command => ({do: 'again', changes, course});
@@ -29,7 +31,7 @@ export function aimed(
       one =>
         ({...one, output: 0, state: 0, clash: undefined, offline: undefined, ...fixed}) satisfies RunSpec,
     );
-  const plain = {restart: false, fromFile: false, freshBudget: false, perDay: undefined};
+  const plain = {restart: false, fromFile: false, freshBudget: false};
 
   /** At the limit a call is in flight that turns out free, as values of a hundred and more do, and others wait. */
   const half = oneof(integer({min: 0, max: 9}), integer({min: 101, max: 109}));
@@ -119,7 +121,7 @@ export function aimed(
         concurrency: 1,
         maxCredits: undefined,
         maxErrors: undefined,
-        maxDuration: undefined,
+        until: undefined,
         requireStore: false,
       }),
       cutOff(105, 130),
@@ -144,5 +146,103 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged);
+  /** A list whose values are due again, before others that are new, is worth more than a limit. */
+  const dueAtLimit = record({
+    inputs: rows(6, 10).map(own => [own, own.slice(0, 1)]),
+    commands: tuple(
+      specWith({
+        ...plain,
+        input: 0,
+        columns: 'ip',
+        cache: 'own',
+        cost: 1,
+        maxAge: '1h',
+        stale: true,
+        publishesAtLimit: true,
+        requireStore: false,
+        where: false,
+      }),
+      rows(2, 5),
+      constantFrom(2, 4, undefined),
+    ).map(([one, more, maxCredits]): Command[] => [
+      {do: 'run', spec: {...one, maxCredits: undefined}, course: fine},
+      {do: 'clock', hours: 24},
+      {do: 'input', input: 0, how: 'append', rows: more},
+      again(fine, {maxCredits, force: true}),
+    ]),
+    accountPerDay: constantFrom(4, 12, undefined),
+    fleet: constant(false),
+  });
+
+  /** What is due can't be renewed, as a gateway has lost its way; then the run is cut off, and goes on. */
+  const due = night(
+    rows(3, 8),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      cutOff(20, 70),
+    ).map(([one, fate]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours: 23.5},
+      again({faults: [{from: 1, count: 8, kind: 'lost way'}], latencyMs: 20, fate}, {force: true}),
+      again(fine, {force: true}),
+    ]),
+  );
+
+  /** The clock of one run is far ahead. */
+  const ahead = record({
+    inputs: rows(2, 6).map(own => [own, own.slice(0, 1)]),
+    commands: tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '30d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      constantFrom(840.5, 2000, 9600),
+      constantFrom(0, 1),
+    ).map(([one, hours, input]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      {do: 'run', spec: {...one, input, force: true}, course: fine},
+      {do: 'clock', hours: -hours},
+      {do: 'run', spec: {...one, force: true}, course: fine},
+    ]),
+    accountPerDay: sometimes(integer({min: 2, max: 8})),
+    fleet: constant(false),
+  });
+
+  /** Answers fall due in the night in which the account is refused, or the service is down. */
+  const denied = night(
+    rows(1, 10),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        maxCredits: undefined,
+        requireStore: false,
+        until: undefined,
+      }),
+      constantFrom(20, 22, 23),
+      constantFrom('denied' as const, 'denied' as const, 'broken' as const),
+      constantFrom('30d' as const, '1h' as const),
+    ).map(([one, hours, kind, maxAge]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours},
+      again({...fine, faults: [{from: 1, count: 40, kind}]}, {force: true}),
+      again(fine, {force: true, maxAge}),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied);
 }

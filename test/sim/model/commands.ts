@@ -11,6 +11,9 @@ export interface InputRow {
   readonly broken?: true;
 }
 
+/** Nothing is asked after midnight, by UTC. */
+export const MIDNIGHT = '00:00 UTC';
+
 /** A run with its settings; what is left out is as it is by default. */
 export interface RunSpec {
   readonly input: number;
@@ -21,7 +24,6 @@ export interface RunSpec {
   readonly columns: 'ip' | 'email' | 'token' | 'ip email' | 'ip token' | 'ip email token' | 'ip email?';
   readonly cache: 'own' | 'other' | 'none';
   readonly maxCredits?: number | undefined;
-  readonly perDay?: number | undefined;
   readonly publishesAtLimit: boolean;
   readonly restart: boolean;
   readonly force: boolean;
@@ -36,9 +38,7 @@ export interface RunSpec {
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
   readonly requireStore: boolean;
   readonly maxErrors?: number | undefined;
-  readonly maxDuration?: string | undefined;
-  /** Whether nothing is asked after midnight, by UTC. */
-  readonly untilMidnight?: true | undefined;
+  readonly until?: '1s' | '5s' | typeof MIDNIGHT | undefined;
   readonly where: boolean;
   /** Whether an answer past its age serves where nobody can be asked, and whether nobody is to be. */
   readonly stale: boolean;
@@ -89,6 +89,8 @@ export type Command =
       readonly seconds: number;
     }
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
+  /** Another program has the history's file locked for a while. */
+  | {readonly do: 'history'; readonly seconds: number}
   /** Of a fleet: one more worker, and a Redis that is away, full or takes no writes after a while, for a while. */
   | {readonly do: 'worker'; readonly fate?: Fate | undefined}
   | {

@@ -22,6 +22,8 @@ export interface Ended {
   /** Undefined where it was killed. */
   readonly code: number | undefined;
   readonly message: string;
+  /** True if it found that an earlier run had done all of it. */
+  readonly wasComplete: boolean;
   /** The error that kept it from starting. */
   readonly error: {readonly code: string} | undefined;
   /** Why it stopped before its end. */
@@ -61,6 +63,7 @@ export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}
     job,
     code: said?.exitCode,
     message: said?.message ?? '',
+    wasComplete: !killed && outcome?.wasComplete === true,
     error: killed ? undefined : error,
     stop: killed ? undefined : outcome?.stop?.reason,
     summary: killed ? undefined : outcome?.summary,

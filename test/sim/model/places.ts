@@ -19,6 +19,10 @@ export const directories = [
 
 export const accountPath = join(ACCOUNTS, 'first.yaml');
 
+/** The history of all runs, and where lines wait for it. */
+export const historyPath = join(XDG_STATE, 'bulk-enrich', 'runs.db');
+export const waitingPath = join(XDG_STATE, 'bulk-enrich', 'runs.waiting');
+
 export const inputPath = (input: number) => join(WORK, `list${input}.csv`);
 const inputLink = (input: number) => join(WORK, `link${input}.csv`);
 const cachePath = (cache: 'own' | 'other') =>
@@ -138,10 +142,8 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.state !== 0 && {state: statePath(spec)}),
     ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
-    ...(spec.perDay !== undefined && {maxCreditsPerDay: spec.perDay}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
-    ...(spec.maxDuration !== undefined && {maxDuration: spec.maxDuration}),
-    ...(spec.untilMidnight && {until: '00:00 UTC'}),
+    ...(spec.until !== undefined && {until: spec.until}),
     ...(spec.ndjson && {outputFormat: 'ndjson', flatten: true}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),

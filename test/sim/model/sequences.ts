@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 import {aimed} from './aimed.ts';
-import type {Command, Course, RunSpec, Sequence} from './commands.ts';
+import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
-const {constant, constantFrom, integer, boolean, oneof, record, array} = fc;
+const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
 /** Mostly the first of these. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
@@ -41,12 +41,23 @@ const refusedRows = integer({min: 10, max: 12}).map(count =>
 );
 
 const faultKinds: readonly Fault['kind'][] = [
-  ...(['broken', 'reset', 'late', 'throttled', 'refused', 'garbled', 'no credits', 'no access'] as const),
+  ...([
+    'broken',
+    'reset',
+    'late',
+    'throttled',
+    'refused',
+    'garbled',
+    'no credits',
+    'no access',
+    'lost way',
+  ] as const),
+  'denied',
 ];
 
 const fault = record({
   from: integer({min: 1, max: 12}),
-  count: mostly(1, 2, 3, 8),
+  count: mostly(1, 2, 3, 8, 40),
   kind: constantFrom(...faultKinds),
 });
 
@@ -87,7 +98,6 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   ),
   cache: mostly('own' as const, 'none', 'none', 'other'),
   maxCredits: sometimes(integer({min: 0, max: 12}), 3),
-  perDay: sometimes(integer({min: 1, max: 15}), 6),
   publishesAtLimit: mostly(false, true, true),
   restart: mostly(false, true),
   force: boolean(),
@@ -102,8 +112,10 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
   maxErrors: sometimes(integer({min: 0, max: 3}), 8),
-  maxDuration: sometimes(constantFrom('1s', '5s'), 12),
-  untilMidnight: sometimes(constant(true as const), 8),
+  until: tuple(
+    sometimes(constantFrom('1s' as const, '5s'), 12),
+    sometimes(constant(MIDNIGHT as typeof MIDNIGHT), 8),
+  ).map(([length, midnight]) => midnight ?? length),
   where: mostly(false, false, true),
   stale: mostly(false, true),
   offline: sometimes(constant(true as const), 25),
@@ -154,7 +166,10 @@ const command: fc.Arbitrary<Command> = oneof(
   },
   {
     weight: 1,
-    arbitrary: record({do: constant('clock' as const), hours: constantFrom(1, 12, 24, 100, -1, -24, 2000)}),
+    arbitrary: record({
+      do: constant('clock' as const),
+      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000, -2000),
+    }),
   },
   {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
   {
@@ -181,6 +196,7 @@ const command: fc.Arbitrary<Command> = oneof(
       seconds: constantFrom(1, 6, 60),
     }),
   },
+  {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
   {
     weight: 1,
     arbitrary: record({
@@ -197,13 +213,16 @@ const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
     {weight: 1, arbitrary: array(commands, {minLength: fewest + 3, maxLength: fewest + 10})},
   );
 
+/** Few, that are soon spent; or many, of which runs take blocks. */
+const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
+
 const alone: fc.Arbitrary<Sequence> = record({
   inputs: fc.tuple(
     oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
     rows(1, 6),
   ),
   commands: someOf(command, 2),
-  accountPerDay: sometimes(integer({min: 1, max: 15}), 8),
+  accountPerDay,
   accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });
@@ -236,7 +255,7 @@ const night: fc.Arbitrary<Sequence> = record({
       array(torn, {minLength: 1, maxLength: 3}),
     )
     .map(([first, others]) => [first, ...others]),
-  accountPerDay: constant(undefined),
+  accountPerDay,
   fleet: constant(false),
 });
 

@@ -1,4 +1,6 @@
-import {dirname} from 'node:path';
+import {basename, dirname} from 'node:path';
+import type {HistoryEntry} from '../../../src/ledger/history.ts';
+import {merged, type RunRecord} from '../../../src/report/run-record.ts';
 import {Databases} from '../world/databases.ts';
 import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
@@ -14,11 +16,13 @@ import {
   accountPath,
   accountText,
   directories,
+  historyPath,
   inputPath,
   inputText,
   links,
   statePath,
   storePath,
+  waitingPath,
 } from './places.ts';
 import {type Report, runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
@@ -128,10 +132,8 @@ export class Simulation {
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {
       ...spec,
-      perDay: undefined,
       maxErrors: undefined,
-      maxDuration: undefined,
-      untilMidnight: undefined,
+      until: undefined,
     };
     this.#healing = true;
     this.world.stall(120_000);
@@ -141,6 +143,24 @@ export class Simulation {
     this.world.note(() => `== heal ${JSON.stringify(free)}`);
     const [ended] = await this.#run([{spec: free, course: {faults: [], latencyMs: 20}}], 0);
     return ended;
+  }
+
+  /** What `spend` would add up: the history's lines, with those that wait for it. */
+  history(): readonly RunRecord[] {
+    const {files} = this.disk;
+    const inode = files.get(historyPath);
+    const known = inode && this.#databases.contents(inode, historyPath).real;
+    const rows = known === undefined ? [] : known.prepare('SELECT bill, line FROM run').all([]);
+    const lines = new Map(rows.map(({bill, line}) => [String(bill), JSON.parse(String(line)) as RunRecord]));
+    for (const [path, {data}] of files) {
+      if (dirname(path) !== waitingPath || basename(path).startsWith('.')) continue;
+      for (const {bill, line} of JSON.parse(data.toString()) as HistoryEntry[]) {
+        const told = JSON.parse(line) as RunRecord;
+        const before = lines.get(bill);
+        lines.set(bill, before === undefined ? told : merged(before, told));
+      }
+    }
+    return [...lines.values()];
   }
 
   inputTexts(): ReadonlyMap<string, string> {
@@ -224,8 +244,8 @@ export class Simulation {
         after,
         stood,
         lasting,
-        // Where nothing was left to do it has only looked whose that is.
-        ledger: /^Nothing to do/.test(one.report.outcome?.message ?? '') ? undefined : process.ledger,
+        // Where nothing was left to do, or to put in place, it has only looked whose that is.
+        ledger: hadNothingToDo(one.report) ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
         healed: this.#healing,
@@ -260,6 +280,9 @@ export class Simulation {
         return;
       case 'state':
         this.#disturbState(command.how);
+        return;
+      case 'history':
+        this.#databases.lock(historyPath, command.seconds * 1_000);
         return;
       case 'worker':
         if (this.#isFleet) this.#startWorker(command.fate);
@@ -322,6 +345,11 @@ export class Simulation {
   }
 }
 
+/** True of a run that was complete before, or whose files were only left to be put in place. */
+function hadNothingToDo({outcome}: Report): boolean {
+  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run had ended') === true;
+}
+
 /** A run has more patience than this with a store that is locked. */
 const SHORT_LOCK_S = 10;
 /** A fleet works on one output, whose ledger knows all of its calls. */
@@ -333,7 +361,6 @@ const OF_A_FLEET = {
   endpoint: 0,
   account: 0,
   clash: undefined,
-  perDay: undefined,
   offline: undefined,
 } as const;
 const HOUR_MS = 3_600_000;

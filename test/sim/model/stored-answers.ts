@@ -22,7 +22,7 @@ export class StoredAnswers {
   /** A row that was committed somewhere. */
   written(file: Inode, sql: string, values: readonly unknown[]): void {
     if (!sql.startsWith('INSERT INTO answer')) return;
-    const [key, scope, , at, , notAfter] = values;
+    const [key, scope, , at, , , notAfter] = values;
     const {dates} = this.#storeIn(file);
     const name = `${key} ${scope}`;
     const before = dates.get(name);

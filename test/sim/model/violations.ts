@@ -53,5 +53,6 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     accountPerDay: simulation.accountPerDay,
     accountRate: simulation.accountRate,
     inputs: simulation.inputTexts(),
+    history: simulation.history(),
   };
 }

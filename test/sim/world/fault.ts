@@ -10,5 +10,8 @@ export interface Fault {
     | 'refused'
     | 'garbled'
     | 'no credits'
-    | 'no access';
+    | 'lost way'
+    | 'no access'
+    /** The account is refused, as if it were the value. */
+    | 'denied';
 }

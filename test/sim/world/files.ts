@@ -272,6 +272,10 @@ function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
     mode: number(isDirectory ? inode.mode : inode.mode | 0o100_000),
     size: number(inode.data.length),
     isFile: () => !isDirectory,
+    isFIFO: () => false,
+    isSocket: () => false,
+    isCharacterDevice: () => false,
+    isBlockDevice: () => false,
     isDirectory: () => isDirectory,
     isSymbolicLink: () => false,
   };

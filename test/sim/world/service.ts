@@ -55,8 +55,9 @@ export function serialOf(call: Pick<Call, 'number'>): string {
   return `c${call.number}`;
 }
 
-/** The code by which it rejects a value. */
+/** The codes by which it rejects a value, and an account. */
 export const REJECTED = 'value_not_supported';
+export const DENIED = 'insufficient_credits';
 
 export interface Manners {
   readonly faults: readonly Fault[];
@@ -198,6 +199,11 @@ export class Service {
         // Of a verdict that may be said of the session token, which is the row's own fault.
         if (call.operation === 'verify') return this.#refuses(call, 401, 'invalid_token', manners);
         return says(call, 'fatal', 401, {success: false, message: 'invalid_token'}, () => {});
+      case 'lost way':
+        // A bare status, as a gateway's: it says nothing of the value.
+        return this.#refuses(call, 404, undefined, manners);
+      case 'denied':
+        return this.#refuses(call, 400, DENIED, manners);
       case undefined:
         return this.#fine(call, manners);
       default:
@@ -205,8 +211,9 @@ export class Service {
     }
   }
 
-  #refuses(call: Call, status: number, message: string, {rejectedCharge}: Manners): Plan {
-    return says(call, 'rejected', status, {success: false, message}, () => {
+  #refuses(call: Call, status: number, message: string | undefined, {rejectedCharge}: Manners): Plan {
+    const body = message === undefined ? 'not found' : {success: false, message};
+    return says(call, 'rejected', status, body, () => {
       call.charged = rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
     });
   }

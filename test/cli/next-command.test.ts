@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {goOn, runAgain} from '../../src/cli/terminal/go-on.ts';
+import {runAgain, toContinue, toRetry, toRun} from '../../src/cli/terminal/next-command.ts';
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Stop} from '../../src/run/stop.ts';
@@ -7,13 +7,19 @@ import type {Stop} from '../../src/run/stop.ts';
 const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart'];
 
 /** What is said of a run that stopped for this reason. */
-function said(reason: Stop['reason'], exitCode: ExitCode, more: Partial<Stop> = {}, settings: object = {}) {
+function said(
+  reason: Stop['reason'],
+  exitCode: ExitCode,
+  more: Partial<Stop> = {},
+  settings: object = {},
+  need?: number,
+) {
   const job = {output: {lasts: true}, date: undefined, settings} as unknown as Job;
   const stop: Stop = {status: 'interrupted', reason, exitCode, message: '', ...more};
-  return goOn(job, {exitCode}, stop, GIVEN);
+  return toContinue(job, {exitCode}, stop, need, GIVEN);
 }
 
-describe('what goes on never stops for the same reason at once', () => {
+describe('what continues never stops for the same reason at once', () => {
   test.each<[string, ReturnType<typeof said>, string | undefined]>([
     [
       'a signal: the same',
@@ -21,9 +27,19 @@ describe('what goes on never stops for the same reason at once', () => {
       "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors=1%",
     ],
     [
-      'a credit limit: a higher one',
+      'a credit limit, where the need is not known: twice as high',
       said('budget', 7, {}, {maxCredits: 5_000}),
       "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 10000",
+    ],
+    [
+      'a credit limit, where the need is known: what is needed',
+      said('budget', 7, {}, {maxCredits: 5_000}, 5_123.4),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 5124",
+    ],
+    [
+      'a credit limit, where nothing more than it seems to be needed: one more',
+      said('budget', 7, {}, {maxCredits: 5_000}, 4_999),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --max-credits 5001",
     ],
     [
       "a day's limit: the same, once it is tomorrow",
@@ -61,6 +77,20 @@ describe('what goes on never stops for the same reason at once', () => {
     expect(said('credits', 7)?.first).toBe(', with credits in the account');
     expect(said('outage', 5, {comeBackMs: 1})?.first).toBe('');
   });
+});
+
+test('what got no answer is looked up again by the same command with --force', () => {
+  expect(toRetry({date: '2026-01-02'}, ['run', '--job', 'job.yaml', '--force', '--restart'])).toBe(
+    'bulk-enrich run --job job.yaml --force --date 2026-01-02',
+  );
+});
+
+test('a plan and a sample lead to their run, but not where the list came by a pipe', () => {
+  expect(toRun(['plan', 'my list.csv', '--json', '--ahead', '30d', '--ip', 'ip'])).toBe(
+    "bulk-enrich run 'my list.csv' --ip ip",
+  );
+  expect(toRun(['run', 'list.csv', '--sample=20'])).toBe('bulk-enrich run list.csv');
+  expect(toRun(['plan', '-'])).toBeUndefined();
 });
 
 test('the rejected rows are run with the flags of the run, but for what says where its own files are', () => {

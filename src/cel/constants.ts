@@ -1,0 +1,61 @@
+import type {ASTNode} from '@marcbachmann/cel-js';
+import {childrenOf, LOOPS, literalText, pathOf} from './ast.ts';
+
+/** Names whose values are known before the first row. */
+export type Constants = Readonly<Record<string, unknown>>;
+
+/** The text of a literal, or of a constant; undefined for anything else. */
+export function constantText(node: ASTNode | undefined, constants: Constants): string | undefined {
+  const path = node === undefined ? undefined : pathOf(node);
+  const text = path?.reduce<unknown>((owner, name) => Object(owner)[name], constants);
+  return typeof text === 'string' ? text : literalText(node);
+}
+
+/**
+ * Evaluates each part that is the same for all rows: `duration("7d")` would fail for every one of them.
+ *
+ * @throws {Error} that says why a part can never be right.
+ */
+export function checkConstants(
+  ast: ASTNode,
+  constants: Constants,
+  evaluate: (node: ASTNode) => unknown,
+): void {
+  const check = (node: ASTNode): Set<string> => {
+    const names = freeNames(node, check);
+    checkZone(node, constants);
+    const isConstant = [...names].every(name => Object.hasOwn(constants, name));
+    if (isConstant && !PLAIN.has(node.op)) evaluate(node);
+    return names;
+  };
+  check(ast);
+}
+
+/** These have a value as they are, or none of their own. */
+const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
+
+/** The names that a part does not bind itself, by those of its parts. */
+function freeNames(node: ASTNode, namesOf: (child: ASTNode) => Set<string>): Set<string> {
+  if (node.op === 'id') return new Set([node.args]);
+  if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return joined(childrenOf(node).map(namesOf));
+  const [, receiver, [variable, ...body]] = node.args;
+  const names = joined(body.map(namesOf));
+  if (variable?.op === 'id') names.delete(variable.args);
+  return joined([namesOf(receiver), names]);
+}
+
+function joined(all: readonly Set<string>[]): Set<string> {
+  return new Set(all.flatMap(names => [...names]));
+}
+
+/** `t.getHours("Europe/Berlin")`: the zone is known beforehand, though the time is not. */
+function checkZone(node: ASTNode, constants: Constants): void {
+  if (node.op !== 'rcall' || !node.args[0].startsWith('get')) return;
+  const zone = constantText(node.args[2][0], constants);
+  if (zone === undefined) return;
+  try {
+    new Intl.DateTimeFormat('en', {timeZone: zone});
+  } catch {
+    throw new Error(`"${zone}" is not a time zone; one is "Europe/Berlin"`);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What a conversion reads, where it is a text. The library is more generous: to it an empty text is 0, `0b11` a number,
+ * and February 30 a day in March. A rule that went by these would judge a row by what is not in it.
+ */
+export const convertible = {
+  int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
+  uint: texts(/^\+?\d+$/, 'uint() takes a whole number from 0 on, such as "7"'),
+  double: numbers(),
+  timestamp: dates(),
+  duration: texts(
+    /^[+-]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/,
+    'duration() takes hours, minutes and seconds, such as "1h30m"; 7 days are "168h"',
+  ),
+} as const;
+
+type Read = (value: unknown) => unknown;
+
+/** The error is made once: rows that have no such text may be many. */
+function texts(shape: RegExp, otherwise: string): Read {
+  const error = new Error(otherwise);
+  return value => {
+    if (typeof value === 'string' && !shape.test(value)) throw error;
+    return value;
+  };
+}
+
+function numbers(): Read {
+  const otherwise = 'double() takes a number, such as "7.5"';
+  const error = new Error(otherwise);
+  const isNumber = texts(/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i, otherwise);
+  return value => {
+    if (!Number.isFinite(typeof value === 'string' ? Number(isNumber(value)) : 0)) throw error;
+    return value;
+  };
+}
+
+/** A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6), which may have small letters or a blank for the T. */
+const DATE =
+  /^(\d{4})-(\d\d)-(\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+
+function dates(): Read {
+  const error = new Error('timestamp() takes a date with time and zone, such as "2026-01-31T00:00:00Z"');
+  return value => {
+    if (typeof value !== 'string') return value;
+    const [, year, month, day, time, fraction = '', zone = ''] = DATE.exec(value) ?? [];
+    const date = `${year}-${month}-${day}`;
+    // A day that the month does not have is one of the next month to JavaScript.
+    const midnight = new Date(`${date}T00:00:00Z`);
+    if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) throw error;
+    return `${date}T${time}${fraction.slice(0, MILLISECONDS)}${zone.toUpperCase()}`;
+  };
+}
+
+/** A point and three digits, as the library counts milliseconds. */
+const MILLISECONDS = 4;
+
+const NO_NUMBER = new Error('it comes to no number, as by a division by zero');
+
+/** What arithmetic came to: infinity and NaN compare like numbers, and say nothing. */
+export function finite(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
+  return value;
+}

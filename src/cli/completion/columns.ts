@@ -1,0 +1,52 @@
+import {existsSync} from 'node:fs';
+import type {Command} from 'commander';
+import {openSource} from '../../input/source.ts';
+import {checkSettings, readJobFile} from '../../job/parse.ts';
+import {dated, utcDate} from '../../job/paths.ts';
+import {describeSettings} from '../../job/settings.ts';
+import {fieldPaths} from '../../lookup/field-paths.ts';
+import {cleaned, type JobFlags} from '../job-from-flags.ts';
+
+/**
+ * The columns of the list that a command line names so far, as they are written behind its last word, a flag; none where
+ * there is no such list, or it can't be read. `words` come after the program's name, and may be quoted as in a shell.
+ */
+export async function columnsFor(program: Command, words: readonly string[]): Promise<string[]> {
+  const [name, ...given] = words;
+  const command = program.commands.find(one => one.name() === name);
+  const flag = given.pop();
+  if (command === undefined || flag === undefined) return [];
+  try {
+    const {operands} = command.parseOptions(given.map(unquoted));
+    const names = await columnsOf(operands, command.opts());
+    const plain = names.filter(column => !/\p{Cc}/u.test(column));
+    return flag === '--where' ? plain.map(inExpression) : plain;
+  } catch {
+    // Nothing is said while a command is typed: when it runs, it says what is wrong.
+    return [];
+  }
+}
+
+async function columnsOf(operands: readonly string[], {job, ...flags}: JobFlags): Promise<string[]> {
+  const file = job === undefined ? undefined : readJobFile(job);
+  const ofReading = describeSettings().filter(({uses}) => uses.includes('reading'));
+  const given = ofReading.map(({name}) => [name, flags[name as keyof typeof flags]] as const);
+  const settings = checkSettings(file, cleaned(Object.fromEntries(given)));
+  const paths = [...operands, ...settings.input].map(path => dated(path, utcDate(Date.now())));
+  const path = paths.find(one => existsSync(one));
+  if (path === undefined) return [];
+  const source = await openSource({...settings, paths: [path]});
+  await source.close();
+  const {format, sample} = source;
+  const rows = sample.filter(record => record.type !== 'reject');
+  return format.kind === 'ndjson' ? fieldPaths(format.columns, rows) : [...format.columns];
+}
+
+/** As shells other than zsh and fish hand words over: with their quotes and backslashes. */
+function unquoted(word: string): string {
+  return existsSync(word) ? word : word.replace(/^(['"])(.*)\1$/s, '$2').replaceAll(/\\(.)/gs, '$1');
+}
+
+function inExpression(column: string): string {
+  return /^[a-z_]\w*$/i.test(column) ? `row.${column}` : `row[${JSON.stringify(column)}]`;
+}

@@ -1,0 +1,69 @@
+import type {PlanReport} from '../../estimate/estimate.ts';
+import type {Summary} from '../../report/summary.ts';
+import {count, duration, many, moment} from './lines.ts';
+
+type Kind = 'embedded' | 'live';
+
+/** What a run would come to: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
+export function forecast(plan: PlanReport, kind: Kind): string {
+  const {credits, time_ms: ms, rate_per_second: rate} = plan;
+  const {at_least: least, all_sent_once: most, at_most: worst} = credits;
+  const price = between(least, most, 'credit');
+  const atWorst = worst === most ? '' : `${count(worst)} at worst`;
+  const ofLive = ['a live one: ', price, atWorst === '' ? '' : `, ${atWorst}`].join('');
+  return [
+    between(callsOf(plan) - conditionalOf(plan), callsOf(plan), 'call'),
+    kind === 'embedded'
+      ? `free with the embedded service (${ofLive})`
+      : `${price}${atWorst === '' ? '' : ` (${atWorst})`}`,
+    ...(ms === null || ms === 0 ? [] : [`about ${duration(ms)} at ${count(rate ?? 0)}/s`]),
+  ].join(', ');
+}
+
+/** `4 calls`; `2 to 4 calls` where conditions decide how many. */
+function between(least: number, most: number, one: string): string {
+  return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
+}
+
+export function callsOf({lookups}: PlanReport): number {
+  return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
+}
+
+/** Calls that are made only where the condition of their lookup holds. */
+export function conditionalOf({lookups}: PlanReport): number {
+  return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
+}
+
+/** What was spent and saved, in how many calls and how long. */
+export function costLine(summary: Summary): string {
+  const {credits, endpoint} = summary;
+  const {spent, maybe_spent: maybe, earlier} = credits;
+  const before = earlier.counted.spent + earlier.counted.maybe_spent;
+  const perhaps = maybe === 0 ? '' : ` and ${count(maybe)} that may have been charged without an answer`;
+  const ofThem = before === 0 ? '' : ` (${count(before)} of them before it started over)`;
+  const price = `${many(spent, 'credit')}${perhaps}${ofThem}`;
+  const cost =
+    endpoint.kind === 'embedded'
+      ? `Nothing was spent: the embedded service is free. A live one: ${price}`
+      : `${many(spent, 'credit')} spent${perhaps}${ofThem}`;
+  return `${cost}${savedOf(summary)}; ${callsAndTime(summary)}.`;
+}
+
+function savedOf({credits: {saved}}: Summary): string {
+  const conditions = saved.by_condition === 0 ? '' : `, ${count(saved.by_condition)} of them by condition`;
+  const parts = [
+    [saved.dedupe, 'repeated'],
+    [saved.cache, 'known from the store'],
+    [saved.prefilter, `not worth asking${conditions}`],
+  ] as const;
+  const found = parts.filter(([credits]) => credits > 0);
+  if (found.length === 0) return '';
+  const sum = found.reduce((all, [credits]) => all + credits, 0);
+  return `, ${count(sum)} saved (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
+}
+
+/** A run that was interrupted may have lain for days in between. */
+function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
+  const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
+  return `${many(calls.total, 'call')} ${time}`;
+}

@@ -1,0 +1,122 @@
+import {exitCodes} from '../../errors.ts';
+import {defaultOutput, type Job} from '../../job/job.ts';
+import type {RunOutcome} from '../../run/run-outcome.ts';
+import type {Counted, Stop} from '../../run/stop.ts';
+import {shellWord} from './lines.ts';
+
+/** What has to be done first, where the very same command would end the same way. */
+const FIRST: Readonly<Record<number, string>> = {
+  [exitCodes.credentials]: ', with a key that is accepted',
+  [exitCodes.credits]: ', with credits in the account',
+  [exitCodes.output]: ', once that is fixed',
+};
+
+export interface NextCommand {
+  readonly command: string;
+  /** What has to be done first, to follow "To continue". */
+  readonly first: string;
+}
+
+/** The words of a command line after the program's name. */
+type Given = readonly string[];
+
+const ownWords = (): Given => process.argv.slice(2);
+
+/**
+ * The command that continues where this run stopped; undefined where no command does, as the input or the settings are
+ * at fault. `need` is the limit of credits that is enough for all rows, where it is known.
+ */
+export function toContinue(
+  {output, date, settings}: Pick<Job, 'output' | 'date' | 'settings'>,
+  {exitCode}: Pick<RunOutcome, 'exitCode'>,
+  stop: Stop,
+  need?: number,
+  given = ownWords(),
+): NextCommand | undefined {
+  if (!output.lasts || exitCode === exitCodes.usage) return undefined;
+  const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
+  // A budget that comes back by itself is another's: the day's, or the account's.
+  const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
+  const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
+  if (name !== undefined && limit !== undefined)
+    return {command: sameAgain(given, date, [flagOf[name], limit]), first: ''};
+  if (exitCode === exitCodes.input || exitCode === exitCodes.state || exitCode === exitCodes.limit)
+    return undefined;
+  return {
+    command: sameAgain(given, date),
+    first: stop.comeBackMs === undefined ? (FIRST[exitCode] ?? '') : '',
+  };
+}
+
+const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
+
+/** What is needed; where that is not known, twice the limit that was reached, or twice what exceeded it. */
+function raised(
+  limit: number | {count: number} | {share: number} | undefined,
+  {count, total}: Counted = {count: 0, total: 1},
+  need?: number,
+): string | undefined {
+  if (limit === undefined) return undefined;
+  if (typeof limit === 'number')
+    return String(need === undefined ? Math.max(1, 2 * limit) : Math.max(Math.ceil(need), limit + 1));
+  if ('count' in limit) return String(Math.max(1, 2 * limit.count, 2 * count));
+  return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
+}
+
+/** The very command that was given; a day that is not today's tomorrow is named. */
+function sameAgain(given: Given, date: string | undefined, limit: readonly string[] = []): string {
+  const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart', '--fresh-budget']});
+  const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
+  return commandOf([...kept, ...day, ...limit]);
+}
+
+/** The command that looks up what the given one got no answers for. */
+export function toRetry({date}: Pick<Job, 'date'>, given = ownWords()): string {
+  return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
+}
+
+/** The run that a plan or a sample was about; undefined where the list came by a pipe. */
+export function toRun(given = ownWords()): string | undefined {
+  if (given.includes('-')) return undefined;
+  const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});
+  return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
+}
+
+/** Flags with a value that say where the first run's files are, or how its list was written: the second has its own. */
+const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
+  ['--skip-lines', '--limit', '--encoding'],
+);
+const OWN_SWITCHES = ['--force', '--restart', '--fresh-budget', '--pad-short-rows'];
+
+/** The command that was given, over another list; the output goes beside that. */
+export function runAgain(
+  {inputs, fromFile}: Pick<Job, 'inputs' | 'fromFile'>,
+  list: string,
+  given: Given = process.argv.slice(3),
+): string {
+  const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
+  // A job file names an output, which has the other rows.
+  const output = fromFile ? ['-o', defaultOutput([list], {})] : [];
+  return commandOf(['run', list, ...kept, ...output]);
+}
+
+interface LeftOut {
+  /** Flags with a value. */
+  readonly valued: Given;
+  /** Flags without one, and other words. */
+  readonly plain: Given;
+}
+
+function without(given: Given, {valued, plain}: LeftOut): string[] {
+  return given.filter(
+    (word, at) =>
+      ![...valued, ...plain].includes(word) &&
+      !valued.some(flag => word.startsWith(`${flag}=`)) &&
+      !valued.includes(given[at - 1] ?? ''),
+  );
+}
+
+/** A command line as a shell takes it. */
+function commandOf(words: Given): string {
+  return ['bulk-enrich', ...words].map(shellWord).join(' ');
+}

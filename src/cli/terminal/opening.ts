@@ -1,0 +1,45 @@
+import {totalOf} from '../../ledger/tally.ts';
+import {operationNames} from '../../operations/table.ts';
+import type {Mapping} from '../../run/layout/mapping.ts';
+import type {Session} from '../../run/session.ts';
+import {broken, count, many} from './lines.ts';
+
+/** What is looked up where, how fast, and what was done before. */
+export function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
+  const columns = columnsOf(layout.mapping, job.settings.defaultCountry);
+  const {limit} = executor.pace();
+  const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls a second`;
+  const service = job.endpoint.kind === 'embedded' ? ' with the embedded service' : '';
+  const first =
+    columns === ''
+      ? 'No column is looked up, so no calls are made.'
+      : `Looking up ${columns}${service}, ${pace}.`;
+  if (checkpoint === undefined) return [broken(first)];
+  const lost =
+    ledger.interrupted === 0
+      ? ''
+      : ` ${many(ledger.interrupted, 'call')} in flight when the last session ended may have been charged.`;
+  const made = many(totalOf(ledger.tally, 'calls'), 'call');
+  const resuming = `Resuming at row ${count(checkpoint.record + 1)}: the ${made} made before are not repeated.${lost}`;
+  return [broken(first), broken(resuming)];
+}
+
+/** `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs no more. */
+function columnsOf({targets, country}: Mapping, defaultCountry: string | undefined): string {
+  const groups = operationNames.flatMap(operation => {
+    const names = targets.filter(target => target.operation === operation).map(({column}) => column);
+    if (names.length === 0) return [];
+    const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
+    const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
+    if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
+    if (operation === 'phone' && defaultCountry !== undefined)
+      told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
+    return [`${names.map(quoted).join(' and ')}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
+  });
+  return groups.join(', ');
+}
+
+/** A column's name, in quotes where it could be taken for words of the sentence. */
+function quoted(name: string): string {
+  return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
+}

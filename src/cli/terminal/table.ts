@@ -1,0 +1,72 @@
+import stringWidth from 'string-width';
+
+/** A table of aligned columns: the first ones to the left, the others to the right. */
+export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
+  // A name of a column may have lines of its own.
+  const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [index, cell] of row.entries())
+      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
+  const aligned = (cell: string, index: number) => {
+    const blanks = ' '.repeat((widths[index] ?? 0) - stringWidth(cell));
+    return index < toTheLeft ? cell + blanks : blanks + cell;
+  };
+  return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
+}
+
+/** A column of a table that has to fit its terminal. */
+export interface Column {
+  readonly head: string;
+  readonly cells: readonly string[];
+  /** Texts are aligned to the left, figures to the right. */
+  readonly isText?: boolean;
+  /** The width that is left to its cells while other columns can be left out. A column without one is never cut. */
+  readonly shrinksTo?: number;
+  /** Its turn to be left out where there is no room, from 0 on. A column without one always stays. */
+  readonly leavesAs?: number;
+}
+
+const GAP = 2;
+const SHORTEST_TEXT = 6;
+
+/** A table of at most that many characters a line: columns that may be left out go first, then texts are cut. */
+export function fitted(given: readonly Column[], width: number): string {
+  const leaving = given
+    .filter(({leavesAs}) => leavesAs !== undefined)
+    .sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0));
+  let columns = given;
+  for (const column of leaving) {
+    const least = columns.map(one => Math.min(widest(one), one.shrinksTo ?? Number.POSITIVE_INFINITY));
+    if (lineOf(least) <= width) break;
+    columns = columns.filter(one => one !== column);
+  }
+  const widths = columns.map(widest);
+  for (let over = lineOf(widths) - width; over > 0; over -= 1) {
+    const shrinking = widths.filter((_, at) => columns[at]?.shrinksTo !== undefined);
+    const most = Math.max(0, ...shrinking);
+    if (most <= SHORTEST_TEXT) break;
+    widths[widths.findIndex((one, at) => one === most && columns[at]?.shrinksTo !== undefined)] = most - 1;
+  }
+  const cut = columns.map(({head, cells}, at) => [head, ...cells].map(cell => cutTo(cell, widths[at] ?? 0)));
+  const rows = Array.from({length: cut[0]?.length ?? 0}, (_, row) => cut.map(cells => cells[row] ?? ''));
+  return table(rows, columns.filter(({isText}) => isText === true).length);
+}
+
+function lineOf(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one + GAP, -GAP);
+}
+
+function widest({head, cells}: Column): number {
+  return cells.reduce((most, cell) => Math.max(most, stringWidth(cell)), stringWidth(head));
+}
+
+function cutTo(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (stringWidth(kept + character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}

@@ -1,0 +1,116 @@
+import {type Fields, type FieldType, fieldTypes} from '../operations/field-types.ts';
+import type {Operation} from '../operations/table.ts';
+import {markedNumber, markNumber} from './exact-numbers.ts';
+
+/** An answer as it was read: numbers may be marked in both. */
+export interface ReadAnswer {
+  /** All of it: fields of the interface's types, where that loses nothing, and others as they came. */
+  readonly kept: Readonly<Record<string, unknown>>;
+  /** The same without the fields of another type than the interface's. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Dotted names of fields that the interface does not know, and of those of another type than it says. */
+  readonly unknownFields: readonly string[];
+  readonly wrongTypes: readonly string[];
+}
+
+/** Reads an answer by the interface's types; fields that are null are nothing. */
+export function readFields(fields: Fields, given: Readonly<Record<string, unknown>>): ReadAnswer {
+  const told = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
+  const {kept, used} = readPart(fields, given, '', told);
+  return {kept, data: used, unknownFields: [...told.unknownFields], wrongTypes: [...told.wrongTypes]};
+}
+
+/** An answer that was kept, as it is used: without fields of another type than the interface's. */
+export function usedAnswer(operation: Operation, kept: unknown): unknown {
+  const fields = fieldTypes[operation];
+  return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
+}
+
+/** True if there is nothing to convert and nothing to leave out: for most answers, in a third of the time. */
+function isOfType(type: FieldType, value: unknown): boolean {
+  if (typeof type === 'function') return type(value) === value;
+  if ('items' in type) return Array.isArray(value) && value.every(item => isOfType(type.items, item));
+  if (!isObject(value)) return false;
+  for (const name of Object.keys(value)) {
+    const own = type.get(name);
+    if (own !== undefined && !isOfType(own, value[name])) return false;
+  }
+  return true;
+}
+
+interface Told {
+  readonly unknownFields: Set<string>;
+  readonly wrongTypes: Set<string>;
+}
+
+/** A value as it is kept, and as it is used; undefined where it is of no use. */
+interface Both<Value = unknown> {
+  readonly kept: Value;
+  readonly used: Value | undefined;
+}
+
+function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: Told) {
+  // Pairs and own names only: a field may be called `__proto__` or `constructor`.
+  const kept: [string, unknown][] = [];
+  const used: [string, unknown][] = [];
+  let isWhole = true;
+  let isUsed = true;
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    if (value === null) {
+      isWhole = false;
+      continue;
+    }
+    const type = fields.get(name);
+    if (type === undefined) told.unknownFields.add(path + name);
+    const read = type === undefined ? {kept: value, used: value} : readField(type, value, path + name, told);
+    isWhole &&= read.kept === value;
+    isUsed &&= read.used === read.kept;
+    kept.push([name, read.kept]);
+    if (read.used !== undefined) used.push([name, read.used]);
+  }
+  const all = isWhole ? given : Object.fromEntries(kept);
+  return {kept: all, used: isUsed ? all : Object.fromEntries(used)};
+}
+
+function readField(type: FieldType, value: unknown, path: string, told: Told): Both {
+  const read = readAs(type, value, path, told);
+  if (read !== undefined) return read;
+  told.wrongTypes.add(path);
+  return {kept: value, used: undefined};
+}
+
+function readAs(type: FieldType, value: unknown, path: string, told: Told): Both | undefined {
+  if (typeof type === 'function') {
+    const read = readValue(type, value);
+    return read === undefined ? undefined : {kept: read, used: read};
+  }
+  if ('items' in type) return Array.isArray(value) ? readList(type.items, value, path, told) : undefined;
+  return isObject(value) ? readPart(type, value, `${path}.`, told) : undefined;
+}
+
+/** A list of which an item is of no use is of none itself: what is left would be another list. */
+function readList(items: FieldType, list: readonly unknown[], path: string, told: Told): Both {
+  const read = list.map(item => readField(items, item, path, told));
+  const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);
+  if (read.every(item => item.used === item.kept)) return {kept, used: kept};
+  return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
+}
+
+/** Numbers keep their spelling on the way to text, and back. */
+function readValue(read: (value: unknown) => unknown, value: unknown): unknown {
+  const spelled = markedNumber(value);
+  if (spelled === undefined) {
+    const result = read(value);
+    return typeof result === 'number' && String(result) !== String(value)
+      ? markNumber(String(value))
+      : result;
+  }
+  const result = read(Number(spelled));
+  if (typeof result === 'number') return value;
+  return typeof result === 'string' ? spelled : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,270 @@
+import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
+import type {Socket} from 'node:net';
+
+/** A connection carries its next call after this rest at the earliest, in milliseconds. */
+const SHORTEST_REST_MS = 100;
+/** The rest is this many times as long as a call takes: an answer that another one took the place of comes within it. */
+const REST_IN_CALLS = 3;
+/** A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others may have waited for this process. */
+const QUICKER = 0.92;
+const SLOWER = 1.02;
+/** Connections that have rested are looked for this often at most, in milliseconds. */
+const LOOK_EVERY_MS = 10;
+
+/** What a request ends with whose connection the other side closed. */
+const CLOSED = ['ECONNRESET', 'EPIPE'];
+/** So many calls are lost on kept connections before those are given up: fewer than the attempts that a value has. */
+const LOST_AT_MOST = 2;
+/** And so many of all calls on kept connections: a service that closes idle ones meets a call now and then. */
+const LOST_SHARE = 0.2;
+
+/** A server that closes a connection for being idle may say so (RFC 9110, 15.5.9). */
+const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
+/** A server that says when it closes an idle connection gets no call this close to that, in milliseconds. */
+const CLOSING_SOON_MS = 1_000;
+
+/** A connection that has carried a call. */
+interface Link {
+  readonly socket: Socket;
+  /** Calls that it was given. */
+  calls: number;
+  /** When the last of them began, and how it was answered once the answer's head is there. */
+  startedAt: number;
+  answer: IncomingMessage | undefined;
+  /** True between two calls, since `idleSince`; it can be used until `goodUntil`. */
+  isIdle: boolean;
+  idleSince: number;
+  goodUntil: number;
+}
+
+/**
+ * Keeps connections, and has each rest before it carries another call. Bytes that come while no answer is awaited, such
+ * as a second answer, end the connection. Without the rest, Node would take them for the answer to the next call, which
+ * is another value's, and so on with each call after it.
+ *
+ * A service that was seen to send more answers than calls gets a connection for each call from then on. So does one that
+ * closes connections as they are used again: each call that meets that may have been carried out.
+ */
+export class Connections {
+  readonly #links = new Map<Socket, Link>();
+  /** Those that rest, the one that has rested longest first. */
+  readonly #resting: Link[] = [];
+  /** Those that have rested, the one that was used last at the end: it is the least likely to be closed by now. */
+  readonly #rested: Link[] = [];
+  readonly #waiting: {readonly request: ClientRequest; readonly options: object}[] = [];
+  readonly #connect: Pool['addRequest'];
+  readonly #atOnce: number;
+  readonly #unasked: AbortController;
+  #inUse = 0;
+  #look: NodeJS.Timeout | undefined;
+  /** What a call takes, in milliseconds; undefined before the first. */
+  #callMs: number | undefined;
+  /** Whether this client's connections are lost as they are used again. */
+  #loses = false;
+  /** Calls on connections that had carried one before, and those of them that ended with their connection. */
+  #kept = 0;
+  #lost = 0;
+
+  /** At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it is held. */
+  constructor(agent: Agent, atOnce: number, unasked: AbortController) {
+    const pool = agent as Agent & Pool;
+    this.#connect = pool.addRequest.bind(agent);
+    this.#atOnce = atOnce;
+    pool.addRequest = (request, options) => {
+      this.#waiting.push({request, options});
+      this.#assign();
+    };
+    this.#unasked = unasked;
+    unasked.signal.addEventListener('abort', () => this.#endKept());
+  }
+
+  /** `onSocket` is told once, when the call has its connection. */
+  follow(request: ClientRequest, onSocket: (socket: Socket) => void): void {
+    if (!this.#reuses) request.shouldKeepAlive = false;
+    const assigned = (socket: Socket) => {
+      const link = this.#links.get(socket) ?? this.#watch(socket);
+      link.startedAt = performance.now();
+      if (link.calls > 1) this.#countLosses(request);
+      request.once('response', response => {
+        link.answer = response;
+      });
+      onSocket(socket);
+    };
+    if (request.socket) assigned(request.socket);
+    else request.once('socket', assigned);
+  }
+
+  /** Ends those that carry no call. */
+  close(): void {
+    clearTimeout(this.#look);
+    for (const {isIdle, socket} of this.#links.values()) if (isIdle) socket.destroy();
+  }
+
+  /** Whether a connection may carry another call after its first. */
+  get #reuses(): boolean {
+    return !this.#loses && !this.#unasked.signal.aborted;
+  }
+
+  get #restMs(): number {
+    return Math.max(SHORTEST_REST_MS, REST_IN_CALLS * (this.#callMs ?? 0));
+  }
+
+  /** Gives calls that wait a connection: one that has rested, else one that the agent makes. */
+  #assign(): void {
+    while (this.#inUse < this.#atOnce) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      const {request, options} = next;
+      if (request.destroyed) continue;
+      const socket = this.#take();
+      this.#inUse += 1;
+      request.once('close', () => {
+        this.#inUse -= 1;
+        this.#ended(request, socket);
+        this.#assign();
+      });
+      if (socket === undefined) this.#connect(request, options);
+      else request.onSocket(socket);
+    }
+  }
+
+  /** One that has rested. */
+  #take(): Socket | undefined {
+    for (let link = this.#rested.pop(); link !== undefined; link = this.#rested.pop()) {
+      const {socket, goodUntil} = link;
+      if (!socket.writable || performance.now() > goodUntil) {
+        socket.destroy();
+        continue;
+      }
+      link.isIdle = false;
+      link.calls += 1;
+      socket.ref();
+      return socket;
+    }
+    return undefined;
+  }
+
+  #watch(socket: Socket): Link {
+    const link: Link = {
+      socket,
+      calls: 1,
+      startedAt: 0,
+      answer: undefined,
+      isIdle: false,
+      idleSince: 0,
+      goodUntil: Number.POSITIVE_INFINITY,
+    };
+    this.#links.set(socket, link);
+    // Before Node's own listener: the bytes that complete an answer must not be taken for those that follow it.
+    socket.prependListener('data', (bytes: Buffer) => {
+      if (!link.isIdle && link.answer?.complete !== true) return;
+      socket.destroy();
+      if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked.abort();
+    });
+    // What an idle one ends with is of no interest.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      this.#links.delete(socket);
+      for (const list of [this.#resting, this.#rested]) {
+        const at = list.indexOf(link);
+        if (at >= 0) list.splice(at, 1);
+      }
+    });
+    return link;
+  }
+
+  /** A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may never have used. */
+  #ended(request: ClientRequest, given: Socket | undefined): void {
+    const socket = request.socket ?? given;
+    const link = socket && this.#links.get(socket);
+    if (link === undefined) return;
+    const {answer} = link;
+    link.answer = undefined;
+    const now = performance.now();
+    if (answer?.complete === true) {
+      if (link.socket.destroyed && request.shouldKeepAlive && wasEndedHere(link.socket))
+        this.#unasked.abort();
+      this.#notice(now - link.startedAt);
+      link.goodUntil = now + idleMsOf(answer);
+    }
+    const isKept = this.#reuses && answer?.complete === true && !isGateways(answer);
+    if (isKept && link.socket.writable && link.goodUntil > now + this.#restMs) this.#rest(link, now);
+    else link.socket.destroy();
+  }
+
+  #notice(tookMs: number): void {
+    if (this.#callMs === undefined) this.#callMs = tookMs;
+    else this.#callMs *= tookMs < this.#callMs ? QUICKER : SLOWER;
+  }
+
+  #rest(link: Link, now: number): void {
+    const {socket} = link;
+    // The agent forgets it, as it would give it to the next call at once.
+    socket.emit('agentRemove');
+    (socket as WithMessage)._httpMessage = null;
+    socket.unref();
+    link.isIdle = true;
+    link.idleSince = now;
+    this.#resting.push(link);
+    this.#look ??= setTimeout(() => this.#lookForRested(), this.#restMs).unref();
+  }
+
+  #lookForRested(): void {
+    const restedSince = performance.now() - this.#restMs;
+    // What came until now is read before that, however long the process was busy.
+    setImmediate(() => {
+      let [next] = this.#resting;
+      while (next !== undefined && next.idleSince <= restedSince) {
+        this.#rested.push(next);
+        this.#resting.shift();
+        [next] = this.#resting;
+      }
+      const waitMs = (next?.idleSince ?? 0) - restedSince;
+      this.#look = next && setTimeout(() => this.#lookForRested(), Math.max(LOOK_EVERY_MS, waitMs)).unref();
+    });
+  }
+
+  #countLosses(request: ClientRequest): void {
+    this.#kept++;
+    request.once('error', ({code = ''}: NodeJS.ErrnoException) => {
+      if (!CLOSED.includes(code)) return;
+      this.#lost++;
+      if (this.#lost < LOST_AT_MOST || this.#lost <= LOST_SHARE * this.#kept) return;
+      this.#loses = true;
+      this.close();
+    });
+  }
+
+  /** A call on a connection that carried others may be given the answer of one of them, later than it has rested. */
+  #endKept(): void {
+    this.close();
+    for (const {calls, socket} of this.#links.values())
+      if (calls > 1) socket.destroy(Object.assign(new Error('in doubt'), {code: 'ANSWER_IN_DOUBT'}));
+  }
+}
+
+/** Node ends a connection by itself where more follows an answer in one piece with it. */
+function wasEndedHere(socket: Socket): boolean {
+  return socket.errored === null && !socket.readableEnded;
+}
+
+/** A gateway that gave up waiting may pass the late answer on. */
+function isGateways({statusCode = 0}: IncomingMessage): boolean {
+  return statusCode >= 500;
+}
+
+/** For how long the server keeps the connection, as far as it says so, in milliseconds. */
+function idleMsOf({headers}: IncomingMessage): number {
+  const [, seconds] = /\btimeout=(\d+)/.exec(String(headers['keep-alive'] ?? '')) ?? [];
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;
+}
+
+/** What Node's types don't say of agents and requests: how a request is given its connection. */
+interface Pool {
+  addRequest(request: ClientRequest, options: object): void;
+}
+
+/** Node's own agent lets go of an idle connection's last request like this. */
+interface WithMessage {
+  _httpMessage?: unknown;
+}

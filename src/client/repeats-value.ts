@@ -1,0 +1,82 @@
+import {isIPv4} from 'node:net';
+
+/** What a call sends that says nothing of a person. */
+const PLAIN = new Set(['action_id']);
+/** A text that is shorter may turn up in a code by chance. */
+const SHORTEST = 4;
+/** So many characters of a long value are as good as all of it: services cut what they repeat. */
+const PART = 12;
+/** Digits by which a phone number is known without its country. */
+const NATIONAL = 7;
+
+/**
+ * Tells whether a text of the service's repeats what was sent with the call, in any usual spelling: then it is no code
+ * and no name, and belongs in no summary and no log.
+ */
+export function repeaterOf(sent: Readonly<Record<string, string>>): (text: string) => boolean {
+  const tests = Object.entries(sent).flatMap(([name, value]) =>
+    PLAIN.has(name) ? [] : [repeaterOfOne(value)],
+  );
+  return text => {
+    const said = text.toLowerCase();
+    const bareSaid = bare(said);
+    return tests.some(isRepeatedIn => isRepeatedIn(said, bareSaid));
+  };
+}
+
+function repeaterOfOne(given: string): (said: string, bareSaid: string) => boolean {
+  const value = given.toLowerCase();
+  const octets = isIPv4(value) ? value.split('.').map(Number) : [];
+  const forms = [bare(value), ...encoded(given), ...numbersOf(octets), national(value)].filter(
+    form => form.length >= SHORTEST,
+  );
+  const parts = value.includes('@') ? value.split('@').filter(part => part !== '') : [];
+  return (said, bareSaid) =>
+    forms.some(form => bareSaid.includes(form)) ||
+    hasPart(bareSaid, bare(value)) ||
+    (octets.length > 0 && hasNumbers(said, octets)) ||
+    parts.some(part => isWithin(words(part), words(said)) || words(said).includes(bare(part)));
+}
+
+function hasNumbers(said: string, octets: readonly number[]): boolean {
+  const numbers = (said.match(/\d+/g) ?? []).map(Number);
+  return isWithin(octets, numbers) || isWithin(octets.toReversed(), numbers);
+}
+
+/** Its ASCII letters and digits. */
+function bare(text: string): string {
+  return text.replace(/[^a-z0-9]/g, '');
+}
+
+function words(text: string): string[] {
+  return text.split(/[^a-z0-9]+/).filter(word => word !== '');
+}
+
+function encoded(value: string): string[] {
+  const bytes = Buffer.from(value);
+  return [bytes.toString('base64'), bytes.toString('hex'), encodeURIComponent(value)].map(text =>
+    bare(text.toLowerCase()),
+  );
+}
+
+/** An IPv4 address as one number. */
+function numbersOf(octets: readonly number[]): string[] {
+  if (octets.length === 0) return [];
+  const number = octets.reduce((sum, octet) => sum * 256 + octet, 0);
+  return [String(number), number.toString(16)];
+}
+
+function national(value: string): string {
+  return /^\+\d+$/.test(value) ? value.slice(-NATIONAL) : '';
+}
+
+function hasPart(said: string, value: string): boolean {
+  for (let at = 0; at + PART <= said.length; at += 1)
+    if (value.includes(said.slice(at, at + PART))) return true;
+  return false;
+}
+
+/** True if the list has these one after the other. */
+function isWithin<T>(some: readonly T[], list: readonly T[]): boolean {
+  return some.length > 0 && list.some((_, from) => some.every((one, index) => one === list[from + index]));
+}

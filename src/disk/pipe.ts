@@ -1,0 +1,81 @@
+import {closeSync, constants, createWriteStream, openSync, readSync, writeSync} from 'node:fs';
+import {Socket} from 'node:net';
+import {systemCode} from '../errors.ts';
+import {isPipe} from './path.ts';
+
+/**
+ * Pipes and devices, opened so that the system never waits for the other end: a thread that does can't be called back,
+ * and the process would not even end with a signal.
+ */
+const AT_ONCE = constants.O_NONBLOCK ?? 0;
+
+export interface OpenedPipe {
+  readonly stream: Socket;
+  /** False where nobody has it open for writing yet, as far as can be told. */
+  readonly hasWriter: boolean;
+}
+
+/** Opens a named pipe, or one that this process was started with, for reading. Throws the system's error. */
+export function openPipe(path: string): OpenedPipe {
+  const file = openSync(path, constants.O_RDONLY | AT_ONCE);
+  const first = firstBytes(file);
+  const stream = new Socket({fd: file, readable: true, writable: false});
+  if (first !== undefined && first.length > 0) stream.unshift(first);
+  return {stream, hasWriter: first?.length !== 0};
+}
+
+const PROBE_BYTES = 65_536;
+
+/** What is in a pipe already; none where it has no writer, undefined where that one has written nothing yet. */
+function firstBytes(file: number): Buffer | undefined {
+  const bytes = Buffer.alloc(PROBE_BYTES);
+  try {
+    return bytes.subarray(0, readSync(file, bytes));
+  } catch (error) {
+    if (systemCode(error) === 'EAGAIN') return undefined;
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** Opens a stream for rows. Throws the system's error; ENXIO of a pipe without a reader. */
+export function openStream(path: string): NodeJS.WritableStream {
+  if (!isPipe(path)) return createWriteStream(path);
+  const file = openSync(path, constants.O_WRONLY | AT_ONCE);
+  return new Socket({fd: file, readable: false, writable: true});
+}
+
+/** Writes all of a text to a stream, or fails once its reader takes nothing for a while. */
+export function writeStream(path: string, text: string | Buffer): void {
+  const file = openSync(path, constants.O_WRONLY | AT_ONCE);
+  try {
+    let left: Buffer = Buffer.from(text);
+    for (let waited = 0; left.length > 0; ) {
+      const written = writtenOf(file, left);
+      left = left.subarray(written);
+      if (written > 0) waited = 0;
+      else if (waited >= PATIENCE_MS) throw Object.assign(new Error('no reader'), {code: 'EAGAIN'});
+      else waited += wait();
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const PATIENCE_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+
+/** How much a stream takes now. */
+function writtenOf(file: number, bytes: Buffer): number {
+  try {
+    return writeSync(file, bytes);
+  } catch (error) {
+    if (systemCode(error) === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
+function wait(): number {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+  return LOOK_EVERY_MS;
+}

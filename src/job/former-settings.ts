@@ -1,0 +1,14 @@
+/** Settings that were removed, by their names in the schema, with what to write now. */
+const formerSettings: Readonly<Record<string, string>> = {
+  driftThreshold: 'Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
+  maxDuration: 'Write until: 2h (--until 2h), which counts from the start of the command.',
+  threads:
+    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+  maxCreditsPerDay:
+    'A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
+};
+
+/** What to write now in place of a setting that was removed; undefined for any other name. */
+export function sinceRemoved(name: string): string | undefined {
+  return Object.hasOwn(formerSettings, name) ? formerSettings[name] : undefined;
+}

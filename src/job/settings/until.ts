@@ -1,0 +1,78 @@
+import {z} from 'zod';
+import {millisecondsOf} from '../values.ts';
+
+/** When nothing more is asked: so long after the command's start, or at a time of day. */
+export type Until = {readonly afterMs: number} | TimeOfDay;
+
+/** A time of day, and the zone that its clocks are in: that of this process where none is said. */
+export interface TimeOfDay {
+  readonly minutes: number;
+  readonly zone?: string | undefined;
+}
+
+const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
+const BOUNDS = ['100ms', '365d'] as const;
+
+/** `2h`, `06:00` or `06:00 Europe/Berlin`. */
+export const until = z.string(UNTIL).transform((text, context): Until => {
+  const given = text.trim();
+  const [least = 0, afterMs, most = 0] = [BOUNDS[0], given, BOUNDS[1]].map(millisecondsOf);
+  if (afterMs !== undefined && afterMs >= least && afterMs <= most) return {afterMs};
+  const [, hours, minutes, zone] = /^([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/.exec(given) ?? [];
+  const isTime = hours !== undefined;
+  if (isTime && (zone === undefined || isZone(zone)))
+    return {minutes: Number(hours) * 60 + Number(minutes), ...(zone === undefined ? {} : {zone})};
+  if (afterMs !== undefined) context.addIssue(`expected a length of time from ${BOUNDS.join(' to ')}`);
+  else context.addIssue(isTime ? `there is no time zone "${zone}"; ${UNTIL}` : UNTIL);
+  return z.NEVER;
+});
+
+/** The moment that is meant by a command that begins `now`; both in milliseconds since the epoch. */
+export function momentOf(until: Until, now: number): number {
+  return 'afterMs' in until ? now + until.afterMs : nextTime(until, now);
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', {timeZone: name}) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The next moment after `now` at which clocks show this time of day. A time that clocks skip in spring is the moment at
+ * which they jump; one that they show twice in autumn is the first of both.
+ */
+function nextTime({minutes, zone}: TimeOfDay, now: number): number {
+  const wall = now + offsetAt(now, zone);
+  const today = wall - (wall % DAY_MS) + minutes * 60_000;
+  const at = shownAt(today, zone);
+  return at > now ? at : shownAt(today + DAY_MS, zone);
+}
+
+/** The first moment at which clocks show `wall`, or more: by the offsets of the days around, between which one change may be. */
+function shownAt(wall: number, zone: string | undefined): number {
+  const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));
+  const moments = offsets.map(offset => wall - offset);
+  const shown = moments.filter(at => at + offsetAt(at, zone) === wall);
+  if (shown.length > 0) return Math.min(...shown);
+  let before = Math.min(...moments);
+  let after = Math.max(...moments);
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (middle + offsetAt(middle, zone) < wall) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What clocks in a zone show beyond UTC at a moment, in milliseconds. */
+function offsetAt(at: number, zone: string | undefined): number {
+  const clock = new Intl.DateTimeFormat('en', {timeZone: zone, timeZoneName: 'longOffset'});
+  const name = clock.formatToParts(at).find(({type}) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours = '0', minutes = '0'] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}

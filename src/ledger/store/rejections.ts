@@ -1,0 +1,69 @@
+import type {Operation} from '../../operations/table.ts';
+import type {Ledger} from '../ledger.ts';
+import type {Lookup, StoredOutcome} from '../lookup.ts';
+import type {AnswerStore} from './store.ts';
+
+interface Rejection {
+  readonly lookup: Lookup;
+  readonly outcome: StoredOutcome;
+}
+
+/**
+ * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
+ * whatever it asks: only then a rejection is of its value, and is kept for other runs.
+ */
+export class Rejections {
+  readonly #store: Pick<AnswerStore, 'put'>;
+  readonly #ledger: Pick<Ledger, 'judgeRejection' | 'tally'>;
+  readonly #waiting = new Map<Operation, Rejection[]>();
+  #dropped = 0;
+
+  constructor(store: Pick<AnswerStore, 'put'>, ledger: Pick<Ledger, 'judgeRejection' | 'tally'>) {
+    this.#store = store;
+    this.#ledger = ledger;
+  }
+
+  /** Values that were told as rejected, and may not be. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** `isKnown`: the value was rejected so before. */
+  add(lookup: Lookup, outcome: StoredOutcome, isKnown: boolean): void {
+    const waiting = this.#waiting.get(lookup.operation);
+    if (isKnown) this.#keep({lookup, outcome});
+    else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);
+    else waiting.push({lookup, outcome});
+  }
+
+  /** They are of their values, as another value was answered. */
+  keep(operation: Operation): void {
+    for (const rejection of this.#take(operation)) this.#keep(rejection);
+  }
+
+  /** They may be of the account. Returns how many there were. */
+  drop(operation: Operation): number {
+    const dropped = this.#take(operation);
+    for (const {lookup} of dropped) this.#ledger.judgeRejection(lookup.key, false);
+    this.#dropped += dropped.length;
+    return dropped.length;
+  }
+
+  /** No more calls are made. Tells of values that were rejected while nothing was answered. */
+  end(onDrop: (operation: Operation, count: number) => void): void {
+    for (const operation of [...this.#waiting.keys()])
+      if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);
+      else onDrop(operation, this.drop(operation));
+  }
+
+  #keep({lookup, outcome}: Rejection): void {
+    this.#ledger.judgeRejection(lookup.key, true);
+    this.#store.put(lookup, outcome);
+  }
+
+  #take(operation: Operation): readonly Rejection[] {
+    const taken = this.#waiting.get(operation) ?? [];
+    this.#waiting.delete(operation);
+    return taken;
+  }
+}

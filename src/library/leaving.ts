@@ -1,0 +1,37 @@
+import {exitCodes} from '../errors.ts';
+import type {Stop, Stopper} from '../run/stop.ts';
+import {AbortError} from './abort-error.ts';
+
+/** The caller takes no more rows. */
+export const NOT_WANTED: Stop = {
+  status: 'interrupted',
+  reason: 'signal',
+  exitCode: exitCodes.interrupted,
+  message: 'The rest of the rows was not wanted.',
+};
+
+/** True if the caller itself ended it: then it takes nothing more, not even rows that are complete. */
+export function isLeft({reason}: Stopper): boolean {
+  return reason === NOT_WANTED || reason?.error instanceof AbortError;
+}
+
+/**
+ * The same rows, where `return()` and `throw()` call `leave` at once. A generator's own wait until the row that was asked
+ * for has come: a destroyed stream would pay for it, and for all that is sent meanwhile.
+ */
+export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
+  rows: Rows,
+  leave: () => void,
+): Rows {
+  const end = {return: rows.return.bind(rows), throw: rows.throw.bind(rows)};
+  return Object.assign(rows, {
+    return(value: unknown) {
+      leave();
+      return end.return(value);
+    },
+    throw(error: unknown) {
+      leave();
+      return end.throw(error);
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import {exitCodes} from '../errors.ts';
+import type {Stopper} from '../run/stop.ts';
+import {AbortError} from './abort-error.ts';
+
+/** All that waits for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
+class Waiting {
+  readonly all = new Set<() => void>();
+
+  handleEvent(): void {
+    for (const then of [...this.all]) then();
+  }
+}
+
+/** Programs share signals between calls and runs, so this is kept by signal and for as long as the signal lasts. */
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
+
+/** Calls `then` when the signal is aborted, or at once if it is already. Returns what takes that back. */
+export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
+  if (signal === undefined) return () => {};
+  if (signal.aborted) {
+    then();
+    return () => {};
+  }
+  const waiting = waitingFor.get(signal) ?? new Waiting();
+  waitingFor.set(signal, waiting);
+  // Adding the same listener again changes nothing.
+  signal.addEventListener('abort', waiting);
+  waiting.all.add(then);
+  return () => {
+    waiting.all.delete(then);
+    if (waiting.all.size === 0) signal.removeEventListener('abort', waiting);
+  };
+}
+
+/** Stops `stopper` when the signal is aborted. Returns what takes that back. */
+export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
+  return onAbort(signal, () => {
+    if (signal === undefined) return;
+    stopper.stop({
+      status: 'interrupted',
+      reason: 'signal',
+      exitCode: exitCodes.interrupted,
+      message: 'Interrupted.',
+      error: new AbortError(signal),
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import {UsageError} from '../errors.ts';
+import {givenRows, objectRecord} from '../input/objects.ts';
+import {describeSettings} from '../job/settings.ts';
+import {operationNames, operations} from '../operations/table.ts';
+import {run} from '../run/run.ts';
+import type {Session} from '../run/session.ts';
+import {Stopper} from '../run/stop.ts';
+import {AbortError} from './abort-error.ts';
+import {stopOnAbort} from './on-abort.ts';
+import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
+import {Shared, type SharedRun} from './shared-run.ts';
+import {ofSettings} from './spoken.ts';
+
+interface Opening {
+  /** Ends the run. */
+  readonly stopper?: Stopper;
+  /** The rows by which columns are found that the settings do not name. */
+  readonly first?: readonly unknown[];
+  /** True if no outage ends the run. */
+  readonly outlastsOutages?: boolean;
+}
+
+/**
+ * Opens a run that lasts until it is closed or stopped.
+ *
+ * @throws {BulkEnrichError} when it can't start.
+ */
+export async function openShared(
+  settings: object,
+  options: RunJobOptions,
+  {stopper = new Stopper(), first = [], outlastsOutages = false}: Opening = {},
+): Promise<SharedRun> {
+  const release = stopOnAbort(stopper, options.signal);
+  try {
+    if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
+    refuseOthers(settings);
+    const sample = first.map((row, index) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY));
+    const prepared = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
+    return await new Promise<SharedRun>((resolve, reject) => {
+      const {job, io} = prepared;
+      const work = (session: Session) => {
+        const shared = new Shared(session, () => outcome);
+        resolve(shared);
+        return shared.untilClosed();
+      };
+      const outcome = run(job, {...io, outlastsOutages}, stopper, undefined, work)
+        .then(inSettings)
+        .finally(release);
+      outcome.catch(reject);
+    });
+  } catch (error) {
+    release();
+    throw ofSettings(error);
+  }
+}
+
+/** Whether settings say what is looked up; else the rows have to show it. */
+export function namesColumns(settings: object): boolean {
+  const given = new Map<string, unknown>(Object.entries(settings));
+  return operationNames.some(name => given.get(operations[name].setting) !== undefined);
+}
+
+/** @throws {UsageError} for settings of files, which rows of a program have no use for. */
+function refuseOthers(settings: object): void {
+  const given = new Set(Object.keys(settings));
+  const others = describeSettings().filter(({uses}) => !uses.includes('library'));
+  const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));
+  if (other !== undefined)
+    throw new UsageError('settings', `${other}: rows that a program gives have no such setting.`);
+}

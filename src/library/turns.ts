@@ -1,0 +1,23 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
+
+/** Half of what a program's other work can wait for: what is pulled in this time has yet to be planned and looked up. */
+const LONGEST_TURN_MS = 10;
+
+/**
+ * Divides work that never waits into turns of the event loop. Promises alone let nothing else run: a list whose answers are
+ * all known would hold up the program's timers, requests and signals to its end.
+ */
+export class Turns {
+  #began = performance.now();
+
+  /** True if the event loop is to turn before more is done. */
+  get isOver(): boolean {
+    return performance.now() - this.#began >= LONGEST_TURN_MS;
+  }
+
+  /** Resolves in the next turn, once the event loop has done what was due. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#began = performance.now();
+  }
+}

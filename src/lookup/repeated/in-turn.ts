@@ -1,0 +1,40 @@
+import type {Lookup} from '../../ledger/lookup.ts';
+import {operations} from '../../operations/table.ts';
+import type {Executor, Task} from '../executor.ts';
+
+/** Lets calls about one value go out in input order where each changes the next one's answer: those behind the first wait here. */
+export class InTurn {
+  readonly #executor: Pick<Executor, 'submit'>;
+  readonly #waiting = new Map<string, Task[]>();
+
+  constructor(executor: Pick<Executor, 'submit'>) {
+    this.#executor = executor;
+  }
+
+  /** Resolves when the executor may take another. */
+  async submit(task: Task): Promise<void> {
+    const subject = subjectOf(task.lookup);
+    const waiting = subject === undefined ? undefined : this.#waiting.get(subject);
+    if (waiting !== undefined) {
+      waiting.push(task);
+      return;
+    }
+    if (subject !== undefined) this.#waiting.set(subject, []);
+    await this.#executor.submit(task);
+  }
+
+  /** This lookup is over: the next one about its value may go. */
+  ended(lookup: Lookup): void {
+    const subject = subjectOf(lookup);
+    if (subject === undefined) return;
+    const next = this.#waiting.get(subject)?.shift();
+    if (next === undefined) this.#waiting.delete(subject);
+    else void this.#executor.submit(next);
+  }
+}
+
+/** The value that has its calls in turn; undefined if a call changes nothing. */
+function subjectOf({operation, params}: Lookup): string | undefined {
+  const {again, subject} = operations[operation];
+  return again && subject(params);
+}

@@ -1,0 +1,49 @@
+import {expect, test} from 'vitest';
+import {startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+const LIST = `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`;
+const ARGS = ['list.csv', '--ip', 'ip', '--rate', 'unlimited', '--score', 'none'];
+
+test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
+  [
+    'kept, so the run pays for the others only',
+    [],
+    {sampleLater: 9, toPay: /kept[\s\S]*\b9 credits, the sample's 3 included/},
+  ],
+  [
+    'kept nowhere, so the run pays for all of them',
+    ['--no-store'],
+    {sampleLater: 12, toPay: /not kept \(--no-store\)[\s\S]*\b9 credits, beside the sample's 3/},
+  ],
+])('the answers of a sample are %s', async (_, flags, {sampleLater, toPay}) => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const run = (...more: string[]) =>
+    runHere(sandbox, ['run', ...ARGS, ...flags, ...more], {env: service.env});
+  const sample = await run('--sample', '3');
+  expect([sample.code, sample.stdout]).toEqual([0, expect.stringMatching(toPay)]);
+  expect((await run()).code).toBe(0);
+  expect(service.ledger.calls).toBe(sampleLater);
+});
+
+test('what a call without a usable answer cost is paid again', async () => {
+  await using service = await startService({script: () => reply.html()});
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
+  expect(stdout).toMatch(/not kept[\s\S]*beside the sample's 3/);
+});
+
+test('answers that the store could not take are told of as not kept', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  sandbox.write('store/answers.db', 'no database');
+  const args = ['run', ...ARGS, '--sample', '3', '--store', 'store'];
+  const {stdout} = await runHere(sandbox, args, {env: service.env});
+  expect(stdout).toMatch(/not kept[\s\S]*beside the sample's 3/);
+});

@@ -1,0 +1,227 @@
+import {execFile} from 'node:child_process';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {type Duplex, Readable, Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {promisify} from 'node:util';
+import {expect, it} from 'vitest';
+import {createEnricher, enrich, enrichStream, runJob} from '../../src/index.ts';
+import type {Call} from '../support/api-server.ts';
+import {type Reply, reply} from '../support/api-server-reply.ts';
+import {address, bySpeed, gate, type Program, startProgram} from './program.ts';
+
+const ANSWERED = 8;
+const IN_FLIGHT = 4;
+const rows = Array.from({length: 40}, (_, n) => ({ip: address(n)}));
+
+/** Answers to the calls in flight when the rows are ended. All but the last would be sent again. */
+const lastReplies: readonly (Reply | undefined)[] = [
+  reply.drop('reset', {charge: true}),
+  reply.error(500, 'broken'),
+  reply.throttle(0),
+  undefined,
+];
+
+interface Holding {
+  readonly program: Program;
+  /** Resolves once as many calls are held as may be in flight. */
+  readonly isHolding: Promise<void>;
+  letGo(): void;
+}
+
+/** A service that answers the first calls and holds the next ones. */
+async function startHolding(): Promise<Holding> {
+  const holding = gate();
+  const held = gate();
+  const script = async ({call}: Call) => {
+    if (call <= ANSWERED) return undefined;
+    if (call === ANSWERED + IN_FLIGHT) holding.open();
+    await held.opened;
+    return lastReplies[call - ANSWERED - 1];
+  };
+  return {program: await startProgram({script}), isHolding: holding.opened, letGo: held.open};
+}
+
+type Settings = ReturnType<typeof settingsFor>;
+
+/** Begins to take rows. What it returns ends that, and resolves once the run has ended. */
+type Begin = (settings: Settings, options: Program['options']) => End | Promise<End>;
+type End = () => Promise<unknown>;
+
+function settingsFor({temporary}: Program) {
+  const summary = join(temporary, 'summary.json');
+  return {...bySpeed, ip: 'ip', score: 'none', concurrency: IN_FLIGHT, summary} as const;
+}
+
+const own = new Error('the table is locked');
+const quiet = (ended: Promise<unknown>) => ended.catch(() => {});
+const closed = (stream: Duplex) => new Promise(resolve => stream.once('close', resolve));
+const reader = () => new Writable({objectMode: true, write: (_row, _encoding, done) => done()});
+
+/** Streams all rows to a reader until `end`. */
+function streaming(end: (stream: Duplex, last: Writable, pipe: AbortController) => unknown): Begin {
+  return (settings, options) => {
+    const [stream, last, pipe] = [enrichStream(settings, options), reader(), new AbortController()];
+    const piped = quiet(pipeline(Readable.from(rows), stream, last, {signal: pipe.signal}));
+    return async () => {
+      end(stream, last, pipe);
+      await Promise.all([piped, closed(stream)]);
+    };
+  };
+}
+
+/** Takes the rows that are answered, then waits for the next one until `end`. */
+function awaitingNext(end: (enriched: AsyncGenerator<unknown>) => Promise<unknown>): Begin {
+  return async (settings, options) => {
+    const enriched = enrich(rows, settings, options);
+    return takeAll(enriched, () => end(enriched));
+  };
+}
+
+async function takeAll(enriched: AsyncGenerator<unknown>, end: End): Promise<End> {
+  for (let taken = 0; taken < ANSWERED; taken += 1) await enriched.next();
+  const next = enriched.next();
+  return async () => {
+    const ended = quiet(end());
+    expect(await next).toEqual({done: true, value: undefined});
+    await ended;
+  };
+}
+
+/** Takes the rows that are answered in a loop that breaks at its end. */
+function looping(enriched: AsyncIterable<unknown>): End {
+  const left = gate();
+  const take = async () => {
+    let taken = 0;
+    for await (const _ of enriched) {
+      taken += 1;
+      if (taken < ANSWERED) continue;
+      await left.opened;
+      break;
+    }
+  };
+  const taking = take();
+  return () => {
+    left.open();
+    return taking;
+  };
+}
+
+const ways: Readonly<Record<string, Begin>> = {
+  'destroy() of a stream': streaming(stream => stream.destroy()),
+  'destroy(error) of a stream': streaming(stream => stream.destroy(own)),
+  'an error of the stream behind it': streaming((_, last) => last.destroy(own)),
+  'the signal of a pipeline': streaming((_, _last, pipe) => pipe.abort()),
+  'a break of the loop over a stream': (settings, options) => {
+    const stream = enrichStream(settings, options);
+    void quiet(pipeline(Readable.from(rows), stream));
+    const [end, ended] = [looping(stream), closed(stream)];
+    return () => Promise.all([end(), ended]);
+  },
+  'the signal of a stream that is not read': (settings, options) => {
+    const controller = new AbortController();
+    const stream = enrichStream(settings, {...options, signal: controller.signal});
+    void quiet(pipeline(Readable.from(rows), stream));
+    stream.read(0);
+    const ended = [new Promise(resolve => stream.once('error', resolve)), closed(stream)];
+    return async () => {
+      controller.abort(own);
+      expect((await Promise.all(ended))[0]).toMatchObject({name: 'AbortError', cause: own});
+    };
+  },
+  'a break of the loop': (settings, options) => looping(enrich(rows, settings, options)),
+  'return() while a row is waited for': awaitingNext(enriched => enriched.return(undefined)),
+  'throw() while a row is waited for': awaitingNext(enriched => enriched.throw(own)),
+  'return() of rows of an enricher': async (settings, options) => {
+    const enricher = await createEnricher(settings, options);
+    const enriched = enricher.many(rows);
+    return takeAll(enriched, async () => {
+      await enriched.return(undefined);
+      await enricher.close();
+    });
+  },
+  'close() of an enricher': async (settings, options) => {
+    const enricher = await createEnricher(settings, options);
+    const taken = quiet(pipeline(enricher.many(rows), reader()));
+    return () => Promise.all([enricher.close(), taken]);
+  },
+  'the signal of a job': ({summary, ...settings}, options) => {
+    const controller = new AbortController();
+    const {signal} = controller;
+    const [input, output] = [`${summary}.csv`, `${summary}.out.csv`];
+    writeFileSync(input, ['ip', ...rows.map(({ip}) => ip), ''].join('\n'));
+    const ended = runJob({...settings, input, output, summary}, {...options, signal});
+    return () => {
+      controller.abort();
+      return ended;
+    };
+  },
+};
+
+it.each(Object.entries(ways))(
+  'nothing leaves after %s, and what is in flight is booked',
+  async (_, begin) => {
+    const {program, isHolding, letGo} = await startHolding();
+    await using _server = program;
+    const settings = settingsFor(program);
+    const end = await begin(settings, program.options);
+    await isHolding;
+    const ended = end();
+    letGo();
+    await ended;
+    expect(program.api.ledger.calls).toBe(ANSWERED + IN_FLIGHT);
+    const {credits} = JSON.parse(readFileSync(settings.summary, 'utf8'));
+    expect(credits).toMatchObject({spent: ANSWERED + 1, maybe_spent: 2});
+    expect(program.api.ledger.credits).toBe(credits.spent + credits.maybe_spent);
+  },
+);
+
+it('rows that are left while the first ones are waited for cost nothing', async () => {
+  await using program = await startProgram();
+  const read = gate();
+  async function* live() {
+    yield {ip: address(0)};
+    read.open();
+    await new Promise(() => {});
+  }
+  const enriched = enrich(live(), bySpeed, program.options);
+  const next = enriched.next();
+  await read.opened;
+  expect(await enriched.return()).toEqual({done: true, value: undefined});
+  expect(await next).toEqual({done: true, value: undefined});
+  expect(program.api.ledger.requests).toBe(0);
+});
+
+const library = new URL('../../dist/index.js', import.meta.url).href;
+
+/** Leaves the rows of an enricher while the service is paused, then those of a stream while calls fail. */
+const leaving = `
+  import {Readable, Writable} from 'node:stream';
+  import {pipeline} from 'node:stream/promises';
+  import {createEnricher, enrichStream} from ${JSON.stringify(library)};
+  const rows = network => Array.from({length: 150}, (_, n) => ({ip: network + n}));
+  const settings = {ip: 'ip', score: 'none', store: false, rate: 'unlimited', concurrency: 4};
+  const enricher = await createEnricher(settings);
+  for await (const {ip} of enricher.many(rows('198.51.100.'))) {
+    console.log(ip);
+    break;
+  }
+  const last = new Writable({objectMode: true, write: (_row, _encoding, done) => done(new Error('locked'))});
+  await pipeline(Readable.from(rows('203.0.113.')), enrichStream(settings), last).catch(({message}) => console.log(message));
+`;
+
+it('a process that leaves its rows sends nothing again, and ends', async () => {
+  await using program = await startProgram({
+    script: ({value}) => {
+      if (value.endsWith('.0')) return undefined;
+      return value.startsWith('198.') ? reply.throttle(600) : reply.drop('reset', {delayMs: 50});
+    },
+  });
+  const {stdout} = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', leaving],
+    program.options,
+  );
+  expect(stdout).toBe('198.51.100.0\nlocked\n');
+  expect(program.api.ledger.repeated()).toEqual([]);
+});

@@ -1,0 +1,29 @@
+import {expect, test} from 'vitest';
+import type {Outcome} from '../../../src/ledger/lookup.ts';
+import {again} from '../../../src/lookup/repeated/again.ts';
+
+const boughtAt = 7;
+const answer = '{"score":1.10,"verdict":{"can_pass":true,"redeemed":false},"id":12345678901234567890}';
+const redeemed = answer.replace('false', 'true');
+const ok = {status: 'ok', data: redeemed, boughtAt} as const;
+const failed = {status: 'failed', error: 'invalid_token'} as const;
+
+test.each<[string, Outcome, unknown]>([
+  ['a verdict', {status: 'ok', data: answer, boughtAt}, ok],
+  ['a verdict on a token that is redeemed', {status: 'ok', data: redeemed, boughtAt}, ok],
+  ['a verdict that may be of our own call', {status: 'unknown', error: 'x', data: redeemed, boughtAt}, ok],
+  [
+    'a verdict without its field',
+    {status: 'ok', data: '{}', boughtAt},
+    {status: 'ok', data: '{"verdict":{"redeemed":true}}', boughtAt},
+  ],
+  ['no verdict', failed, failed],
+  ['a call whose outcome is unknown', {status: 'unknown', error: 'x'}, {status: 'unknown', error: 'x'}],
+])('%s, asked for again', (_, first, later) => {
+  expect(again('verify', first)).toEqual(later);
+});
+
+test('what is known of a value is the same however often it is asked for', () => {
+  const first: Outcome = {status: 'ok', data: '{"is_vpn":true}', boughtAt};
+  expect(again('ip', first)).toBe(first);
+});

@@ -1,0 +1,44 @@
+import {expect, test} from 'vitest';
+import {z} from 'zod';
+import {type FieldType, fieldTypes} from '../../src/operations/field-types.ts';
+import {operationNames, operations} from '../../src/operations/table.ts';
+
+const VALUES = [
+  '',
+  'text',
+  '2026-01-01T00:00:00Z',
+  '2026-01-01t00:00:00z',
+  '17',
+  'true',
+  0,
+  1.5,
+  -1,
+  2 ** 60,
+  Number.POSITIVE_INFINITY,
+  true,
+];
+
+/** Where a field is read otherwise than its schema takes values: what fits comes as it is, what comes fits. */
+function disagreements(schema: z.ZodType, type: FieldType | undefined, path: string): string[] {
+  if (schema instanceof z.ZodObject)
+    return type instanceof Map
+      ? Object.entries(schema.shape).flatMap(([name, optional]) =>
+          disagreements((optional as z.ZodOptional<z.ZodType>).unwrap(), type.get(name), `${path}.${name}`),
+        )
+      : [`${path}: no part`];
+  if (schema instanceof z.ZodArray)
+    return typeof type === 'object' && 'items' in type
+      ? disagreements(schema.element as z.ZodType, type.items, `${path}[]`)
+      : [`${path}: no list`];
+  if (typeof type !== 'function') return [`${path}: no value`];
+  return VALUES.filter(value => {
+    const read = type(value);
+    return schema.safeParse(value).success
+      ? read !== value
+      : read !== undefined && !schema.safeParse(read).success;
+  }).map(value => `${path}: ${JSON.stringify(value)}`);
+}
+
+test.each(operationNames)('what is read of an answer to %s is what its schema takes', name => {
+  expect(disagreements(operations[name].data, fieldTypes[name], name)).toEqual([]);
+});

@@ -1,0 +1,132 @@
+import {execFileSync} from 'node:child_process';
+import {createWriteStream, existsSync, lstatSync, mkdirSync, statSync} from 'node:fs';
+import {createServer} from 'node:net';
+import {PassThrough} from 'node:stream';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {Stopper} from '../../src/run/stop.ts';
+import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {until} from '../support/until.ts';
+
+const settings = {ip: 'ip'};
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = await openStage();
+  stage.write('list.csv', `${ips(3)}192.0.2.1,one too many\n`);
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+function pipe(name: string): string {
+  execFileSync('mkfifo', [stage.path(name)]);
+  return stage.path(name);
+}
+
+test.each([
+  ['output', 'the output'],
+  ['summary', '--summary'],
+  ['rejects', '--rejects'],
+  ['report', '--report'],
+  ['metrics', '--metrics'],
+])('a named pipe as the %s is refused before the first call, and is still there', async (name, setting) => {
+  const file = name === 'output' ? 'pipe.csv' : 'pipe.html';
+  const path = pipe(file);
+  const ended = await stage.run({...settings, [name]: name === 'output' ? file : path, force: true});
+  expect(ended).toMatchObject({code: 2, message: expect.stringContaining(`${setting}: `)});
+  expect(ended.message).toContain('is a named pipe');
+  expect([stage.api.ledger.requests, statSync(path).isFIFO()]).toEqual([0, true]);
+});
+
+test.each(['out.summary.json', 'out.rejects.ndjson'])(
+  'a named pipe at the default name %s is refused, and not waited for',
+  async name => {
+    const path = pipe(name);
+    expect(await stage.run(settings)).toMatchObject({
+      code: 2,
+      message: expect.stringContaining('(by default)'),
+    });
+    expect([stage.api.ledger.requests, statSync(path).isFIFO()]).toEqual([0, true]);
+  },
+);
+
+test('neither a socket is replaced nor what became something else while the run was under way', async () => {
+  const server = createServer().listen(stage.path('s.html'));
+  await until(() => existsSync(stage.path('s.html')));
+  try {
+    const ended = await stage.run({...settings, report: stage.path('s.html')});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a socket')});
+  } finally {
+    server.close();
+  }
+  const metrics = stage.path('metrics.prom');
+  const ended = await stage.run({...settings, metrics}, {watch: () => pipe('metrics.prom')});
+  expect(ended.warnings.join()).toContain('metrics.prom is a named pipe');
+  expect([ended.code, statSync(metrics).isFIFO()]).toEqual([3, true]);
+});
+
+test.each([
+  ['a file of score rules', {score: 'pipe'}],
+  [
+    'a list of the rules',
+    {score: {lists: {own: {file: 'pipe'}}, rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}]}},
+  ],
+])('%s that is a named pipe is refused: it is read more than once', async (_, {score}) => {
+  const path = pipe('pipe');
+  const given = JSON.parse(JSON.stringify(score).replace('"pipe"', JSON.stringify(path)));
+  const ended = await stage.run({...settings, score: given});
+  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a named pipe')});
+});
+
+/** A run from a pipe, once it waits for the pipe's writer. */
+async function waiting() {
+  const stopper = new Stopper();
+  const warnings: string[] = [];
+  const options = {stopper, warned: (said: string) => warnings.push(said)};
+  const run = stage.run({...settings, input: 'pipe'}, options);
+  await until(() => warnings.length > 0);
+  return {run, stopper};
+}
+
+test('an input pipe that nobody writes to is told of once, and left at a signal', async () => {
+  pipe('pipe');
+  const {run, stopper} = await waiting();
+  interrupt(stopper);
+  expect(await run).toMatchObject({
+    code: 130,
+    message: 'Stop. Nothing was sent.',
+    warnings: [expect.stringContaining('pipe: nobody writes to this pipe yet')],
+  });
+  expect([stage.api.ledger.requests, existsSync(stage.path('out.csv.run'))]).toEqual([0, false]);
+});
+
+test('an input pipe is read once its writer comes, also to see that all is done', async () => {
+  const path = pipe('pipe');
+  const write = () => {
+    const writer = createWriteStream(path);
+    writer.write(ips(3).slice(0, 10));
+    writer.end(ips(3).slice(10));
+  };
+  const first = await waiting();
+  write();
+  expect(await first.run).toMatchObject({code: 0, summary: {rows: {written: 3}}});
+  const again = await waiting();
+  write();
+  expect(await again.run).toMatchObject({code: 0, message: expect.stringContaining('Nothing to do')});
+  const left = await waiting();
+  interrupt(left.stopper);
+  expect(await left.run).toMatchObject({code: 130, message: 'Stop. Nothing was sent.'});
+});
+
+test('a run that waits for stdin ends at a signal too', async () => {
+  const stopper = new Stopper();
+  const run = stage.run({...settings, input: '-'}, {stopper, stdin: new PassThrough()});
+  await until(() => existsSync(stage.path('out.csv.run/ledger.db')));
+  interrupt(stopper);
+  expect(await run).toMatchObject({code: 130, message: 'Stop. Nothing was sent.'});
+  expect(existsSync(stage.path('out.csv.run'))).toBe(false);
+});
+
+test('a directory is none of them', async () => {
+  mkdirSync(stage.path('d'));
+  const ended = await stage.run({...settings, report: stage.path('d')});
+  expect([ended.code, lstatSync(stage.path('d')).isDirectory()]).toEqual([2, true]);
+});

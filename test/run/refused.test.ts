@@ -1,0 +1,143 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {reply} from '../support/api-server-reply.ts';
+import {ips, openStage} from '../support/stage.ts';
+
+const DAY_MS = 86_400_000;
+const nightly = {ip: 'ip', force: true, concurrency: 4, maxAge: '30d'};
+const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
+
+describe.each([
+  ['400', () => reply.error(400, 'insufficient_credits')],
+  ['200', () => reply.error(200, 'insufficient_credits')],
+])('an account that is refused with status %s', (_, refuse) => {
+  test('stops the run, which starts over with all that it paid for, and asks for those values again', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    await stage.run(nightly);
+    stage.write('list.csv', ips(250));
+    stage.api.setScript(call => (call.call > 50 ? refuse() : undefined));
+    const stopped = await stage.run(nightly);
+    expect(stopped).toMatchObject({code: 2, summary: {reason: 'refused', status: 'failed'}});
+    expect(stopped.message).toContain('100 ip values in a row were rejected with "insufficient_credits"');
+    expect(stopped.message).toContain('--max-errors 100%');
+    const {calls} = stage.api.ledger;
+    expect(calls).toBeLessThan(50 + 100 + 4);
+    stage.api.setScript(undefined);
+    expect(await stage.run(nightly)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 250}}}});
+    // What was answered before is not paid for again.
+    expect(stage.api.ledger.calls).toBe(calls + 200);
+  });
+
+  test('says nothing of its values that other runs would know: the next night asks for them', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    await stage.run(nightly);
+    stage.write('list.csv', ips(60));
+    stage.api.setScript(refuse);
+    const ended = await stage.run(nightly);
+    expect(ended).toMatchObject({code: 3, summary: {lookups: {ip: {answered: 20, failed: 40}}}});
+    expect(ended.warnings.join()).toContain('10 ip values in a row');
+    stage.api.setScript(undefined);
+    const next = await stage.run(nightly);
+    expect(next).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 60, calls: 40, from_cache: 20}}},
+    });
+  });
+
+  test('takes no answer away that is within its age, from this job or from another', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(5));
+    await stage.run(nightly);
+    stage.api.setScript(refuse);
+    // All of them are due, and asked for in vain.
+    expect(await stage.run(nightly, inDays(29.99))).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 5, failed: 0, calls: 5}}},
+    });
+    // To this job they are too old, and it is told that they are rejected; to the other one they are not.
+    expect(await stage.run({...nightly, maxAge: '1d'}, inDays(2))).toMatchObject({
+      summary: {lookups: {ip: {failed: 5, calls: 5}}},
+    });
+    expect(await stage.run(nightly, inDays(3))).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 5, calls: 0}}},
+    });
+  });
+});
+
+test('a few rejections in a run that gets no answer are told, and asked for again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  await stage.run(nightly);
+  stage.write('list.csv', ips(23));
+  stage.api.setScript(() => reply.error(400, 'subscription_expired'));
+  const ended = await stage.run(nightly);
+  expect(ended).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 3}}}});
+  expect(ended.warnings).toEqual([expect.stringContaining('rejected 3 ip values and answered none')]);
+  stage.api.setScript(undefined);
+  expect(await stage.run(nightly)).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {answered: 23, calls: 3}}},
+  });
+});
+
+describe('many values that really are rejected', () => {
+  const refuse = () => reply.error(422, 'odd_value');
+
+  test('are no reason to stop where all may fail', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(1, 500));
+    await stage.run(nightly);
+    stage.write('list.csv', ips(150));
+    stage.api.setScript(refuse);
+    expect(await stage.run({...nightly, maxErrors: '100%'})).toMatchObject({
+      code: 3,
+      summary: {lookups: {ip: {failed: 150, calls: 150}}},
+    });
+  });
+
+  test('are known from then on where others are answered in between', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(60));
+    stage.api.setScript(({value}) => (Number(value.split('.').at(-1)) % 10 === 9 ? undefined : refuse()));
+    const alone = {...nightly, concurrency: 1};
+    expect(await stage.run(alone)).toMatchObject({summary: {lookups: {ip: {answered: 6, rejected: 45}}}});
+    // The first nine came before any answer; now they come again, before a new value.
+    stage.write('list.csv', `${ips(60)}203.0.113.69\n`);
+    const night = (calls: number) => ({code: 0, summary: {lookups: {ip: {calls, rejected: 54}}}});
+    expect(await stage.run(alone)).toMatchObject(night(10));
+    expect(await stage.run(alone)).toMatchObject(night(0));
+    // What is past its age is no news where the code is the same.
+    expect(await stage.run(alone, inDays(7.1))).toMatchObject(night(54));
+  });
+});
+
+test('ten rejections before anything is answered stop the run, whatever their codes; then they are asked for again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(30));
+  stage.api.setScript(({call}) => reply.error(400, `refused_${call}`));
+  const alone = {...nightly, concurrency: 1};
+  const stopped = await stage.run(alone);
+  expect(stopped).toMatchObject({code: 2, summary: {reason: 'refused', calls: {total: 10}}});
+  stage.api.setScript(undefined);
+  expect(await stage.run(alone)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 30}}}});
+});
+
+test('codes that repeat the values are in no summary, and in no history', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  await stage.run(nightly);
+  stage.write('list.csv', ips(30));
+  stage.api.setScript(({value}) => reply.error(400, `bad_${value.replaceAll('.', '-')}`));
+  const {code, summary, warnings} = await stage.run(nightly);
+  expect([code, summary?.errors]).toEqual([
+    3,
+    [expect.objectContaining({code: 'ip.service_error', count: 25})],
+  ]);
+  const history = readFileSync(join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db'), 'latin1');
+  for (const told of [JSON.stringify(summary), warnings.join(), history])
+    expect(told).not.toMatch(/203.0.113/);
+});

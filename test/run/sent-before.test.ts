@@ -1,0 +1,58 @@
+import {readFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {takeLock} from '../../src/disk/lock.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {interrupt, ips, openStage} from '../support/stage.ts';
+
+const settings = {ip: 'ip', concurrency: 1};
+
+test.each([
+  [
+    'redirect',
+    (call: number) => (call > 12 ? reply.redirect('https://elsewhere.example.com/') : undefined),
+    13,
+  ],
+  ['refused', () => reply.error(404, 'not_found'), 10],
+])(
+  '%s is exit 2 with calls made before, which the summary and the next run know',
+  async (reason, script, calls) => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(40));
+    stage.api.setScript(({call}) => script(call));
+    const ended = await stage.run(settings);
+    expect(ended).toMatchObject({code: 2, summary: {exit_code: 2, reason}});
+    expect(stage.api.ledger.calls).toBe(calls);
+    expect(ended.summary?.calls.total).toBe(calls);
+    const {spent, maybe_spent: maybe} = ended.summary?.credits ?? {};
+    expect((spent ?? 0) + (maybe ?? 0)).toBe(stage.api.ledger.charged);
+  },
+);
+
+test.each([
+  ['another run holds this output', 11],
+  ['this output exists', 2],
+])('%s: exit %s of a run that made none, after one of an earlier day that made its own', async (_, code) => {
+  await using stage = await openStage();
+  const [yesterday, today] = [86_400_000, 0].map(ago =>
+    new Date(Date.now() - ago).toISOString().slice(0, 10),
+  );
+  stage.write('list.csv', ips(20));
+  const daily = {...settings, output: 'out-{date}.csv'};
+  const stopper = new Stopper();
+  stage.api.setScript(({call}) => {
+    if (call === 5) interrupt(stopper);
+    return undefined;
+  });
+  expect((await stage.run({...daily, date: yesterday}, {stopper})).code).toBe(130);
+  if (code === 2) stage.write(`out-${today}.csv`, 'mine');
+  const lock =
+    code === 11 ? takeLock(stage.path(`out-${today}.csv.run`), {ours: true, busy: who => who}) : undefined;
+  const before = stage.api.ledger.calls;
+  const ended = await stage.run(daily);
+  lock?.release();
+  expect([ended.code, ended.summary]).toEqual([code, undefined]);
+  expect(stage.api.ledger.calls).toBe(before + 15);
+  const earlier = JSON.parse(readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8'));
+  expect(earlier).toMatchObject({status: 'completed', credits: {spent: 20}});
+});

@@ -1,0 +1,141 @@
+import {mkdirSync, renameSync, rmdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
+import type {RunRecord} from '../../src/report/run-record.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+
+const one = {ip: 'ip', concurrency: 1, store: false};
+
+/** What a line says, without what each run has of its own. */
+const told = ({account: {label}, reason, calls, credits: {spent, maybe_spent: maybe}}: RunRecord) => ({
+  label,
+  reason,
+  calls,
+  spent,
+  maybe,
+});
+
+/** Another program has the history's file locked while this works. */
+async function withLock<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+  stage.history();
+  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
+  const db = new Sqlite(path, {synchronous: 'OFF', busyTimeoutMs: 0});
+  db.exec('BEGIN EXCLUSIVE');
+  try {
+    return await work();
+  } finally {
+    db.exec('ROLLBACK');
+    db.close();
+  }
+}
+
+async function interruptedAt(stage: Stage, call: number) {
+  const stopper = new Stopper();
+  stage.api.setScript(({call: nth}) => {
+    if (nth === call) interrupt(stopper);
+    return undefined;
+  });
+  const ended = await stage.run(one, {stopper});
+  stage.api.setScript(undefined);
+  return ended;
+}
+
+test('what a killed session spent is its own, whatever account the restart has', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  await stage.killAt(6, one);
+  expect(stage.history()).toEqual([]);
+  expect(await stage.run({...one, account: 'second', restart: true})).toMatchObject({code: 0});
+  expect(stage.history().map(told)).toEqual([
+    {label: 'default', reason: 'cut_off', calls: 5, spent: 5, maybe: 1},
+    {label: 'second', reason: 'done', calls: 10, spent: 10, maybe: 0},
+  ]);
+  const [killed, restarted] = stage.history();
+  expect(killed).toMatchObject({list: 'list.csv', exit_code: null, rows: null});
+  expect(killed?.run_id).not.toBe(restarted?.run_id);
+  expect(stage.api.ledger.credits).toBe(16);
+});
+
+test("what a killed session had only reserved of its account's day is free again, whatever account the restart has", async () => {
+  await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 10000\n');
+  stage.write('list.csv', ips(10));
+  await stage.killAt(6, one);
+  expect(await stage.run({...one, account: 'second', restart: true})).toMatchObject({code: 0});
+  stage.write('list.csv', ips(1));
+  const {summary} = await stage.run({...one, output: 'other.csv'});
+  expect(summary?.credits.account.per_day).toEqual({limit: 10_000, used: 6 + 1});
+});
+
+test('nor does the endpoint of the restart have it, and a third session tells nothing again', async () => {
+  await using stage = await openStage();
+  await using other = await startApiServer({key: 'stage-key-71ac4f'});
+  stage.write('list.csv', ips(10));
+  await stage.killAt(6, one);
+  const env = {BULK_ENRICH_BASE_URL: other.url};
+  for (let again = 0; again < 2; again++)
+    expect(await stage.run({...one, restart: true, force: true}, {env})).toMatchObject({code: 0});
+  const spentAt = (url: string) =>
+    stage
+      .history()
+      .filter(({account}) => account.endpoint === url)
+      .map(({credits}) => [credits.spent, credits.maybe_spent]);
+  expect(spentAt(stage.api.url)).toEqual([[5, 1]]);
+  expect(spentAt(other.url)).toEqual([
+    [10, 0],
+    [10, 0],
+  ]);
+});
+
+test('a doubtful call is told once: by the session that made it', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  await stage.killAt(4, one);
+  await stage.killAt(4, one);
+  const {summary} = await stage.run(one);
+  expect(stage.history().map(told)).toEqual([
+    {label: 'default', reason: 'cut_off', calls: 3, spent: 3, maybe: 1},
+    {label: 'default', reason: 'cut_off', calls: 3, spent: 3, maybe: 1},
+    {label: 'default', reason: 'done', calls: 4, spent: 4, maybe: 0},
+  ]);
+  expect(summary?.session.by_operation.ip).toEqual({calls: 4, spent: 4, maybe_spent: 0});
+  expect(summary?.credits).toMatchObject({spent: 10, maybe_spent: 2});
+  expect(stage.api.ledger.credits).toBe(12);
+});
+
+test('what is spent while the history is locked is told anyway, and once', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  const ended = await withLock(stage, () => interruptedAt(stage, 6));
+  expect(ended).toMatchObject({code: 130, warnings: []});
+  const first = {label: 'default', reason: 'signal', calls: 6, spent: 6, maybe: 0};
+  expect(stage.history().map(told)).toEqual([first]);
+  expect(await withLock(stage, () => stage.run(one))).toMatchObject({code: 0, warnings: []});
+  expect(stage.history().map(told)).toEqual([
+    first,
+    {label: 'default', reason: 'done', calls: 4, spent: 4, maybe: 0},
+  ]);
+});
+
+test('what could not be told at an end is told by the next session', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  stage.history();
+  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  expect(await interruptedAt(stage, 6)).toMatchObject({
+    code: 130,
+    warnings: [expect.stringContaining('could not be kept in the history')],
+  });
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
+  expect(await stage.run(one)).toMatchObject({code: 0, warnings: []});
+  expect(stage.history().map(told)).toEqual([
+    {label: 'default', reason: 'cut_off', calls: 6, spent: 6, maybe: 0},
+    {label: 'default', reason: 'done', calls: 4, spent: 4, maybe: 0},
+  ]);
+});
