@@ -42,6 +42,7 @@ export type UsageCode =
   | 'job_file' | 'job_syntax' | 'key_command' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
   | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
   | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
+  | 'proxy_invalid'
   | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
   | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
   | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
@@ -92,7 +93,7 @@ export type StateCode =
 export type EndCode =
   | 'aborted' | 'budget' | 'certificate' | 'closed' | 'credentials' | 'credits' | 'deadline' | 'declined' | 'drift'
   | 'fail_if' | 'fleet_unreachable' | 'internal' | 'interrupted' | 'locked' | 'max_errors' | 'max_rejects'
-  | 'outage' | 'redirect' | 'refused' | 'signal';
+  | 'outage' | 'proxy' | 'redirect' | 'refused' | 'signal';
 
 /** Every code of a {@link BulkEnrichError}. */
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;

@@ -1,4 +1,5 @@
 import {type Logger, pino} from 'pino';
+import {forgetUnchecked, warnOfUnchecked} from '../client/http/certificates.ts';
 import {BulkEnrichError, CodedError, exitCodes, oneLine} from '../errors.ts';
 import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
@@ -45,6 +46,9 @@ export function createConsole(settings: ConsoleSettings): Console {
         warn: (sentence: string) => line(broken(`${paint('yellow', 'Warning:')} ${oneLine(sentence)}`)),
       };
   const nothing = () => {};
+  const heard = quiet ? {say: nothing, warn: nothing} : tell;
+  warnOfUnchecked(process.env, heard.warn);
+  forgetUnchecked();
   return {
     quiet,
     forMachine,
@@ -53,7 +57,7 @@ export function createConsole(settings: ConsoleSettings): Console {
       return widthOf('stderr');
     },
     paint,
-    ...(quiet ? {say: nothing, warn: nothing} : tell),
+    ...heard,
     draw: forMachine ? nothing : draw,
     log,
   };

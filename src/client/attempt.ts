@@ -61,7 +61,7 @@ export type Attempt =
   | {readonly kind: 'rekeyed'; readonly code: string; readonly latencyMs: number; readonly status: number}
   | {
       readonly kind: 'fatal';
-      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate';
+      readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate' | 'proxy';
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;

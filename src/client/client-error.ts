@@ -66,6 +66,8 @@ function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: strin
       return `the service answered with a redirect (${attempt.code}), which is never followed, as it would hand the key on: check BULK_ENRICH_BASE_URL`;
     case 'certificate':
       return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or name its authority in NODE_EXTRA_CA_CERTS`;
+    case 'proxy':
+      return `the proxy asks for credentials, or for other ones (407): set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT`;
     default:
       return attempt.reason satisfies never;
   }

@@ -12,6 +12,7 @@ import {
 import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
+import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
 import {KeyInUse, type ReadKeyAgain} from './key-in-use.ts';
@@ -72,7 +73,8 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
  *
  * `open` makes what carries its calls: HTTP, unless a test has something else in place.
  *
- * @throws {UsageError} when the timeout is out of bounds, or the base URL is no URL, carries a query, or is plain HTTP to a host that is not loopback.
+ * @throws {UsageError} when the timeout is out of bounds, the base URL is no URL, carries a query, or is plain HTTP to a host that is
+ * not loopback, or the environment names a proxy that can't be one.
  */
 export function createClient(
   options: ClientOptions,
@@ -182,5 +184,5 @@ function isLoopback(host: string): boolean {
 
 function connect(base: URL): HttpAgent {
   if (base.protocol === 'http:') return new HttpAgent({keepAlive: true});
-  return proxyFor(base, {keepAlive: true}) ?? new HttpsAgent({keepAlive: true});
+  return proxyFor(base, {keepAlive: true}) ?? new HttpsAgent({keepAlive: true, ...CHECKED});
 }

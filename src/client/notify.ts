@@ -1,5 +1,6 @@
 import type {Agent} from 'node:https';
 import got from 'got';
+import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 
 /** Longest time for one notice: whoever is told must not hold up a run. */
@@ -19,8 +20,9 @@ export interface Notice {
  * short code, since the URL may be as good as a password.
  */
 export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
-  const agent = proxyFor(url, {keepAlive: false});
+  let agent: Agent | undefined;
   try {
+    agent = proxyFor(url, {keepAlive: false});
     const status = await statusOf(url, notice, agent);
     return status >= 200 && status < 300 ? 'ok' : `http_${status}`;
   } catch (error) {
@@ -39,6 +41,7 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
       throwHttpErrors: false,
       decompress: false,
       ...(notice === undefined ? {} : {method: 'POST', body: notice.body, headers: headersOf(notice)}),
+      https: CHECKED,
       ...(agent === undefined ? {} : {agent: {https: agent}}),
     });
     stream.on('error', reject);

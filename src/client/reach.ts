@@ -2,9 +2,9 @@ import {lookup} from 'node:dns/promises';
 import {request as httpRequest} from 'node:http';
 import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
-import {getProxyForUrl} from 'proxy-from-env';
 import {systemCode} from '../errors.ts';
-import {proxyFor} from './http/proxy.ts';
+import {CHECKED} from './http/certificates.ts';
+import {proxyFor, proxyUrl} from './http/proxy.ts';
 import {isCertificateError} from './http/transport.ts';
 
 /** What could be found out about the way to a service without calling an operation: no key is sent, and nothing charged. */
@@ -23,15 +23,19 @@ interface FirstResponse {
   readonly skewMs: number | undefined;
 }
 
-/** Asks for the base URL itself with GET, which is no operation. */
+/**
+ * Asks for the base URL itself with GET, which is no operation.
+ *
+ * @throws {UsageError} when the environment names a proxy that can't be one.
+ */
 export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
-  const proxy = base.protocol === 'https:' ? getProxyForUrl(base.href) : '';
-  const dns = proxy === '' ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
+  const proxy = proxyUrl(base);
+  const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
   const answer = await get(base, timeoutMs).catch((error: unknown) => ({
     error: systemCode(error),
     certificate: isCertificateError(systemCode(error)),
   }));
-  return {proxy: proxy === '' ? undefined : new URL(proxy).host, dns, answer};
+  return {proxy: proxy?.host, dns, answer};
 }
 
 async function resolve(host: string): Promise<Reach['dns']> {
@@ -46,7 +50,7 @@ function get(base: URL, timeoutMs: number): Promise<FirstResponse> {
   const secure = base.protocol === 'https:';
   const agent = secure ? proxyFor(base, {keepAlive: false}) : undefined;
   const request = secure
-    ? httpsRequest(base, {agent: agent ?? new Agent()})
+    ? httpsRequest(base, {agent: agent ?? new Agent(CHECKED)})
     : httpRequest(base, {agent: false});
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => request.destroy(new Error('timeout')), timeoutMs);

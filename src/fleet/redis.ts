@@ -1,4 +1,5 @@
 import type {Redis} from 'ioredis';
+import {CHECKED} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
 /** Redis can't be reached, or does not let us in. Nothing was sent; trying again may help. Exit 5. */
@@ -43,6 +44,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   let last: unknown;
   const redis = new ioredis.Redis(url, {
     lazyConnect: true,
+    ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED} : {}),
     maxRetriesPerRequest: null,
     connectTimeout: FIRST_CONTACT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),

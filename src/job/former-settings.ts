@@ -1,5 +1,7 @@
 /** Settings that were removed, by their names in the schema, with what to write now. */
 const formerSettings: Readonly<Record<string, string>> = {
+  throttledCharge: 'Write cost: {throttled: maybe} (--cost throttled=maybe).',
+  rejectedCharge: 'Write cost: {rejected: free} (--cost rejected=free).',
   driftThreshold: 'Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
   maxDuration: 'Write until: 2h (--until 2h), which counts from the start of the command.',
   threads:

@@ -1,11 +1,10 @@
 import {z} from 'zod';
 import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
-import {isExact} from './money.ts';
 
 /** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
 
 /** What a flag gives as text, and a job file perhaps as a number. */
-const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
+export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
 /** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
 const textLike = <Form extends string>(error: string) =>
@@ -105,7 +104,7 @@ interface OutOfBounds {
 }
 
 /** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined where the text has no `=`. */
-function perOperationPairs(text: string): [string, string][] | undefined {
+export function pairsOf(text: string): [string, string][] | undefined {
   if (!text.includes('=')) return undefined;
   return text.split(',').map(part => {
     const at = part.indexOf('=');
@@ -141,7 +140,7 @@ function perOperation<T, Given extends string | number, Other extends string = n
     const pairs: [string, string][] =
       typeof given === 'object'
         ? Object.entries(given).map(([name, value]) => [name, String(value)])
-        : (perOperationPairs(String(given)) ?? [['all', String(given)]]);
+        : (pairsOf(String(given)) ?? [['all', String(given)]]);
     const values: PerOperation<T, Other> = {};
     for (const [name, text] of pairs) {
       const value = read(text);
@@ -179,15 +178,6 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   },
   'a duration such as 1d or 12h',
   ['rejected'],
-);
-
-export const costs = perOperation(
-  textOrNumber,
-  text => {
-    const cost = Number(text);
-    return text.trim() !== '' && cost >= 0 && isExact(cost) ? cost : undefined;
-  },
-  'a number of credits, 0 or more, with three decimals at most',
 );
 
 /** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
@@ -233,7 +223,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
   return textOrNumber(error).transform((given, context) => {
     const value = Number(given);
-    const isWhole = Number.isInteger(value) && value >= minimum && String(given).trim() !== '';
+    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim()) && value >= minimum;
     if (isWhole && value <= maximum) return value;
     context.addIssue(isWhole ? `expected a whole number, ${maximum} or less` : error);
     return z.NEVER;

@@ -227,7 +227,9 @@ export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
   else countUp(tally.byStatus, String(status));
-  if (attempt.kind === 'not_sent') {
+  // A connection that could not be made: its certificate, or its proxy's password.
+  const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
+  if (isUnsent) {
     tally.unsent += 1;
     return false;
   }

@@ -89,13 +89,9 @@ export interface JobInput {
   readonly resend?: Setting<'resend'>;
   /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
-  /** What a throttled call (429, or 503 with Retry-After) costs: free, maybe or spent. Default: free. */
-  readonly throttledCharge?: Setting<'throttledCharge'>;
-  /** What a rejected call (other 4xx) costs: free, maybe or spent. Default: maybe. */
-  readonly rejectedCharge?: Setting<'rejectedCharge'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call; also ip=1,phone=2. Default: 1. */
+  /** Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (429, or 503 with Retry-After) cost: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;

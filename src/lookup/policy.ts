@@ -45,8 +45,8 @@ export interface PolicySettings {
   readonly maxAttempts: number;
   readonly maxResends: number;
   readonly resend: 'always' | 'never';
-  readonly throttledCharge: Charge;
-  readonly rejectedCharge: Charge;
+  /** What calls cost that are turned down. */
+  readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
 /** What a value has been through. */
@@ -83,11 +83,11 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rekeyed':
       return 'free';
     case 'throttled':
-      return settings.throttledCharge;
+      return settings.cost.throttled;
     case 'ambiguous':
       return 'maybe';
     case 'rejected':
-      return attempt.status >= 400 ? settings.rejectedCharge : 'spent';
+      return attempt.status >= 400 ? settings.cost.rejected : 'spent';
     case 'fatal':
       // A caller that is not let in, or can't pay, has no account to charge; an answer with any other status may be.
       return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)

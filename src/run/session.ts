@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {warnOfUnchecked} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
@@ -56,6 +57,7 @@ export function openSession(
 ): Promise<Session> {
   return inTurn(async opened => {
     const account = findAccount(job, io.env, io.warn);
+    warnOfUnchecked(io.env, io.warn);
     const connection = opened(
       await connectTo(
         job.endpoint,

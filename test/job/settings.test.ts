@@ -41,9 +41,7 @@ describe('defaults, as the contract has them', () => {
       maxResends: 2,
       resend: 'always',
       maxOutage: 900_000,
-      throttledCharge: 'free',
-      rejectedCharge: 'maybe',
-      cost: {all: 1},
+      cost: {all: 1, rejected: 'maybe', throttled: 'free'},
       store: true,
       maxAge: {
         ip: 86_400_000,
@@ -89,9 +87,12 @@ describe('values', () => {
     ['until', '6:30', {minutes: 390}],
     ['until', '23:59 Europe/Berlin', {minutes: 1_439, zone: 'Europe/Berlin'}],
     ['stale', '30d', 30 * 86_400_000],
-    ['cost', '0.5', {all: 0.5}],
-    ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125}],
-    ['cost', {verify: 3}, {verify: 3}],
+    ['cost', '0.5', {all: 0.5, ...CHARGES}],
+    ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125, ...CHARGES}],
+    ['cost', {verify: 3}, {verify: 3, ...CHARGES}],
+    ['cost', {all: 2, ip: '0.5', rejected: 'free'}, {all: 2, ip: 0.5, rejected: 'free', throttled: 'free'}],
+    ['cost', 'all=2, throttled=spent', {all: 2, rejected: 'maybe', throttled: 'spent'}],
+    ['cost', 'rejected=spent', {rejected: 'spent', throttled: 'free'}],
     ['timeout', '500ms', 500],
     ['maxOutage', '2h', 7_200_000],
     ['maxCredits', '5000', 5_000],
@@ -118,9 +119,10 @@ describe('values', () => {
 const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
 const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
 const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
+const CHARGES = {rejected: 'maybe', throttled: 'free'};
 const DRIFT = 'expected off, a share such as 10%, or fail 10%.';
 const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
-const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH}`;
+const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH.replace('.', '; rejected=…,throttled=… are free, maybe or spent.')}`;
 const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
@@ -183,11 +185,15 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_resends', '-1', whole(0)],
   ['resend', 'sometimes', oneOf('always', 'never')],
   ['max_outage', 'long', TIME],
-  ['throttled_charge', 'no', oneOf('free', 'maybe', 'spent')],
-  ['rejected_charge', 'no', oneOf('free', 'maybe', 'spent')],
   ['cost', '-1', COST],
+  ['cost', '', COST],
+  ['cost', '0x10', COST],
+  ['cost', 'ip=1,rejected=no', COST],
+  ['cost', 'ipp=1', COST],
   ['max_credits', '1.5', whole(0)],
   ['max_credits', '', whole(0)],
+  ['max_credits', '0x10', whole(0)],
+  ['max_credits', '0b11', whole(0)],
   ['on_budget', 'wait', oneOf('stop', 'publish')],
   ['until', '5', `${UNTIL}.`],
   ['until', '24:00', `${UNTIL}.`],
@@ -255,6 +261,19 @@ describe('what can not be', () => {
     [
       'threads: 4',
       'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    ],
+    [
+      'cost: {ipp: 1}',
+      'cost.ipp: there is no such key (known: all, ip, phone, email, verify, rejected, throttled).',
+    ],
+    ['cost: {rejected: no}', `cost: ${COST}`],
+    [
+      'rejected_charge: free',
+      'rejected_charge: there is no such setting any more. Write cost: {rejected: free} (--cost rejected=free).',
+    ],
+    [
+      'throttled_charge: maybe',
+      'throttled_charge: there is no such setting any more. Write cost: {throttled: maybe} (--cost throttled=maybe).',
     ],
     [
       'drift_threshold: 20%',

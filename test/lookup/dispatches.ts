@@ -53,8 +53,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       maxAttempts: 6,
       maxResends: 2,
       resend: 'always',
-      throttledCharge: 'free',
-      rejectedCharge: 'maybe',
+      cost: {throttled: 'free', rejected: 'maybe'},
     },
     events: {settled() {}, unasked() {}, closed() {}, stopped() {}},
   });

@@ -20,8 +20,7 @@ const settings: PolicySettings = {
   maxAttempts: 6,
   maxResends: 2,
   resend: 'always',
-  throttledCharge: 'free',
-  rejectedCharge: 'maybe',
+  cost: {throttled: 'free', rejected: 'maybe'},
 };
 const pace: PaceHeaders = {limits: {}};
 const boughtAt = 1_000;
@@ -73,12 +72,12 @@ test('what may have been charged and brought no answer leaves a doubt', () => {
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
   const rejections = ['rejected', 'bad'];
   expect(doubtful().toSorted()).toEqual([...always, ...rejections].toSorted());
-  expect(doubtful({rejectedCharge: 'free'})).toEqual(always);
-  expect(doubtful({rejectedCharge: 'free', throttledCharge: 'maybe'})).toEqual(['throttled', ...always]);
+  expect(doubtful({cost: {rejected: 'free'}})).toEqual(always);
+  expect(doubtful({cost: {rejected: 'free', throttled: 'maybe'}})).toEqual(['throttled', ...always]);
 });
 
 test('what throttled and rejected calls cost is a setting', () => {
-  const own: PolicySettings = {...settings, throttledCharge: 'spent', rejectedCharge: 'free'};
+  const own: PolicySettings = {...settings, cost: {throttled: 'spent', rejected: 'free'}};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
   expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
 });

@@ -231,7 +231,7 @@ describe('resends', () => {
       values: valuesUpTo(3),
       answer: ({atMs}: SimulatedCall) => (atMs < MINUTE ? throttled() : ok),
     };
-    const charged = await simulate({...storm, throttledCharge: 'spent'});
+    const charged = await simulate({...storm, throttledCost: 'spent'});
     expect([charged.calls.length, [...charged.settled.values()]]).toEqual([
       9,
       Array(3).fill(failed('http_429')),

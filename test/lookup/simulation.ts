@@ -29,7 +29,7 @@ export interface SimulationOptions
   readonly latencyMs?: number;
   readonly maxResends?: number;
   readonly resend?: 'always' | 'never';
-  readonly throttledCharge?: PolicySettings['throttledCharge'];
+  readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** What earlier sessions of the run left of all values. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
@@ -145,8 +145,7 @@ function start(options: SimulationOptions) {
       maxAttempts: 6,
       maxResends: options.maxResends ?? 2,
       resend: options.resend ?? 'always',
-      throttledCharge: options.throttledCharge ?? 'free',
-      rejectedCharge: 'maybe',
+      cost: {throttled: options.throttledCost ?? 'free', rejected: 'maybe'},
     },
     events: {
       settled(task, outcome) {

@@ -1,27 +1,68 @@
+import type {RequestOptions} from 'node:http';
 import type {Agent} from 'node:https';
+import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
+import {UsageError} from '../../errors.ts';
+import {CHECKED} from './certificates.ts';
 
 /** Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is free. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-interface Pool {
-  readonly keepAlive: boolean;
+/** What a proxy's answer to a tunnel begins with as a code: `PROXY_407` where it wants credentials. */
+const REFUSED = 'PROXY_';
+export const PROXY_CREDENTIALS = `${REFUSED}407`;
+
+/** In the order in which they are looked at. */
+const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
+/**
+ * The proxy that the environment asks for (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` takes hosts out); undefined if there
+ * is none. Only HTTPS goes through a proxy.
+ *
+ * @throws {UsageError} when it is not the URL of an HTTP proxy.
+ */
+export function proxyUrl(target: URL): URL | undefined {
+  if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '') return undefined;
+  const variable = VARIABLES.find(name => process.env[name]) ?? 'HTTPS_PROXY';
+  const given = (process.env[variable] ?? '').trim();
+  const [, scheme] = /^([^:/]+):\/\//.exec(given) ?? [];
+  if (scheme !== undefined && !/^https?$/i.test(scheme))
+    throw invalid(variable, `a proxy of this kind is not supported (${scheme}://…)`);
+  const isHostAndPort = scheme === undefined && /^[^/\s]+:\d+\/?$/.test(given);
+  const text = isHostAndPort ? `http://${given}` : given;
+  if ((scheme === undefined && !isHostAndPort) || !URL.canParse(text))
+    throw invalid(variable, 'what it holds is no URL of a proxy');
+  const url = new URL(text);
+  try {
+    for (const part of [url.username, url.password]) decodeURIComponent(part);
+  } catch {
+    throw invalid(variable, 'a % in its user or password is not followed by two hexadecimal digits');
+  }
+  return url;
 }
 
-/** An agent that tunnels to `target` through the proxy that the environment asks for (`HTTPS_PROXY`, `NO_PROXY`); undefined where it asks for none. */
-export function proxyFor(target: URL, pool: Pool): Agent | undefined {
-  const proxy = target.protocol === 'https:' ? getProxyForUrl(target.href) : '';
-  return proxy === '' ? undefined : new TunnelAgent(proxy, pool);
+function invalid(variable: string, why: string): UsageError {
+  return new UsageError(
+    'proxy_invalid',
+    `${variable}: ${why}. Set it to http://HOST:PORT or https://HOST:PORT, or add the host that you call to NO_PROXY. Nothing was sent.`,
+  );
+}
+
+/** An agent that tunnels to `target` through the proxy that the environment asks for; undefined if it asks for none. */
+export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agent | undefined {
+  const proxy = proxyUrl(target);
+  return proxy && new TunnelAgent(proxy.href, pool);
 }
 
 /** hpagent waits for ever for a proxy's answer, and its `destroy` leaves those that it waits for. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
-  constructor(proxy: string, pool: Pool) {
+  constructor(proxy: string, pool: {readonly keepAlive: boolean}) {
     const closing = new AbortController();
     const proxyRequestOptions = {
+      ...CHECKED,
       // hpagent's types know few of the options that it hands on; the getter is read for each tunnel anew.
       headers: {},
       get signal() {
@@ -30,12 +71,24 @@ class TunnelAgent extends HttpsProxyAgent {
         return AbortSignal.any([closing.signal, late.signal]);
       },
     };
-    super({...pool, proxy, proxyRequestOptions, scheduling: 'lifo'});
+    super({...pool, ...CHECKED, proxy, proxyRequestOptions});
     this.#closing = closing;
+  }
+
+  override createConnection(options: RequestOptions, made?: Made): Duplex | null | undefined {
+    return super.createConnection(options, (error, socket) => made?.(named(error), socket));
   }
 
   override destroy(): void {
     this.#closing.abort();
     super.destroy();
   }
+}
+
+type Made = (error: Error | null, socket: Duplex) => void;
+
+/** hpagent says in its message alone with which status a proxy refused. */
+function named(error: Error | null): Error | null {
+  const [, status] = /^Bad response: (\d{3})$/.exec(error?.message ?? '') ?? [];
+  return status === undefined ? error : Object.assign(new Error(), {code: `${REFUSED}${status}`});
 }

@@ -8,7 +8,7 @@ import type {Attempt, PaceHeaders} from '../attempt.ts';
 import type {RawResponse} from '../classify.ts';
 import {Connections} from './connections.ts';
 import {decoded} from './content-coding.ts';
-import {CONNECT_TIMEOUT_MS} from './proxy.ts';
+import {CONNECT_TIMEOUT_MS, PROXY_CREDENTIALS} from './proxy.ts';
 import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
@@ -222,6 +222,7 @@ export function isCertificateError(code: string): boolean {
 
 function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 

@@ -1,14 +1,13 @@
 import {z} from 'zod';
 import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
-import {costs, countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
+import {countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
+import {cost} from './cost.ts';
 import {settingsIn} from './declare.ts';
 import {until} from './until.ts';
 
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
-
-const charge = z.enum(['free', 'maybe', 'spent']);
 
 /** What becomes of a run that can't ask about the rest. */
 const atLimit = (description: string) =>
@@ -68,18 +67,6 @@ export const callSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  throttledCharge: callSetting(charge.default('free'), {
-    value: 'HOW',
-    description: `What a throttled call (${throttledBy}) costs: free, maybe or spent.`,
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  rejectedCharge: callSetting(charge.default('maybe'), {
-    value: 'HOW',
-    description: 'What a rejected call (other 4xx) costs: free, maybe or spent.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
     description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
@@ -87,9 +74,10 @@ export const callSettings = {
     uses: ['run', 'library', 'doctor'],
     shapes: 'nothing',
   }),
-  cost: callSetting(costs.prefault(defaultCosts), {
+  cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
-    description: 'Credits of one call; also ip=1,phone=2.',
+    description: `Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (${throttledBy}) cost: free, maybe or spent.`,
+    defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'doctor'],
     shapes: 'summary',
   }),

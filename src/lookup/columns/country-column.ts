@@ -66,8 +66,8 @@ export function chooseCountry(
 const SPEAKS = 0.9;
 
 /**
- * The column with whose countries these phone numbers in national form are valid, whatever its header says: for a person to
- * confirm. Undefined where none does, where it is about something else, or no number needs one.
+ * The column with whose countries these phone numbers in national form are valid, though its header does not say so: for a
+ * person to confirm. Undefined where none does. One that is named as a country was not taken for a reason, such as `IP Country`.
  */
 export function countryColumnOf(
   phones: readonly string[],
@@ -85,7 +85,7 @@ export function countryColumnOf(
       return phoneCountry(country) !== undefined && validPhone(text, country) !== undefined;
     }).length;
   const [best] = columns
-    .filter(({name, isAnothers}) => !phones.includes(name) && !isAnothers && !isElsewhere(tokensOf(name)))
+    .filter(({name, says}) => !phones.includes(name) && !says.has('country') && !isElsewhere(tokensOf(name)))
     .map(column => ({column, valid: valid(column)}))
     .filter(one => one.valid > 0 && one.valid >= SPEAKS * national.length)
     .sort((a, b) => b.valid - a.valid);

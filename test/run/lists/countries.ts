@@ -3,7 +3,7 @@ export const countries = `
 Birth Country before Country: the exact name ▸ Phone,Birth Country,Country ⏎ 6× 030 2312500{n},France,Germany ▸ phone=Phone country=Country → +493023125000 +493023125001 +493023125002 … 6
 HubSpot's IP Country before Country/Region ▸ Phone Number,IP Country,Country/Region ⏎ 6× 030 2312500{n},United States,Germany ▸ phone=Phone Number country=Country/Region → +493023125000 +493023125001 +493023125002 … 6
 Stripe's Card Issue Country before Shipping Address Country ▸ Customer Phone,Card Issue Country,Shipping Address Country ⏎ 6× 030 2312500{n},US,DE ▸ phone=Customer Phone country=Shipping Address Country → +493023125000 +493023125001 +493023125002 … 6
-IP Country alone is no country of phone numbers ▸ Phone Number,IP Country ⏎ 6× 030 2312500{n},Germany ▸ column_unsure --default-country COUNTRY ▸ holds phone numbers in national form
+IP Country alone is no country of phone numbers ▸ Phone Number,IP Country ⏎ 6× 030 2312500{n},Germany ▸ column_unsure --default-country COUNTRY ▸ Column "Phone Number" holds phone numbers in national form (100% of its values). Add their country: --default-country with a country such as DE, or --country COLUMN.
 Business Country/Region ▸ Business Phone,Business Country/Region ⏎ 6× 030 2312500{n},Germany ▸ phone=Business Phone country=Business Country/Region → +493023125000 +493023125001 +493023125002 … 6
 Nazione ▸ Cellulare,Nazione ⏎ 6× 312 345 678{n},Italia ▸ phone=Cellulare country=Nazione → +393123456780 +393123456781 +393123456782 … 6
 CTRY_CD ▸ PHONE_NBR,CTRY_CD ⏎ 6× 202555010{n},US ▸ phone=PHONE_NBR country=CTRY_CD → +12025550100 +12025550101 +12025550102 … 6

@@ -162,8 +162,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.
     rate: spec.fleet ? 'unlimited' : spec.rate,
     ...(spec.fleet && {fleet: REDIS_URL}),
-    cost: spec.cost,
-    rejectedCharge: spec.rejectedCharge,
+    cost: {all: spec.cost, rejected: spec.rejectedCharge},
     requireStore: spec.requireStore && spec.cache !== 'none',
     account: accountOf(spec),
     score: 'none',

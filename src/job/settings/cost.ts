@@ -1,0 +1,45 @@
+import {z} from 'zod';
+import {operationNames, perOperation} from '../../operations/table.ts';
+import {isExact} from '../money.ts';
+import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
+
+/** What calls cost: credits by operation, and what becomes of them where a call is turned down. */
+export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
+
+type Charge = z.output<typeof charge>;
+
+const charge = z.enum(['free', 'maybe', 'spent']);
+
+const CREDITS = 'expected a number of credits, 0 or more, with three decimals at most';
+const COST = `${CREDITS}, for all operations or as ${operationNames.map(name => `${name}=…`).join()}; rejected=…,throttled=… are free, maybe or spent`;
+
+const credits = textOrNumber(CREDITS);
+
+const named = only({
+  all: credits.optional(),
+  ...perOperation(() => credits.optional()),
+  rejected: charge.optional(),
+  throttled: charge.optional(),
+});
+
+type Named = z.input<typeof named>;
+
+/** `2`, `ip=1,rejected=free`, or a map in a job file. */
+export const cost = z.union([textOrNumber(COST), named], {error: COST}).transform((given, context): Cost => {
+  const read = named.safeParse(typeof given === 'object' ? given : partsOf(String(given)));
+  const {rejected = 'maybe', throttled = 'free', ...texts}: Named = read.data ?? {};
+  const numbers = Object.entries(texts).map(([name, text]) => [name, creditsOf(String(text))] as const);
+  const isRead = read.success && numbers.every(([, value]) => value !== undefined);
+  if (isRead) return {...(Object.fromEntries(numbers) as PerOperation<number>), rejected, throttled};
+  context.addIssue(COST);
+  return z.NEVER;
+});
+
+function partsOf(text: string): Record<string, string> {
+  return Object.fromEntries(pairsOf(text) ?? [['all', text]]);
+}
+
+function creditsOf(text: string): number | undefined {
+  const value = Number(text);
+  return /^\d+(\.\d+)?$/.test(text.trim()) && isExact(value) ? value : undefined;
+}

@@ -1,0 +1,91 @@
+import {afterEach, describe, expect, test, vi} from 'vitest';
+import {createClient} from '../../src/client/client.ts';
+import {notify} from '../../src/client/notify.ts';
+import {reach} from '../../src/client/reach.ts';
+import {UsageError} from '../../src/errors.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {type RawServer, startRawServer} from '../support/raw-server.ts';
+
+const apiKey = 'canary-key-b7710d';
+const base = 'https://api.example.com';
+afterEach(() => vi.unstubAllEnvs());
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('a proxy that can not be one', () => {
+  test.each([
+    ['HTTPS_PROXY', 'socks5://127.0.0.1:1080', 'socks5://…'],
+    ['ALL_PROXY', 'socks5h://user:canary-password@127.0.0.1:1080', 'socks5h://…'],
+    ['https_proxy', 'nonsense', 'no URL'],
+    ['all_proxy', 'http://', 'no URL'],
+    ['HTTPS_PROXY', 'http://a b:3128', 'no URL'],
+    ['HTTPS_PROXY', 'http://us%er:canary-password@127.0.0.1:3128', 'user or password'],
+  ])('%s=%s is a mistake in the settings, before anything is sent', async (name, value, why) => {
+    vi.stubEnv(name, value);
+    const error = thrownBy(() => createClient({baseUrl: base, apiKey}));
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({code: 'proxy_invalid', exitCode: 2});
+    const {message} = error as UsageError;
+    expect(message).toContain(name);
+    expect(message).toContain(why);
+    expect(message).not.toContain('canary');
+    await expect(reach(new URL(base), 1_000)).rejects.toMatchObject({code: 'proxy_invalid'});
+    expect(await notify(new URL(base))).toBe('proxy_invalid');
+  });
+
+  test('is of no matter where none is used', () => {
+    vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1080');
+    createClient({baseUrl: 'http://127.0.0.1:9', apiKey}).close();
+    vi.stubEnv('NO_PROXY', 'api.example.com');
+    createClient({baseUrl: base, apiKey}).close();
+  });
+});
+
+describe('what a proxy answers', () => {
+  async function answering(status: string): Promise<RawServer> {
+    return startRawServer(socket => socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`));
+  }
+
+  test('407 ends a run at once: the proxy wants credentials, and nothing is charged', async () => {
+    await using proxy = await answering('407 Proxy Authentication Required');
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
+    const env = {BULK_ENRICH_BASE_URL: base, BULK_ENRICH_API_KEY: apiKey, HTTPS_PROXY: proxy.url};
+    const {code, stderr} = await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv'], {env});
+    expect(code).toBe(2);
+    expect(stderr.replaceAll('\n', ' ')).toMatch(/The proxy asks for credentials.*HTTPS_PROXY/);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({
+      reason: 'proxy',
+      credits: {spent: 0, maybe_spent: 0},
+      calls: {total: 0},
+    });
+    const once = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env});
+    expect([once.code, once.stderr.replaceAll('\n', ' ')]).toEqual([
+      2,
+      expect.stringMatching(/the proxy asks for credentials/),
+    ]);
+  });
+
+  test('others are told as what they are: nothing was sent', async () => {
+    await using proxy = await answering('502 Bad Gateway');
+    vi.stubEnv('HTTPS_PROXY', proxy.url);
+    const client = createClient({baseUrl: base, apiKey});
+    expect(await client.send('ip', {ip: '192.0.2.1'})).toMatchObject({kind: 'not_sent', code: 'proxy_502'});
+    client.close();
+  });
+
+  test('a proxy without a scheme is one over HTTP', async () => {
+    await using proxy = await answering('503 No');
+    vi.stubEnv('HTTPS_PROXY', proxy.url.replace('http://', ''));
+    const client = createClient({baseUrl: base, apiKey});
+    expect(await client.send('ip', {ip: '192.0.2.1'})).toMatchObject({kind: 'not_sent', code: 'proxy_503'});
+    client.close();
+  });
+});
