@@ -2,7 +2,7 @@ import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, UsageError} from '../errors.ts';
 import {painter} from './terminal/colour.ts';
 import {broken} from './terminal/lines.ts';
-import {explained, tried} from './terminal/mistyped.ts';
+import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
@@ -13,7 +13,7 @@ export async function failed(
   program: Command | undefined,
 ): Promise<number> {
   const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
-  const shown = misused ? new UsageError('settings', error.message.slice(MISUSED.length)) : error;
+  const shown = misused ? new UsageError('settings', sentenceOf(error)) : error;
   const command = program?.commands.find(command => command.name() === argv[2]);
   if (misused && command?.name() === 'run') {
     const {refuseRun} = await import('./commands/run.ts');
@@ -28,6 +28,11 @@ export async function failed(
 
 /** What Commander's sentences on a command line begin with that is not right. */
 const MISUSED = 'error: ';
+
+function sentenceOf({message}: CommanderError): string {
+  const instead = writtenInstead(message);
+  return `${message.slice(MISUSED.length)}${instead === undefined ? '' : `. ${instead}`}`;
+}
 
 function misuse({message}: CommanderError, argv: readonly string[], program: Command): string {
   return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));

@@ -1,6 +1,7 @@
 import {type Command, Option} from 'commander';
+import {spelled} from '../job/setting-names.ts';
 import type {Use} from '../job/settings/declare.ts';
-import {describeSettings, type SettingName, spelled} from '../job/settings.ts';
+import {describeSettings, type SettingName} from '../job/settings.ts';
 import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
 
 /** What helps say of operations. */

@@ -240,7 +240,6 @@ function countsOf(
   firm: CallCount,
   account: Account | undefined,
 ) {
-  const {resend, maxResends} = job.settings;
   const lookups = [...cells].map(([name, counts]) => {
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
     return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
@@ -255,7 +254,7 @@ function countsOf(
       at_least: inCredits(firm.cost),
       /** Where every condition holds, and no call has to be sent again. */
       all_sent_once: inCredits(calls.cost),
-      at_most: inCredits(calls.cost * (1 + (resend === 'always' ? maxResends : 0))),
+      at_most: inCredits(calls.cost * (1 + job.settings.resends)),
     },
     ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };

@@ -4,6 +4,9 @@ const formerSettings: Readonly<Record<string, string>> = {
   rejectedCharge: 'Write cost: {rejected: free} (--cost rejected=free).',
   driftThreshold: 'Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
   maxDuration: 'Write until: 2h (--until 2h), which counts from the start of the command.',
+  maxResends: 'Write resends: N (--resends N).',
+  maxAttempts: 'Write resends: N (--resends N), which is one less.',
+  resend: 'Write resends: 0 (--resends 0) for never, and nothing for always.',
   threads:
     'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
   maxCreditsPerDay:

@@ -5,7 +5,8 @@ import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {sinceRemoved} from './former-settings.ts';
-import {describeSettings, type JobSettings, jobSchema, spelled} from './settings.ts';
+import {camelCase, spelled} from './setting-names.ts';
+import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as they were written, by the schema's names. */
@@ -237,8 +238,4 @@ const former = new Map(
 /** What a setting is called now. */
 function nameOf(given: string): string {
   return former.get(given) ?? given;
-}
-
-export function camelCase(key: string): string {
-  return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

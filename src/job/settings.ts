@@ -86,8 +86,3 @@ function choicesOf(schema: z.ZodType): readonly string[] {
   const json = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as JsonChoices;
   return json.enum ?? json.anyOf?.find(one => one.enum !== undefined)?.enum ?? [];
 }
-
-/** `maxCredits` → `max-credits` (flags), or with `_` (job files). */
-export function spelled(name: string, joiner: '-' | '_'): string {
-  return name.replace(/[A-Z]/g, letter => `${joiner}${letter.toLowerCase()}`);
-}

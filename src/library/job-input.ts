@@ -81,12 +81,8 @@ export interface JobInput {
   readonly concurrency?: Setting<'concurrency'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most attempts for one value that may have been charged, from 1 to 1000. Default: 6. */
-  readonly maxAttempts?: Setting<'maxAttempts'>;
-  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000. Default: 2. */
-  readonly maxResends?: Setting<'maxResends'>;
-  /** Whether a call whose outcome is unknown is sent again: always or never. Default: always. */
-  readonly resend?: Setting<'resend'>;
+  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
+  readonly resends?: Setting<'resends'>;
   /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */

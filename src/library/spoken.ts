@@ -1,5 +1,6 @@
 import {BulkEnrichError} from '../errors.ts';
-import {describeSettings, spelled} from '../job/settings.ts';
+import {spelled} from '../job/setting-names.ts';
+import {describeSettings} from '../job/settings.ts';
 
 /** Messages are written for the command line; a program is told of its settings, as it writes them. */
 

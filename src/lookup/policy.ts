@@ -42,9 +42,8 @@ export const policyNumbers = {
 } as const;
 
 export interface PolicySettings {
-  readonly maxAttempts: number;
-  readonly maxResends: number;
-  readonly resend: 'always' | 'never';
+  /** How often a value may be sent again at most. */
+  readonly resends: number;
   /** What calls cost that are turned down. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
@@ -105,7 +104,7 @@ export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean
 
 /** How often a value may still be sent, after so many attempts that left a doubt. */
 export function sendsLeft(doubts: number, settings: PolicySettings): number {
-  return Math.max(0, 1 + resends(settings) - doubts);
+  return Math.max(0, 1 + settings.resends - doubts);
 }
 
 /** What follows from an outcome, which is in the history already. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
@@ -143,16 +142,11 @@ export function nextStep(
   }
 }
 
-/** What becomes of a value that is not sent again: in an outage nothing yet, as no value has failed by itself. */
+/** What becomes of a value that is not sent again: in an outage nothing yet, but where that is never done. */
 export function usedUp(code: string, settings: PolicySettings, blame: Blame): Step {
-  if (settings.resend === 'never') return {next: 'settle', outcome: {status: 'unknown', error: code}};
+  if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error: code}};
   if (blame === 'service') return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error: code}};
-}
-
-/** How often a value may be sent again at most. */
-function resends({maxResends, maxAttempts, resend}: PolicySettings): number {
-  return resend === 'never' ? 0 : Math.min(maxResends, maxAttempts - 1);
 }
 
 /**

@@ -47,7 +47,7 @@ export const skipCodes: Readonly<Record<SkipCode, Told>> = {
   deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
   outage: {
     meaning:
-      'The service was down for longer than --max-outage, or than --max-resends lasted; a one() of the library does not wait at all.',
+      'The service was down for longer than --max-outage, or than --resends lasted; a one() of the library does not wait at all.',
     advice: 'run again later',
   },
   offline: {meaning: '--offline makes no calls, and the answer store has no answer.'},

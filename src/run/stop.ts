@@ -214,7 +214,7 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, 
     return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
   const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
   if (why === 'too long') return `${silent}, which is longer than --max-outage. Try again at ${at}.`;
-  return `${silent}, and every value that is left was sent as often as --max-resends allows. Try again at ${at} with a higher --max-resends; with the same one, those values fail.`;
+  return `${silent}, and every value that is left was sent as often as --resends allows. Try again at ${at} with a higher --resends; with the same one, those values fail.`;
 }
 
 function sentence(text: string): string {

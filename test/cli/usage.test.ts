@@ -55,6 +55,18 @@ const mistakes: readonly Mistake[] = [
     2,
     /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
+  [
+    'a flag that has another name now',
+    ['run', 'list.csv', '--max-resends', '3'],
+    2,
+    /^Error: unknown option '--max-resends'\n\(Write resends: N \(--resends N\)\.\)\n$/,
+  ],
+  [
+    'the same for programs',
+    ['run', 'list.csv', '--log-format', 'json', '--resend=never'],
+    2,
+    /unknown option '--resend=never'\. Write --resends 0 for never, and nothing for always\./,
+  ],
   ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
   [
     'removed flag',

@@ -97,7 +97,7 @@ describe('what was sent is known', () => {
     const tunnel = await startTunnel();
     using sandbox = createSandbox();
     sandbox.write('in.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
-    const flags = ['--ip', 'ip', '--concurrency', '1', '--max-resends', '0', '--no-store'];
+    const flags = ['--ip', 'ip', '--concurrency', '1', '--resends', '0', '--no-store'];
     const {code} = await sandbox.run(['run', 'in.csv', '-o', 'out.csv', ...flags], {
       env: {
         BULK_ENRICH_BASE_URL: server.url,

@@ -73,8 +73,8 @@ test('what a killed run spent, and may have spent, counts against the limit of t
     expect(api.ledger.repeated()).toHaveLength(credits.maybe_spent);
   }));
 
-test('starting over is no way around `--resend never`', () =>
-  killed(ips(30), ['--ip', 'ip', '--resend', 'never', '--no-store'], async ({sandbox, api, again}) => {
+test('starting over is no way around `--resends 0`', () =>
+  killed(ips(30), ['--ip', 'ip', '--resends', '0', '--no-store'], async ({sandbox, api, again}) => {
     expect((await again('--restart')).code).toBe(3);
     expect(api.ledger.repeated()).toEqual([]);
     const {lookups, credits, calls} = sandbox.summary('out.summary.json');

@@ -1,6 +1,7 @@
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {spelled} from '../../src/job/setting-names.ts';
+import {describeSettings} from '../../src/job/settings.ts';
 import {root, textOf} from './blocks.ts';
 
 const page = 'docs/settings.md';

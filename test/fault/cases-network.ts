@@ -91,9 +91,9 @@ export const networkCases: readonly FaultCase[] = [
     see: () => thirdRequest({reset: 'after'}, 13),
   },
   {
-    fault: 'reset after the request, --resend never',
+    fault: 'reset after the request, --resends 0',
     expected: 'that value is unknown, and not sent again',
-    see: () => withVictim(reply.drop('reset'), {flags: ['--resend', 'never']}),
+    see: () => withVictim(reply.drop('reset'), {flags: ['--resends', '0']}),
   },
   {
     fault: 'stale keep-alive sockets: each closed right after its answer',

@@ -27,7 +27,7 @@ export interface ChaosResult {
 const args = [
   ...['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--email', 'email', '--rate', 'unlimited'],
   // Every value gets an answer in the end, however unlucky it is, so that the bytes can be compared.
-  ...['--concurrency', '32', '--timeout', '2s', '--max-resends', '60', '--max-attempts', '99', '--quiet'],
+  ...['--concurrency', '32', '--timeout', '2s', '--resends', '60', '--quiet'],
 ];
 
 /**

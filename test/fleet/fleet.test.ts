@@ -36,7 +36,7 @@ describe.skipIf(!redisInstalled)('two workers on a real Redis', () => {
 
   test('deal with faults of the service as a local run does', async () => {
     await arena.api.set({error: 0.2});
-    const {code, stderr} = await arena.here([...RUN, '--force', '--max-resends', '4']);
+    const {code, stderr} = await arena.here([...RUN, '--force', '--resends', '4']);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
     const {credits, by_status: byStatus} = await arena.api.ledger();
     for (const fault of ['500', 'reset', 'cut'] as const)

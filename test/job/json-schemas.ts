@@ -1,6 +1,7 @@
 import {z} from 'zod';
+import {spelled} from '../../src/job/setting-names.ts';
 import {accountFileSchema} from '../../src/job/settings/account-file.ts';
-import {describeSettings, jobSchema, spelled} from '../../src/job/settings.ts';
+import {describeSettings, jobSchema} from '../../src/job/settings.ts';
 import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -86,7 +86,7 @@ it('what is not known within budgetMs is unknown; what had not left by then neve
   expect(program.api.ledger.calls).toBe(1);
 });
 
-it('calls that were given up count for the next one() on their value: all are within maxResends', async () => {
+it('calls that were given up count for the next one() on their value: all are within resends', async () => {
   let gates = {sent: gate(), held: gate()};
   await using program = await startProgram({
     script: async () => {
@@ -95,7 +95,7 @@ it('calls that were given up count for the next one() on their value: all are wi
       return reply.drop();
     },
   });
-  await using enricher = await createEnricher({...settings, maxResends: 1}, program.options);
+  await using enricher = await createEnricher({...settings, resends: 1}, program.options);
   const row = {ip: address(0)};
   for (const booked of [1, 2]) {
     gates = {sent: gate(), held: gate()};

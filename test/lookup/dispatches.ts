@@ -50,9 +50,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       budget: {affords: () => true},
     },
     policy: {
-      maxAttempts: 6,
-      maxResends: 2,
-      resend: 'always',
+      resends: 2,
       cost: {throttled: 'free', rejected: 'maybe'},
     },
     events: {settled() {}, unasked() {}, closed() {}, stopped() {}},

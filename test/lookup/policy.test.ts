@@ -17,9 +17,7 @@ import {
 import type {Operation} from '../../src/operations/table.ts';
 
 const settings: PolicySettings = {
-  maxAttempts: 6,
-  maxResends: 2,
-  resend: 'always',
+  resends: 2,
   cost: {throttled: 'free', rejected: 'maybe'},
 };
 const pace: PaceHeaders = {limits: {}};
@@ -72,7 +70,7 @@ test('what may have been charged and brought no answer leaves a doubt', () => {
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
   const rejections = ['rejected', 'bad'];
   expect(doubtful().toSorted()).toEqual([...always, ...rejections].toSorted());
-  expect(doubtful({cost: {rejected: 'free'}})).toEqual(always);
+  expect(doubtful({cost: {rejected: 'free', throttled: 'free'}})).toEqual(always);
   expect(doubtful({cost: {rejected: 'free', throttled: 'maybe'}})).toEqual(['throttled', ...always]);
 });
 
@@ -116,21 +114,15 @@ describe('what follows', () => {
     ['ambiguous, first', kinds.reset, {doubts: 1}, again],
     ['ambiguous, second', kinds.reset, {doubts: 2}, again],
     ['ambiguous, third', kinds.reset, {doubts: 3}, failed('econnreset')],
-    ['ambiguous, no resends', kinds.reset, {doubts: 1, maxResends: 0}, failed('econnreset')],
-    ['ambiguous, one attempt', kinds.reset, {doubts: 1, maxAttempts: 1, maxResends: 9}, failed('econnreset')],
-    [
-      'ambiguous, two attempts',
-      kinds.reset,
-      {doubts: 2, maxAttempts: 2, maxResends: 9},
-      failed('econnreset'),
-    ],
+    ['ambiguous, no resends', kinds.reset, {doubts: 1, resends: 0}, unknown('econnreset')],
+    ['ambiguous, two attempts', kinds.reset, {doubts: 2, resends: 1}, failed('econnreset')],
     ['ambiguous in an outage', kinds.reset, {doubts: 2, blame: 'service'}, again],
     ['the last time in an outage', kinds.reset, {doubts: 3, blame: 'service'}, held],
     ['ambiguous at the last call', kinds.broken, {doubts: 1, blame: 'value for good'}, failed('http_500')],
     [
       'ambiguous, never resent',
       kinds.reset,
-      {doubts: 1, resend: 'never', blame: 'service'},
+      {doubts: 1, resends: 0, blame: 'service'},
       unknown('econnreset'),
     ],
     ['fatal', kinds.credentials, {}, {next: 'stop', attempt: {boughtAt, ...kinds.credentials}}],
@@ -203,7 +195,7 @@ describe('waits', () => {
   });
 
   test('a retry backs off from its first attempt that counts', () => {
-    expect([0, 1, 2, 3].map(n => retryMs(n, false, {...settings, maxResends: 9}, 0.5))).toEqual([
+    expect([0, 1, 2, 3].map(n => retryMs(n, false, {...settings, resends: 9}, 0.5))).toEqual([
       250, 250, 500, 1_000,
     ]);
   });
@@ -212,9 +204,9 @@ describe('waits', () => {
     expect(retryMs(1, true, settings, 0.5)).toBe(250);
     expect(retryMs(2, true, settings, 0.5)).toBe(policyNumbers.patienceMs);
     expect(retryMs(2, false, settings, 0.5)).toBe(500);
-    expect(retryMs(1, true, {...settings, maxAttempts: 2}, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(1, true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
     // What was not sent, or not counted, is no last attempt, however few there are.
-    expect(retryMs(0, true, {...settings, maxResends: 0}, 0.5)).toBe(250);
+    expect(retryMs(0, true, {...settings, resends: 0}, 0.5)).toBe(250);
   });
 
   test('throttled: at least what is asked, else backoff', () => {

@@ -79,7 +79,7 @@ describe('a value that always fails', () => {
   });
 
   test('a value in its backoff holds no slot', async () => {
-    const run = await simulate({values: valuesUpTo(40), concurrency: 1, maxResends: 5, ...poison(['v12'])});
+    const run = await simulate({values: valuesUpTo(40), concurrency: 1, resends: 5, ...poison(['v12'])});
     // With one slot, the others go on between its attempts.
     const between = run.calls.filter(({key, call}) => key !== 'v12' && call > 12).length;
     expect(between).toBe(28);
@@ -164,7 +164,7 @@ describe('an outage', () => {
   });
 
   test('calls that must never be resent are unknown at once', async () => {
-    const run = await simulate({values: valuesUpTo(3), resend: 'never', answer: () => reset});
+    const run = await simulate({values: valuesUpTo(3), resends: 0, answer: () => reset});
     expect([...run.settled.values()]).toEqual(Array(3).fill({status: 'unknown', error: 'econnreset'}));
     expect(run.calls).toHaveLength(3);
   });
@@ -187,7 +187,7 @@ describe('resends', () => {
   const downAtFirst = ({atMs}: SimulatedCall) => (atMs < MINUTE / 2 ? reset : ok);
 
   test('a value that has none left when an outage is over fails then, and is not sent again', async () => {
-    const run = await simulate({values: valuesUpTo(5), maxResends: 1, answer: downAtFirst});
+    const run = await simulate({values: valuesUpTo(5), resends: 1, answer: downAtFirst});
     expect(run.stop).toBeUndefined();
     const failures = [...run.settled].filter(([, outcome]) => outcome.status === 'failed');
     expect(failures).toHaveLength(4);
@@ -210,7 +210,7 @@ describe('resends', () => {
   });
 
   test('a service that breaks at the last values is not an outage, however few resends they have', async () => {
-    const run = await simulate({values: valuesUpTo(5), maxResends: 1, answer: () => status(500)});
+    const run = await simulate({values: valuesUpTo(5), resends: 1, answer: () => status(500)});
     expect([...run.settled.values()]).toEqual(Array(5).fill(failed('http_500')));
     expect(run.calls).toHaveLength(10);
     expect(run.tookMs).toBeGreaterThanOrEqual(MINUTE);
@@ -243,12 +243,12 @@ describe('resends', () => {
   const most = (calls: readonly SimulatedCall[]) =>
     Math.max(...[...new Set(calls.map(({key}) => key))].map(key => callsOf(calls, key)));
 
-  test.each([1, 2, 5].flatMap(maxResends => [3, 5, 8, 40].map(count => [maxResends, count] as const)))(
+  test.each([1, 2, 5].flatMap(resends => [3, 5, 8, 40].map(count => [resends, count] as const)))(
     'with %i of them, no outage sends any of %i values more often',
-    async (maxResends, count) => {
+    async (resends, count) => {
       for (const kind of [reset, status(503), status(500)]) {
-        const run = await simulate({values: valuesUpTo(count), maxResends, answer: () => kind});
-        expect(most(run.calls)).toBeLessThanOrEqual(1 + maxResends);
+        const run = await simulate({values: valuesUpTo(count), resends, answer: () => kind});
+        expect(most(run.calls)).toBeLessThanOrEqual(1 + resends);
       }
     },
   );
@@ -431,10 +431,10 @@ describe('a fleet', () => {
     expect(run.executor.pace().pauses).toBe(0);
   });
 
-  test('with --resend never, what was lost is unknown', async () => {
+  test('with --resends 0, what was lost is unknown', async () => {
     const run = await simulate({
       values: valuesUpTo(40),
-      resend: 'never',
+      resends: 0,
       answer: ({key}) => (key === 'v20' ? lost : ok),
     });
     expect(run.settled.get('v20')).toEqual({status: 'unknown', error: 'worker_lost'});

@@ -27,8 +27,7 @@ export interface SimulationOptions
   readonly operations?: readonly Operation[];
   readonly concurrency?: number;
   readonly latencyMs?: number;
-  readonly maxResends?: number;
-  readonly resend?: 'always' | 'never';
+  readonly resends?: number;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** What earlier sessions of the run left of all values. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
@@ -142,9 +141,7 @@ function start(options: SimulationOptions) {
       budget: {affords: cost => cost <= credits},
     },
     policy: {
-      maxAttempts: 6,
-      maxResends: options.maxResends ?? 2,
-      resend: options.resend ?? 'always',
+      resends: options.resends ?? 2,
       cost: {throttled: options.throttledCost ?? 'free', rejected: 'maybe'},
     },
     events: {

@@ -10,7 +10,8 @@ import {
   type Summary,
   startService,
 } from '../../src/index.ts';
-import {describeSettings, spelled} from '../../src/job/settings.ts';
+import {spelled} from '../../src/job/setting-names.ts';
+import {describeSettings} from '../../src/job/settings.ts';
 import {
   type Intelligence,
   intelligenceNames,

@@ -116,9 +116,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   rate: [['ip', '1000/s']],
   concurrency: [['ip', 1]],
   timeout: [['ip', '10s']],
-  maxAttempts: [['ip', 1]],
-  maxResends: [['ip', 0]],
-  resend: [['ip', 'never']],
+  resends: [['ip', 0]],
   maxOutage: [['ip', '1m']],
   fleet: [['ip', 'none']],
   cost: [

@@ -34,15 +34,15 @@ test('attempts that may have been charged count against --max-credits', async ()
   expect(stage.api.ledger.calls).toBe(50);
 });
 
-test('no outage sends a value more often than --max-resends allows, nor does the run that resumes', async () => {
+test('no outage sends a value more often than --resends allows, nor does the run that resumes', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(6));
   stage.api.setScript(() => ({kind: 'drop', ending: 'reset', charge: true}));
-  const raw = {ip: 'ip', maxResends: 1};
+  const raw = {ip: 'ip', resends: 1};
   const night = () => accelerated(200, () => stage.run(raw));
   const first = await night();
   expect(first).toMatchObject({code: 5, summary: {reason: 'outage', credits: {maybe_spent: 12}}});
-  expect(first.message).toContain('--max-resends');
+  expect(first.message).toContain('--resends');
   expect([...(stage.api.ledger.values.ip ?? [])].map(([, calls]) => calls)).toEqual(Array(6).fill(2));
   stage.api.setScript(undefined);
   expect(await night()).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 6}}}});

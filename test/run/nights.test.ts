@@ -244,10 +244,10 @@ test('an answer that is due and can not be renewed stands as long as its term la
   stage.write('list.csv', ips(20));
   await stage.run(nightly);
   stage.api.setScript(({value}) => (value === '203.0.113.7' ? reply.error(500, 'broken') : undefined));
-  const once = {...nightly, maxResends: 0};
+  const once = {...nightly, resends: 0};
   const ok = {ip: {answered: 20, failed: 0, calls: 20}};
   expect(await stage.run(once, inDays(29.99))).toMatchObject({code: 0, summary: {lookups: ok}});
   // It was not taken for a new answer.
-  const failed = {lookups: {ip: {answered: 19, failed: 1, calls: 1}}};
+  const failed = {lookups: {ip: {answered: 19, unknown: 1, calls: 1}}};
   expect(await stage.run(once, inDays(30.1))).toMatchObject({code: 3, summary: failed});
 });

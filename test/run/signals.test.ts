@@ -88,18 +88,18 @@ describe.concurrent('a run that is told to end', () => {
     });
   });
 
-  test('--resend never: what was in flight at a kill is unknown, and not asked again', async () => {
+  test('--resends 0: what was in flight at a kill is unknown, and not asked again', async () => {
     using sandbox = createSandbox();
     await using api = await startApiServer({key: KEY});
     const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
     api.setScript(call => (call.call > 10 ? new Promise(() => {}) : undefined));
     sandbox.write('list.csv', ips(40));
-    const run = sandbox.start([...args, '--resend', 'never'], {env});
+    const run = sandbox.start([...args, '--resends', '0'], {env});
     await until(() => api.ledger.calls >= 14);
     run.kill('SIGKILL');
     await run.outcome;
     api.setScript(undefined);
-    expect((await runHere(sandbox, [...args, '--resend', 'never'], {env})).code).toBe(3);
+    expect((await runHere(sandbox, [...args, '--resends', '0'], {env})).code).toBe(3);
     expect(sandbox.summary('out.summary.json')).toMatchObject({
       lookups: {ip: {answered: 36, unknown: 4}},
       credits: {spent: 36, maybe_spent: 4},

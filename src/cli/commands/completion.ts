@@ -1,7 +1,8 @@
 import type {Command} from 'commander';
 import {UsageError} from '../../errors.ts';
 import {misspelt} from '../../job/closest.ts';
-import {describeSettings, spelled} from '../../job/settings.ts';
+import {spelled} from '../../job/setting-names.ts';
+import {describeSettings} from '../../job/settings.ts';
 import {intelligenceNames} from '../../operations/table.ts';
 import {columnsFor} from '../completion/columns.ts';
 import {print, printOwn} from '../terminal/printable.ts';

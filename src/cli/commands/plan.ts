@@ -120,7 +120,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {all_sent_once: once, at_most: worst} = report.credits;
   const worstCase =
-    worst === once ? '' : ` At worst, every call has to be sent ${settings.maxResends + 1} times.`;
+    worst === once ? '' : ` At worst, every call has to be sent ${settings.resends + 1} times.`;
   return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 

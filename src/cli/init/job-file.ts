@@ -1,6 +1,6 @@
 import {stringify} from 'yaml';
 import type {RawSettings} from '../../job/parse.ts';
-import {spelled} from '../../job/settings.ts';
+import {spelled} from '../../job/setting-names.ts';
 import {perIntelligence} from '../../operations/table.ts';
 import {shellWord} from '../terminal/lines.ts';
 import type {Interviewed} from './interview.ts';

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
 import {sinceRemoved} from '../../job/former-settings.ts';
-import {camelCase} from '../../job/parse.ts';
+import {camelCase} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
@@ -26,12 +26,14 @@ const others: Readonly<
   '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
 };
 
+const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
+
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
 /** Commander's sentence on what it does not know, with what was meant and the command as it would work. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
-  const [, flag] = /^error: unknown option '([^'=]+)/.exec(sentence) ?? [];
+  const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];
   if (flag !== undefined) return explainedFlag(sentence, flag, argv, program);
   const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(sentence) ?? [];
   if (word !== undefined) return meant(sentence, word, choices?.split(', ') ?? [], argv);
@@ -44,7 +46,7 @@ export function explained(text: string, argv: readonly string[], program: Comman
 }
 
 function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
-  const now = sinceRemoved(camelCase(flag.replace(/^--(no-)?/, '')));
+  const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
   // Single letters are all near each other.
@@ -56,6 +58,12 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
     ? remedied(words, {instead: {given: flag, meant: other.flag ?? ''}})
     : undefined;
   return `${sentence}\n(${other.says})\n${tried(command)}`;
+}
+
+/** What to write instead of a flag that Commander does not know, as its setting was removed. */
+export function writtenInstead(sentence: string): string | undefined {
+  const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
+  return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));
 }
 
 function meant(sentence: string, given: string, known: readonly string[], argv: readonly string[]): string {

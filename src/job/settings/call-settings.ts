@@ -42,22 +42,10 @@ export const callSettings = {
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',
   }),
-  maxAttempts: callSetting(whole(1, 1_000).default(6), {
-    value: 'N',
-    description: 'Most attempts for one value that may have been charged, from 1 to 1000.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  maxResends: callSetting(whole(0, 1_000).default(2), {
+  resends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
     description:
-      'Most times a value is sent again after a call that may have been charged, outages included, from 0 to 1000.',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  }),
-  resend: callSetting(z.enum(['always', 'never']).default('always'), {
-    value: 'WHEN',
-    description: 'Whether a call whose outcome is unknown is sent again: always or never.',
+      'Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import {spelled} from '../../job/settings.ts';
+import {spelled} from '../../job/setting-names.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';

@@ -135,7 +135,7 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
     case 'fatal':
       return undefined;
     case 'ambiguous':
-      return call.spec.resend === 'never' ? 'it is never to be sent again' : undefined;
+      return call.spec.resends === 0 ? 'it is never to be sent again' : undefined;
     case undefined:
       return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
     default:
@@ -176,9 +176,9 @@ function hasAnswer({told, code, recorded, operation, toldOrder, ...call}: Call, 
   );
 }
 
-/** With --resend never, what may have been carried out is not sent again; what surely was not, is no matter. */
+/** With --resends 0, what may have been carried out is not sent again; what surely was not, is no matter. */
 function doubtIsKnown(before: Call, call: Call): boolean {
-  return call.spec.resend === 'never' && before.carriedOut;
+  return call.spec.resends === 0 && before.carriedOut;
 }
 
 /** Whether the run may have been started over between these calls, the later one's command included. */
@@ -194,16 +194,15 @@ function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] 
 
 const resent: Check = {
   promise:
-    'A value is sent again no more often than --max-resends says, outages, kills and resumes of the run included.',
+    'A value is sent again no more often than --resends says, outages, kills and resumes of the run included.',
   broken(scene) {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
-        const {resend, maxResends} = call.spec;
         const doubtful = calls
           .slice(0, index)
           .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
-        if (doubtful.length > (resend === 'never' ? 0 : maxResends))
+        if (doubtful.length > call.spec.resends)
           return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
       }
     return undefined;
@@ -305,6 +304,8 @@ const unblamed: Check = {
     'What is rejected ten times in a row, or in a run that got no answer, is kept for no other run: it may be the account.',
   broken(scene) {
     const {run, storedNow, storedBefore} = scene;
+    // Another run beside it may know better.
+    if (!run.isAlone) return undefined;
     const isKept = ({operation, value, toldAt}: Call) =>
       Math.abs((storedNow.get(rejectedAs(operation, value, run.spec)) ?? 0) - toldAt) < HOUR_MS / 2;
     const isNews = ({operation, value}: Call) => !storedBefore.has(rejectedAs(operation, value, run.spec));
@@ -375,9 +376,9 @@ function isCalm({runs}: Scene): boolean {
 }
 
 const neverTwice: Check = {
-  promise: 'With --resend never no worker sends again what may have been carried out.',
+  promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
-    if (runsOfLedger(scene).some(({spec}) => spec.resend !== 'never' || spec.restart || spec.fromFile))
+    if (runsOfLedger(scene).some(({spec}) => spec.resends > 0 || spec.restart || spec.fromFile))
       return undefined;
     for (const calls of histories(scene)) {
       const carried = calls.findIndex(({carriedOut}) => carriedOut);

@@ -5,12 +5,12 @@ export const attacks = [
     edits: [['src/run/identity.ts', 'if (changed.length > 0) {', 'if (changed.length >= 0) {']],
   },
   {
-    name: "attack: a fleet's run ignores --resend never",
+    name: "attack: a fleet's run ignores --resends 0",
     edits: [
       [
         'src/run/open/open-executor.ts',
         '    policy: settings,\n',
-        "    policy: job.redisUrl === undefined ? settings : {...settings, resend: 'always' as const},\n",
+        '    policy: job.redisUrl === undefined ? settings : {...settings, resends: 2},\n',
       ],
     ],
   },

@@ -23,7 +23,7 @@ export const foundHere = [
     edits: [['src/run/state/run-state.ts', '    else syncPath(path);\n', '']],
   },
   {
-    name: 'found here: once --resend never is said, what is in doubt from before is still sent again',
+    name: 'found here: once --resends 0 is said, what is in doubt from before is still sent again',
     edits: [
       ['src/lookup/answers.ts', 'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
     ],

@@ -58,7 +58,7 @@ export function aimed(
   const doubted = night(
     rows(1, 4),
     tuple(
-      specWith({...plain, resend: 'always', maxCredits: undefined}),
+      specWith({...plain, resends: 2, maxCredits: undefined}),
       constantFrom('token' as const, 'ip token' as const),
       tuple(
         constantFrom([], [{from: 1, count: 1, kind: 'late' as const}]),
@@ -66,7 +66,7 @@ export function aimed(
       ),
       tuple(cutOff(18, 40), cutOff(18, 45)),
       barred,
-      constantFrom({}, {}, {resend: 'never' as const}),
+      constantFrom({}, {}, {resends: 0}),
     ).map(([one, columns, [first, then], [fate, second], fault, changes]): Command[] => [
       {
         do: 'run',

@@ -28,8 +28,7 @@ export interface RunSpec {
   readonly restart: boolean;
   readonly force: boolean;
   readonly freshBudget: boolean;
-  readonly resend: 'always' | 'never';
-  readonly maxResends: number;
+  readonly resends: number;
   readonly maxAge: '1h' | '1d' | '30d';
   readonly concurrency: number;
   readonly rate: 'unlimited' | '5/s' | 'ip=10/s,email=10/s,verify=10/s';

@@ -155,8 +155,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     restart: spec.restart,
     force: spec.force,
     freshBudget: spec.freshBudget,
-    resend: spec.resend,
-    maxResends: spec.maxResends,
+    resends: spec.resends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
     // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.

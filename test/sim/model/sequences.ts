@@ -102,8 +102,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   restart: mostly(false, true),
   force: boolean(),
   freshBudget: mostly(false, false, true),
-  resend: mostly('always' as const, 'never', 'never'),
-  maxResends: mostly(2, 0, 1),
+  resends: mostly(2, 0, 0, 1),
   maxAge: mostly('1d' as const, '1h', '30d'),
   concurrency: constantFrom(1, 2, 4, 8),
   rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
@@ -142,7 +141,7 @@ const changes = oneof(
     weight: 1,
     arbitrary: record({endpoint: settings.endpoint, account: settings.account, restart: boolean()}),
   },
-  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resend: settings.resend})},
+  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resends: settings.resends})},
   {weight: 1, arbitrary: record({state: settings.state, cache: settings.cache})},
 );
 
