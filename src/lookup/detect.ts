@@ -1,10 +1,10 @@
 import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
-import type {Column} from './columns/column.ts';
+import {type Column, columnsOf} from './columns/column.ts';
 import {chooseCountry} from './columns/country-column.ts';
-import {namesAnother, namesOtherDigits, readHeader} from './columns/header.ts';
-import {fieldPaths, isInList} from './field-paths.ts';
+import {namesOtherDigits} from './columns/header.ts';
+import {fieldPaths} from './field-paths.ts';
 import {cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
@@ -54,15 +54,7 @@ export interface Known {
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */
 export function detectColumns(given: readonly string[], sample: readonly Row[], known: Known = {}): Guess[] {
   const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
-  const columns = names.map(
-    (name): Column => ({
-      name,
-      cell: cellReader(name, names),
-      says: known.headless === true ? new Map() : readHeader(name),
-      isAnothers: known.headless !== true && namesAnother(name),
-      isInList: !given.includes(name) && isInList(name),
-    }),
-  );
+  const columns = columnsOf(names, given, known.headless);
   const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
   const countries = known.column === undefined ? guessCountries(columns, phones, sample) : [];
   const countryName = known.column ?? countries.find(({confidence}) => confidence === 'sure')?.column;

@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {didYouMean} from '../../job/closest.ts';
-import {countryColumnOf} from '../../lookup/columns/fitting-country.ts';
+import {countryColumnOf} from '../../lookup/columns/country-column.ts';
 import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
 import {phoneCountry} from '../../operations/country.ts';

@@ -1,5 +1,6 @@
-import type {CellReader} from '../targets.ts';
-import type {HeaderSays} from './header.ts';
+import {isInList} from '../field-paths.ts';
+import {type CellReader, cellReader} from '../targets.ts';
+import {type HeaderSays, namesAnother, readHeader} from './header.ts';
 import type {Named} from './header-words.ts';
 
 /** A column whose kind is to be found out. */
@@ -12,4 +13,15 @@ export interface Column {
   readonly isAnothers: boolean;
   /** True if rows have a list there, of which this is the first entry. */
   readonly isInList: boolean;
+}
+
+/** The columns of a list; those of a `headless` one have numbers for names, which say nothing. */
+export function columnsOf(names: readonly string[], given = names, headless = false): Column[] {
+  return names.map(name => ({
+    name,
+    cell: cellReader(name, names),
+    says: headless ? new Map() : readHeader(name),
+    isAnothers: !headless && namesAnother(name),
+    isInList: !given.includes(name) && isInList(name),
+  }));
 }

@@ -1,7 +1,7 @@
 import type {Row} from '../../input/row.ts';
 import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
-import type {Column} from './column.ts';
+import {type Column, columnsOf} from './column.ts';
 import {tokensOf} from './tokens.ts';
 
 /** What a column of countries is worth to the phone numbers of its rows. */
@@ -62,6 +62,36 @@ export function chooseCountry(
   return {found: first};
 }
 
+/** From this share of the numbers on, a column without such a name is worth offering to a person. */
+const SPEAKS = 0.9;
+
+/**
+ * The column with whose countries these phone numbers in national form are valid, though its header does not say so: for a
+ * person to confirm. Undefined where none does. One that is named as a country was not taken for a reason, such as `IP Country`.
+ */
+export function countryColumnOf(
+  phones: readonly string[],
+  names: readonly string[],
+  rows: readonly Row[],
+): string | undefined {
+  const columns = columnsOf(names);
+  const national = nationalCells(
+    columns.filter(({name}) => phones.includes(name)),
+    rows,
+  );
+  const valid = ({cell}: Column) =>
+    national.filter(({row, text}) => {
+      const country = cell(row);
+      return phoneCountry(country) !== undefined && validPhone(text, country) !== undefined;
+    }).length;
+  const [best] = columns
+    .filter(({name, says}) => !phones.includes(name) && !says.has('country') && !isElsewhere(tokensOf(name)))
+    .map(column => ({column, valid: valid(column)}))
+    .filter(one => one.valid > 0 && one.valid >= SPEAKS * national.length)
+    .sort((a, b) => b.valid - a.valid);
+  return best?.column.name;
+}
+
 function validOf({readings}: Candidate): number {
   return readings.filter(reading => reading !== undefined).length;
 }
@@ -109,8 +139,12 @@ function candidateOf(
 const ELSEWHERE =
   /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
 
+function isElsewhere(words: readonly string[]): boolean {
+  return words.some(word => ELSEWHERE.test(word));
+}
+
 function rankOf(ahead: readonly string[], isAnothers: boolean): Rank {
-  if (isAnothers || ahead.some(word => ELSEWHERE.test(word))) return 'elsewhere';
+  if (isAnothers || isElsewhere(ahead)) return 'elsewhere';
   if (ahead.length === 0) return 'exact';
   return ahead.every(word => PHONE.has(word)) ? 'phone' : 'address';
 }

@@ -2,7 +2,7 @@ import {UsageError} from '../../errors.ts';
 import {numberedColumns} from '../../input/column-names.ts';
 import type {Row} from '../../input/row.ts';
 import {defaultOutput} from '../../job/job.ts';
-import {countryColumnOf} from '../../lookup/columns/fitting-country.ts';
+import {countryColumnOf} from '../../lookup/columns/country-column.ts';
 import {readHeader} from '../../lookup/columns/header.ts';
 import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
 import {hasPhoneShape} from '../../operations/phone-shape.ts';
