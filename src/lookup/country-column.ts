@@ -8,7 +8,7 @@ const SPEAKS = 0.9;
 
 /**
  * The column whose countries make phone numbers in national form valid, whatever its header says; the first of those
- * that make the most of them valid. Undefined where no column does, or no number needs one.
+ * that make the most of them valid. Undefined if no column does, or no number needs one.
  */
 export function countryColumnOf(
   phones: readonly string[],

@@ -7,7 +7,7 @@ import {broken, count, many} from './lines.ts';
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
-/** What is looked up where, how fast, and what was done before. */
+/** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
 export function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
   const columns = columnsOf(layout.mapping, job.settings.defaultCountry);
   const {limit} = executor.pace();
