@@ -14,7 +14,7 @@ import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
  * Counts the calls that a run is to make, where a person watches its bar or has to agree to what it would spend. A list
- * that can be read only once is not counted. Undefined where the number is not known, as conditions decide it.
+ * that can be read only once is not counted. Undefined if conditions decide the number.
  *
  * @throws {BulkEnrichError} with exit code 130 where the answer is no.
  */
@@ -51,8 +51,8 @@ async function demandAgreement(plan: PlanReport): Promise<void> {
 }
 
 /**
- * The `--max-credits` that is enough for all rows of a run which stopped at that limit; undefined where nobody reads it,
- * or the list can't be read again.
+ * The `--max-credits` that is enough for all rows of a run which stopped at that limit; undefined with --quiet, and for
+ * a list that can't be read again.
  */
 export async function creditsNeeded(
   job: Job,

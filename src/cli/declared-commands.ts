@@ -54,7 +54,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   program.helpCommand('help [command]', 'Print the help of a command.');
 }
 
-/** What is written below a command's name in the list of all, and what its own help says beside. */
+/** A command's name, its line in the list of all commands, and more words for its own help. */
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
@@ -87,7 +87,7 @@ function addVerify(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
-/** What reads the files that a run wrote. */
+/** The commands that read files which a run wrote. */
 function addReaders(add: Add, run: Run): void {
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')

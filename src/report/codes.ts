@@ -3,7 +3,7 @@ import type {SkipCode} from '../ledger/lookup.ts';
 import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
-/** What a code means, and what to do about it where that is more than fixing the list. */
+/** A code's meaning, and what to do about it if that is more than fixing the list. */
 export interface Told {
   readonly meaning: string;
   readonly advice?: string;
@@ -163,7 +163,7 @@ export function meaningOf(code: string): string {
   return Object.hasOwn(named, word) ? (named[word]?.meaning ?? '') : '';
 }
 
-/** What to do about it, under these settings; undefined where there is nothing but to fix the list. */
+/** The advice on a code, under these settings; undefined if fixing the list is all there is to do. */
 export function adviceOf(code: string, settings: Readonly<Record<string, unknown>> = {}): string | undefined {
   const word = wordOf(code);
   const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);

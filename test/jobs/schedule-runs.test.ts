@@ -65,7 +65,7 @@ test('github-actions.yaml: the step, and the next one with what the cache keeps'
   const line = workflowLine(site, service.url);
   const first = await started(line);
   expect(first, first.stderr).toMatchObject({code: 0, stdout: ''});
-  expect(readFileSync(site.path('../step-summary.md'), 'utf8')).toMatch(/^# ci: Complete\n/);
+  expect(readFileSync(site.path('../step-summary.md'), 'utf8')).toMatch(/^# ci \(signups\.csv\): Complete\n/);
   const {calls} = service.ledger;
   expect(calls).toBeGreaterThan(0);
 

@@ -47,7 +47,7 @@ const choices: ReadonlyMap<string, Words> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
 
-/** What the scripts ask for the columns of a list. */
+/** The word by which the scripts ask for the columns of a list. */
 const COLUMNS = 'columns';
 
 const columnFlags: ReadonlySet<string> = new Set(

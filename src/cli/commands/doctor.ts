@@ -89,7 +89,7 @@ function notTested(settings: JobSettings): string {
   return `the key was not tested; --call tests it (${many(priceOf(settings), 'credit')})`;
 }
 
-/** What one call of `--call` costs. */
+/** The credits of the call that `--call` makes. */
 function priceOf({cost}: JobSettings): number {
   return ofOperation(cost, 'ip', operations.ip.cost);
 }
@@ -158,7 +158,7 @@ function render(checks: readonly Check[], paint: Paint): string {
   return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
 }
 
-/** What all of it comes to, and what to do next. */
+/** The checks in one sentence, with what to do next. */
 function verdictOf(checks: readonly Check[]): string {
   const named = (state: Check['state']) =>
     checks.filter(check => check.state === state).map(({name}) => name);

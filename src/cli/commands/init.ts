@@ -100,8 +100,8 @@ function programPath(): string {
 }
 
 /**
- * What a run over the list would cost, as `plan` finds, whose warnings are said. It goes by the distinct values: what is
- * known from earlier runs says nothing of other nights.
+ * The credits of a run over the list, as `plan` counts them; its warnings are printed. The count goes by the distinct
+ * values: answers from earlier runs say nothing of other nights.
  *
  * @throws {UsageError} for a job that would never run.
  */

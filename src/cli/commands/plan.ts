@@ -20,7 +20,7 @@ export async function planCommand(
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
   const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
-  // Where the output would go does not matter here, so it need not be named.
+  // A plan writes no output, so none has to be named.
   const {job, console} = plannedJob(inputs, flags);
   const io = {
     env: process.env,
@@ -115,7 +115,7 @@ function render(report: PlanReport, job: Job): string {
   ].join('\n');
 }
 
-/** What a run would cost, and when it costs the most. */
+/** The cost of a run, and the case in which it costs the most. */
 function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {all_sent_once: once, at_most: worst} = report.credits;

@@ -10,7 +10,6 @@ import {countFirst, creditsNeeded} from '../count-first.ts';
 import {tellGitHub, tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {watchSignals} from '../signals.ts';
-import {broken} from '../terminal/lines.ts';
 import {toRun} from '../terminal/next-command.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
 import {print} from '../terminal/printable.ts';
@@ -48,13 +47,6 @@ function said(error: unknown, flags: JobFlags): number | undefined {
 
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
-  if (job.endpoint.kind === 'embedded' && job.endpoint.byDefault) {
-    console.say(
-      broken(
-        'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
-      ),
-    );
-  }
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
   try {

@@ -4,7 +4,7 @@ import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found, and what to do about it; why it was skipped. */
+  /** The finding with what to do about it, or the reason why it was skipped. */
   readonly detail: string;
   /** What a run would end with for this reason; failures only. */
   readonly exitCode?: ExitCode;
@@ -25,7 +25,7 @@ export function hasFailed(checks: readonly Check[]): boolean {
   return checks.some(({state}) => state === 'failed');
 }
 
-/** What was thrown on purpose is a failure of the check; anything else is thrown again. */
+/** Makes an error that was thrown on purpose a failure of the check; anything else is thrown again. */
 export function failure(name: string, error: unknown): Check {
   if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);

@@ -157,7 +157,7 @@ async function withCountry(
   };
 }
 
-/** What a job file takes for a column of phone numbers in national form. */
+/** The lines that a job file needs for a column of phone numbers in national form. */
 function nameIt({column}: Guess, {columns, rows}: Seen): string {
   const country = countryColumnOf([column], columns, rows);
   return country === undefined

@@ -4,7 +4,7 @@ import {count, duration, many, moment} from './lines.ts';
 
 type Kind = 'embedded' | 'live';
 
-/** What a run would come to: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
+/** A run before it is made: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
 export function forecast(plan: PlanReport, kind: Kind): string {
   const {credits, time_ms: ms, rate_per_second: rate} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
@@ -34,7 +34,7 @@ export function conditionalOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }
 
-/** What was spent and saved, in how many calls and how long. */
+/** The credits spent and saved, with the number of calls and the time. */
 export function costLine(summary: Summary): string {
   const {credits, endpoint} = summary;
   const {spent, maybe_spent: maybe, earlier} = credits;

@@ -4,7 +4,7 @@ import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** What has to be done first, where the very same command would end the same way. */
+/** A condition to fulfil first, where the very same command would end the same way. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -13,7 +13,7 @@ const FIRST: Readonly<Record<number, string>> = {
 
 export interface NextCommand {
   readonly command: string;
-  /** What has to be done first, to follow "To continue". */
+  /** A condition to fulfil first, to follow "To continue". */
   readonly first: string;
 }
 
@@ -23,7 +23,7 @@ type Given = readonly string[];
 const ownWords = (): Given => process.argv.slice(2);
 
 /**
- * The command that continues where this run stopped; undefined where no command does, as the input or the settings are
+ * The command that continues where this run stopped; undefined if no command does, as the input or the settings are
  * at fault. `need` is the limit of credits that is enough for all rows, where it is known.
  */
 export function toContinue(
@@ -50,7 +50,7 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** What is needed; where that is not known, twice the limit that was reached, or twice what exceeded it. */
+/** The need; if that is not known, twice the limit that was reached, or twice the count that exceeded it. */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -75,7 +75,7 @@ export function toRetry({date}: Pick<Job, 'date'>, given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
-/** The run that a plan or a sample was about; undefined where the list came by a pipe. */
+/** The run that a plan or a sample was about; undefined if the list came by a pipe. */
 export function toRun(given = ownWords()): string | undefined {
   if (given.includes('-')) return undefined;
   const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});

@@ -4,7 +4,10 @@ import type {Mapping} from '../../run/layout/mapping.ts';
 import type {Session} from '../../run/session.ts';
 import {broken, count, many} from './lines.ts';
 
-/** What is looked up where, how fast, and what was done before. */
+const NOT_CONFIGURED =
+  'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
+
+/** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
 export function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
   const columns = columnsOf(layout.mapping, job.settings.defaultCountry);
   const {limit} = executor.pace();
@@ -14,14 +17,18 @@ export function opening({job, layout, executor, checkpoint, ledger}: Session): s
     columns === ''
       ? 'No column is looked up, so no calls are made.'
       : `Looking up ${columns}${service}, ${pace}.`;
-  if (checkpoint === undefined) return [broken(first)];
+  const said = [
+    ...(job.endpoint.kind === 'embedded' && job.endpoint.byDefault ? [NOT_CONFIGURED] : []),
+    first,
+  ];
+  if (checkpoint === undefined) return said.map(sentence => broken(sentence));
   const lost =
     ledger.interrupted === 0
       ? ''
       : ` ${many(ledger.interrupted, 'call')} in flight when the last session ended may have been charged.`;
   const made = many(totalOf(ledger.tally, 'calls'), 'call');
   const resuming = `Resuming at row ${count(checkpoint.record + 1)}: the ${made} made before are not repeated.${lost}`;
-  return [broken(first), broken(resuming)];
+  return [...said, resuming].map(sentence => broken(sentence));
 }
 
 /** `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs no more. */

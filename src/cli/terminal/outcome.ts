@@ -16,8 +16,8 @@ import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**
- * What a person wants to know at the end. What matters comes last: what was written and where, what it cost, and what to
- * do next. `need` is the limit of credits that is enough for all rows, of a run that stopped at a lower one.
+ * Tells a person how a run ended. The last lines matter most: the output and its path, the cost, and what to do next.
+ * `need` is the limit of credits that is enough for all rows, of a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
   const {summary, stop, wasComplete = false} = outcome;
@@ -67,7 +67,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
   const said = broken(console.paint(colourOf(exitCode), message));
-  // That something is paid for again is told with --quiet too.
+  // With --quiet too, the user is told of what will be paid for again.
   if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
   else console.say(said);
   if (summary === undefined) return;
@@ -158,7 +158,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** What need not be done again; a stream has no place to resume from. */
+/** Names the work that need not be done again; a stream has no place to resume from. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];

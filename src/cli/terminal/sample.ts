@@ -3,7 +3,7 @@ import type {Job} from '../../job/job.ts';
 import {count, many, riskLine} from './lines.ts';
 import {table} from './table.ts';
 
-/** What a sample came to, and what all rows would cost. `next` is the command of the whole run. */
+/** A sample's outcome, and the cost of all rows. `next` is the command of the whole run. */
 export function renderSample(
   report: SampleReport,
   job: Pick<Job, 'endpoint' | 'settings'>,

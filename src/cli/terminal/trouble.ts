@@ -14,7 +14,7 @@ interface Trouble {
   readonly settings: Partial<Settings>;
 }
 
-/** What is wrong with a list's rows and values, by code, in words and with the first rows; nothing where nothing is. */
+/** The problems of a list's rows and values, by code, in words and with the first rows; empty if there are none. */
 export function troubleLines(
   {heading, most, allIn, settings}: Trouble,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
@@ -32,7 +32,7 @@ export function troubleLines(
   return [heading, ...lines, ...(left > 0 ? [`  ${count(left)} more codes are in ${allIn}.`] : [])];
 }
 
-/** What the code means, and what to do about it; empty for a word of the service's own. */
+/** The code's meaning, and what to do about it; empty for a word of the service's own. */
 function inWords(code: string, settings: Partial<Settings>): string {
   const [meaning, advice] = [meaningOf(code), adviceOf(code, settings)];
   const words = [

@@ -123,9 +123,10 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
 /** What an attempt to do it again has paid for is in its ledger alone where there is no answer store. */
 function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
+  const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
   const again = isCutOff
     ? `A later run of it was cut off: --force resumes that one. To give it up, remove ${directory}.`
-    : `To ${summary.exit_code === exitCodes.ok ? 'run it again' : 'look up what got no answer'}: --force.`;
+    : `To ${lacksAnswers ? 'look up what got no answer' : 'run it again'}: --force.`;
   const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
   return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
