@@ -220,7 +220,7 @@ export function aimed(
     fleet: constant(false),
   });
 
-  /** Answers fall due in the night in which the account is refused, or the service is down. */
+  /** Answers fall due in the night in which the account is refused. */
   const denied = night(
     rows(1, 10),
     tuple(
@@ -234,12 +234,11 @@ export function aimed(
         until: undefined,
       }),
       constantFrom(20, 22, 23),
-      constantFrom('denied' as const, 'denied' as const, 'broken' as const),
       constantFrom('30d' as const, '1h' as const),
-    ).map(([one, hours, kind, maxAge]): Command[] => [
+    ).map(([one, hours, maxAge]): Command[] => [
       {do: 'run', spec: one, course: fine},
       {do: 'clock', hours},
-      again({...fine, faults: [{from: 1, count: 40, kind}]}, {force: true}),
+      again({...fine, faults: [{from: 1, count: 40, kind: 'denied'}]}, {force: true}),
       again(fine, {force: true, maxAge}),
     ]),
   );
