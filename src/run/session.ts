@@ -75,7 +75,7 @@ export function openSession(
       openLedger(state, job, {shared: openSharedBudgets(job, account, io)}, io.warn),
       stage => stage.abandon(),
     );
-    const beginning = beginningIn(ledger, asked);
+    const beginning = beginningIn(ledger, asked, io.warn);
     const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
     const source = opened(
       io.source ??

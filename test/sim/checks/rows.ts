@@ -8,6 +8,7 @@ import {type Call, REJECTED, serialField, serialOf} from '../world/service.ts';
 import {
   ageOf,
   type Check,
+  isBegunAnew,
   rowsIn,
   type Scene,
   STALE_MS,
@@ -228,7 +229,7 @@ function faultOfAnswer(
   const isGivenUp = runs.some(
     one =>
       one.ledger === run.ledger &&
-      one.spec.restart &&
+      (one.spec.restart || isBegunAnew(one)) &&
       one.process !== call.process &&
       // By the clock, which may have been set back in between.
       one.callsByThen >= call.number &&
