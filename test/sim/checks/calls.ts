@@ -8,6 +8,7 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
+  isBegunAnew,
   rejectedAs,
   runsOfLedger,
   type Scene,
@@ -183,7 +184,9 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 
 /** Whether the run may have been started over between these calls, the later one's command included. */
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
-  return runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile);
+  return runsBetween(before, call, scene).some(
+    run => run.spec.restart || run.spec.fromFile || isBegunAnew(run),
+  );
 }
 
 function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] {
@@ -277,7 +280,7 @@ const keptOfAll: Check = {
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const sessions = runsOfLedger(scene);
     const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && !one.spec.restart && !one.spec.fromFile,
+      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
     );
     if (!isOneRun || summary.store.not_stored > 0) return undefined;
     const scope = scopeOfSpec(spec);
