@@ -254,7 +254,7 @@ describe('what can not be', () => {
     ['colour: red', 'colour: there is no such setting.'],
     [
       'threads: 4',
-      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
     ],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
