@@ -8,7 +8,7 @@ const formerSettings: Readonly<Record<string, string>> = {
   maxAttempts: 'Write resends: N (--resends N), which is one less.',
   resend: 'Write resends: 0 (--resends 0) for never, and nothing for always.',
   threads:
-    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
   maxCreditsPerDay:
     'A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
 };

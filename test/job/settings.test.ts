@@ -256,7 +256,7 @@ describe('what can not be', () => {
     ['colour: red', 'colour: there is no such setting.'],
     [
       'threads: 4',
-      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (bulk-enrich worker).',
+      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
     ],
     [
       'cost: {ipp: 1}',
