@@ -87,7 +87,7 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (429, or 503 with Retry-After) cost: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2; rejected=… and throttled=…: whether rejected calls (other 4xx) and throttled ones count as free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;

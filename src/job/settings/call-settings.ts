@@ -1,5 +1,4 @@
 import {z} from 'zod';
-import {throttledBy} from '../../operations/operation.ts';
 import {defaultCosts} from '../../operations/table.ts';
 import {countOrShare, durationFrom, list, rates, redisUrl, whole} from '../values.ts';
 import {cost} from './cost.ts';
@@ -64,7 +63,8 @@ export const callSettings = {
   }),
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
-    description: `Credits of one call; also ip=1,phone=2. With rejected=free and throttled=maybe, what a rejected call (other 4xx) and a throttled one (${throttledBy}) cost: free, maybe or spent.`,
+    description:
+      'Credits of one call, such as 2 or ip=1,phone=2; rejected=… and throttled=…: whether rejected calls (other 4xx) and throttled ones count as free, maybe or spent.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'doctor'],
     shapes: 'summary',
