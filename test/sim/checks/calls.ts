@@ -184,9 +184,16 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 
 /** Whether the run may have been started over between these calls, the later one's command included. */
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
-  return runsBetween(before, call, scene).some(
-    run => run.spec.restart || run.spec.fromFile || isBegunAnew(run),
+  return (
+    runsBetween(before, call, scene).some(run => run.spec.restart || run.spec.fromFile || isBegunAnew(run)) ||
+    runsUntil(before, call, scene).some(({stop}) => stop === 'refused' || stop === 'credentials')
   );
+}
+
+/** The runs from the one of a call to the last before another's: one that is refused leaves the next to start over. */
+function runsUntil(before: Call, call: Call, {runs}: Scene): readonly Ended[] {
+  const placeOf = (of: Call) => runs.findIndex(({process}) => process === of.process);
+  return runs.slice(placeOf(before), Math.max(0, placeOf(call)));
 }
 
 function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] {
@@ -381,7 +388,10 @@ function isCalm({runs}: Scene): boolean {
 const neverTwice: Check = {
   promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
-    if (runsOfLedger(scene).some(({spec}) => spec.resends > 0 || spec.restart || spec.fromFile))
+    const sessions = runsOfLedger(scene);
+    if (
+      sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile || isBegunAnew(run))
+    )
       return undefined;
     for (const calls of histories(scene)) {
       const carried = calls.findIndex(({carriedOut}) => carriedOut);

@@ -7,6 +7,7 @@ import {
   DAY_MS,
   HOUR_MS,
   isTimeOf,
+  rejectedAs,
   type Scene,
   STALE_MS,
   SURELY_FRESH,
@@ -45,6 +46,11 @@ const useful: Check = {
   },
 };
 
+/** How the store knows the outcome of a call. */
+function nameOf({told, operation, value, spec}: Call): string {
+  return told === 'rejected' ? rejectedAs(operation, value, spec) : storedAs(operation, value, spec);
+}
+
 const dated: Check = {
   promise: 'What is in the store has the time at which it was bought, wherever it was kept in between.',
   broken({run, service, storedBefore, storedNow}: Scene) {
@@ -52,7 +58,7 @@ const dated: Check = {
     if (changed.length === 0 || run.spec.fleet) return undefined;
     const calls = service.calls.filter(({told}) => told === 'answered' || told === 'rejected');
     const isBought = ([name, at]: readonly [string, number]) =>
-      calls.some(call => isTimeOf(call, at) && storedAs(call.operation, call.value, call.spec) === name);
+      calls.some(call => isTimeOf(call, at) && nameOf(call) === name);
     const odd = changed.find(one => !isBought(one));
     return odd === undefined ? undefined : `${odd[0]} is of ${odd[1]}, when nothing was bought`;
   },
