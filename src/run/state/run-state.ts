@@ -181,7 +181,7 @@ export function hasCalls(state: Pick<RunState, 'directory'>): boolean {
   return hasOtherRun(state, '');
 }
 
-export function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
+function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
   return join(directory, LEDGER);
 }
 
