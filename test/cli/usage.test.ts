@@ -65,7 +65,7 @@ const mistakes: readonly Mistake[] = [
     'the same for programs',
     ['run', 'list.csv', '--log-format', 'json', '--resend=never'],
     2,
-    /unknown option '--resend=never'\. Write --resends 0 for never, and nothing for always\./,
+    /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
   ],
   ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
   [

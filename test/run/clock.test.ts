@@ -68,7 +68,8 @@ describe('a run whose clock is far ahead', () => {
   test("leaves the day's and the month's credits counted", async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(10));
-    const limited = {...settings, store: false, maxCreditsPerDay: 10};
+    stage.account('a.yaml', 'endpoint: URL/\nmax_credits_per_day: 10\n');
+    const limited = {...settings, store: false};
     await stage.run(limited);
     expect(await stage.run(limited, inDays(70))).toMatchObject({code: 0, summary: {credits: {spent: 10}}});
     expect(await stage.run(limited)).toMatchObject({code: 7, summary: {calls: {total: 0}}});
