@@ -8,7 +8,6 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
-  isBegunAnew,
   rejectedAs,
   runsOfLedger,
   type Scene,
@@ -185,7 +184,7 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 /** Whether the run may have been started over between these calls, the later one's command included. */
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
   return (
-    runsBetween(before, call, scene).some(run => run.spec.restart || run.spec.fromFile || isBegunAnew(run)) ||
+    runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile) ||
     runsUntil(before, call, scene).some(({stop}) => stop === 'refused' || stop === 'credentials')
   );
 }
@@ -287,7 +286,7 @@ const keptOfAll: Check = {
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const sessions = runsOfLedger(scene);
     const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
+      one => one.spec.cache === spec.cache && one.storeIsOld && !one.spec.restart && !one.spec.fromFile,
     );
     if (!isOneRun || summary.store.not_stored > 0) return undefined;
     const scope = scopeOfSpec(spec);
@@ -389,10 +388,7 @@ const neverTwice: Check = {
   promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
     const sessions = runsOfLedger(scene);
-    if (
-      sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile || isBegunAnew(run))
-    )
-      return undefined;
+    if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return undefined;
     for (const calls of histories(scene)) {
       const carried = calls.findIndex(({carriedOut}) => carriedOut);
       const again = carried < 0 ? undefined : calls[carried + 1];

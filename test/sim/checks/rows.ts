@@ -8,7 +8,6 @@ import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/servi
 import {
   ageOf,
   type Check,
-  isBegunAnew,
   rowsIn,
   runsOfLedger,
   type Scene,
@@ -259,7 +258,7 @@ function faultOfAnswer(
   const isGivenUp = runs.some(
     one =>
       one.ledger === run.ledger &&
-      (one.spec.restart || isBegunAnew(one)) &&
+      one.spec.restart &&
       one.process !== call.process &&
       // By the clock, which may have been set back in between.
       one.callsByThen >= call.number &&
