@@ -152,7 +152,7 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
-  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  /** Settles a value by its earlier answer, as the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: LastingOutcome): void {
     this.#unwritten.adopt(operation, key, outcome);
   }
@@ -173,7 +173,7 @@ export class Ledger {
     return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** The answers that this run bought after the `nth`, and before all of them those that are carried; in groups. */
+  /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
   *answersAfter(nth: number): Generator<Answer[]> {
     if (this.#state === 'open') this.#drain();
     if (nth === 0) yield* this.#givenUp.answers();
@@ -262,7 +262,7 @@ export class Ledger {
     guarded(() =>
       this.#db.transaction(() => {
         for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
-        // Behind them: what another run was answered meanwhile settles a value whose own call came to nothing.
+        // After the attempts: it settles values whose own call failed.
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch);

@@ -4,7 +4,7 @@ import type {LastingOutcome} from './lookup.ts';
 
 /** What is booked and not in the ledger's file yet. */
 export class Unwritten {
-  /** Each with the number of the answer that it brought; null for none. */
+  /** Each with the number of its answer, null for none. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, {readonly operation: Operation; readonly outcome: LastingOutcome}>();
   /** By key: a value is never asked for again while its answer waits to be written. */

@@ -41,7 +41,7 @@ export function concluded(
   const next = nextStep(operation, attempt, task, policy, counting, isTrusted);
   const kept = keptInstead(next, task);
   const step = kept ?? next;
-  // An answer of before is none of this attempt's.
+  // This attempt did not bring the earlier answer.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;
@@ -51,7 +51,7 @@ export function concluded(
   return {step, booked: {operation, key, cost: task.cost, attempt, charge, retry, outcome}};
 }
 
-/** The answer of before, which is good still, where the call that was to renew it came to nothing. */
+/** Settles by the earlier answer if it is still valid and the call to renew it failed. */
 function keptInstead(step: Step, {fallback}: Task): Step | undefined {
   if (fallback?.validity !== 'due' || step.next !== 'settle' || isKept(step.outcome)) return undefined;
   return {next: 'settle', outcome: fallback.outcome};
