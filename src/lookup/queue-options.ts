@@ -20,6 +20,8 @@ export interface QueueExecutorOptions {
   readonly onOutage: 'stop' | 'publish';
   /** True if calls may be refused in any number, and end nothing. */
   readonly mayAllFail?: boolean | undefined;
+  /** True if a value that was sent as often as it may be fails in an outage too, and does not wait for its end. */
+  readonly failsInOutage?: boolean | undefined;
   /** What values that have a fallback may cost together, in thousandths of a credit: the rest is for those that have none. */
   readonly renewals?: number | undefined;
   readonly events: ExecutorEvents;

@@ -20,6 +20,8 @@ export interface FlowControlOptions extends OutageOptions {
   readonly onStreak: (operation: Operation, streak: Streak) => void;
   /** True if a streak of any length is of values, and ends nothing. */
   readonly mayAllFail?: boolean | undefined;
+  /** True if values without resends fail in an outage too. */
+  readonly failsInOutage?: boolean | undefined;
 }
 
 type Sent = Pick<Lookup, 'operation' | 'key'>;
@@ -216,9 +218,12 @@ export class FlowControl {
 
   /** A call that was lost with a fleet's worker says nothing of the service. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
-    if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
-    this.#outages.inconclusive(key);
-    return 'value';
+    if (attempt.lost === true) {
+      this.#outages.inconclusive(key);
+      return 'value';
+    }
+    const blame = this.#outages.failed(key, attempt, now);
+    return blame === 'service' && this.#options.failsInOutage === true ? 'value' : blame;
   }
 
   /** A worker that gave the value back is held by the fleet's gate, or is about to go: that is no failure. */

@@ -151,6 +151,7 @@ function createExecutor(
     renewals: renewalsOf(settings),
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
     mayAllFail: mayAllFail(job),
+    failsInOutage: job.output.kind === 'rows',
     events: {
       settled: (task, outcome) => answers().settled(task, outcome),
       unasked: (task, reason) => answers().unasked(task, reason),
