@@ -143,6 +143,14 @@ describe('the lists of networks', () => {
       {datacenter: true, vpn: false, tor: false},
     ],
     [
+      {number: 64496, holder: 'ExampleHosting LLC'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'ExampleVPS OU'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
       {number: 64496, holder: 'Ghost Networks'},
       {datacenter: false, vpn: false, tor: false},
     ],
