@@ -23,7 +23,7 @@ import {addSession, State} from './saved-state.ts';
 import {describeSources} from './sources.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
-import {checkSessions, readSessions, UserSessions} from './verdict/user-session.ts';
+import {checkSessions, readSessions, sampleSessions, UserSessions} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
@@ -80,7 +80,8 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
   const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
   for (const session of known) addSession(session, {sessions, accounts});
   state.restore({credits, sessions, accounts});
-  const verdictParts = {data, sessions, accounts, rules, keep: state.keep.bind(state)};
+  const samples = sampleSessions();
+  const verdictParts = {data, sessions, accounts, rules, samples, keep: state.keep.bind(state)};
   return {
     key: new KeyCheck(apiKey),
     credits,
