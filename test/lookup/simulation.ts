@@ -28,6 +28,7 @@ export interface SimulationOptions
   readonly concurrency?: number;
   readonly latencyMs?: number;
   readonly resends?: number;
+  readonly failsInOutage?: boolean;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** What earlier sessions of the run left of all values. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
@@ -142,6 +143,7 @@ function start(options: SimulationOptions) {
     },
     policy: {
       resends: options.resends ?? 2,
+      failsInOutage: options.failsInOutage,
       cost: {throttled: options.throttledCost ?? 'free', rejected: 'maybe'},
     },
     events: {

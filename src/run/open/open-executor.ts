@@ -137,7 +137,7 @@ function createExecutor(
     ledger,
     lanes,
     concurrency: settings.concurrency,
-    policy: settings,
+    policy: {...settings, failsInOutage: job.output.kind === 'rows'},
     maxOutageMs: settings.maxOutage,
     onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
     onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
