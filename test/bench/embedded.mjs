@@ -115,8 +115,8 @@ function printFields(title, answers) {
   for (const [name, counts] of fields) {
     const [[value, count]] = [...counts].sort((a, b) => b[1] - a[1]);
     const present = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    // A value of one answer or two stands for a person.
-    const shown = count < 3 ? '' : `${value.slice(0, 60)} (${percent(count, present)})`;
+    // A rarer value stands for one person, or for chance.
+    const shown = count < present / 100 ? '' : `${value.slice(0, 60)} (${percent(count, present)})`;
     console.log(`| ${name} | ${percent(present, answers.length)} | ${counts.size} | ${shown} |`);
   }
 }
