@@ -78,10 +78,10 @@ const data = fields({
   rules: z
     .array(
       fields({
-        action: text.describe('What the rule does, such as block.'),
+        action: text.describe('Action of the rule, such as block.'),
         name: text.describe('The rule in words.'),
         id: text.describe('The identifier of the rule.'),
-        source: text.describe('What kind of rule it is, such as bot or access.'),
+        source: text.describe('Kind of rule, such as bot or access.'),
         shadow: flag.describe('True if the match has no effect on the verdict.'),
       }),
     )
@@ -95,10 +95,10 @@ const data = fields({
         fields({
           user_id: text.describe('The other user identifier.'),
           email: text.describe('Its e-mail address.'),
-          signals: z.array(text).describe('What the two have in common.'),
-          confidence: z.number().describe('How sure the link is.'),
-          session_count: z.int().describe('How many sessions it was seen in.'),
-          last_activity: dateTime.describe('When it was last seen.'),
+          signals: z.array(text).describe('Traits that the accounts share.'),
+          confidence: z.number().describe('Confidence that one person has the accounts.'),
+          session_count: z.int().describe('Number of sessions it was seen in.'),
+          last_activity: dateTime.describe('Time at which it was last seen.'),
         }),
       )
       .describe('The accounts that seem to belong together.'),

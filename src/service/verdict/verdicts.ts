@@ -29,7 +29,7 @@ export interface VerdictParts {
   keep(event: StateEvent): void;
 }
 
-/** What a test action id makes of `can_pass`, and the sample session that stands in for an unknown token. */
+/** The `can_pass` that a test action id sets, and the sample session that stands in for an unknown token. */
 interface TestAction {
   canPass: boolean;
   sample: string;

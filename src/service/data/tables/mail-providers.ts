@@ -1,9 +1,9 @@
 import {readOwnList} from '../own-list.ts';
 
-/** What a listed domain is: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of its user's. */
+/** Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of its user's. */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
-/** What this project knows of a mail domain, and how the provider delivers several spellings into one mailbox. */
+/** A mail domain's kind, and how its provider delivers several spellings into one mailbox. */
 export interface MailProvider {
   kind: MailProviderKind;
   /** The one name that the mailbox's domain has here. */
