@@ -54,7 +54,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const state = new State(options.stateDir);
   try {
     const parts = makeParts(options, apiKey, state);
-    const app = createApp(parts, {base: path, withPages: options.pages});
+    const app = createApp(parts, {base: path, host, withPages: options.pages});
     const server = makeServer(app.fetch, options);
     await listen(server, port, host);
     return {
