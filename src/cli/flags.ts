@@ -54,7 +54,7 @@ function addFormer(command: Command, name: string): void {
 
 function optionOf(setting: Setting): Option {
   const name = spelled(setting.name, '-');
-  const value = setting.value === undefined ? '' : ` <${setting.value}>`;
+  const value = setting.value?.replace(/^[^[].*/, ' <$&>').replace(/^\[/, ' [') ?? '';
   const text = defaultOf(setting);
   const option = new Option(
     setting.negated === true ? `--no-${name}` : `--${name}${value}`,

@@ -83,7 +83,7 @@ export interface JobInput {
   readonly timeout?: Setting<'timeout'>;
   /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
   readonly resends?: Setting<'resends'>;
-  /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
+  /** Longest outage or Retry-After to wait for, from 0s to 30d; see --publish-on. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
@@ -91,14 +91,10 @@ export interface JobInput {
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onBudget?: Setting<'onBudget'>;
   /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
-  /** At that time: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onDeadline?: Setting<'onDeadline'>;
-  /** In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onOutage?: Setting<'onOutage'>;
+  /** Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume later (exit 7 or 5). Default: none. */
+  readonly publishOn?: Setting<'publishOn'>;
   /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
@@ -123,14 +119,10 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day that {date} in paths stands for. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over, keeping every answer already paid for, and the count of what was spent. Default: false. */
+  /** Start over now, keeping every answer already paid for; fresh: with all of --max-credits, whatever was spent before. A job file starts over only where its saved state does not fit; false: it stops (exit 10 or 8). */
   readonly restart?: Setting<'restart'>;
-  /** A run that starts over has all of --max-credits again: what was spent before is not counted. Default: false. */
-  readonly freshBudget?: Setting<'freshBudget'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
-  /** State that does not fit: stop (exit 10 or 8) or restart. Default: stop; restart in a job file. */
-  readonly onStaleState?: Setting<'onStaleState'>;
   /** Rules of the risk score: default, none, or a YAML file. Default: default. */
   readonly score?: Setting<'score'>;
   /** Where the summary goes. Default: OUT.summary.json. */

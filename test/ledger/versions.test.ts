@@ -36,14 +36,14 @@ const rows = {written: 5};
 describe.each(versions.map(({name}) => name))('what %s left behind', version => {
   test('a run in progress goes on, or is refused with what to do, which then works', async () => {
     using sandbox = leftBy(version, /^out\.csv\.run/);
-    const args = ['--no-store', '--max-credits', '10', '--on-stale-state', 'stop'];
+    const args = ['--no-store', '--max-credits', '10'];
     const {code, stderr} = await run(sandbox, ...args);
     expect([0, 10], stderr).toContain(code);
     if (code === 10) {
       expect(stderr).toMatch(
         /^Error: The saved state is of version \d+, this program's is \d+\. .*--restart\.\n$/m,
       );
-      const again = await run(sandbox, ...args, '--restart', '--fresh-budget');
+      const again = await run(sandbox, ...args, '--restart', 'fresh');
       expect(again.code, again.stderr).toBe(0);
     }
     const summary = sandbox.summary('out.summary.json');
@@ -118,7 +118,7 @@ test.each([
   using sandbox = ofLater(which);
   const files = () => filesUnder(sandbox.home).filter(name => which.test(name.replaceAll('/', '__')));
   const before = files().map(name => readFileSync(join(sandbox.home, name), 'latin1'));
-  const {code, stderr} = await run(sandbox, ...(expected === 10 ? ['--on-stale-state', 'stop'] : []));
+  const {code, stderr} = await run(sandbox);
   expect(code, stderr).toBe(expected);
   expect(stderr).toMatch(sentence);
   if (!which.test('history.ndjson'))

@@ -101,9 +101,9 @@ it('rows of enrich wait for maxOutage, and then end with the outage: none comes 
   expect(out).toEqual([]);
 });
 
-it('onOutage: stop ends it after maxOutage, as it ends a run', async () => {
+it('publishOn without outage ends it after maxOutage, as it ends a run', async () => {
   await using program = await startDown();
-  const asked = {...settings, maxOutage: '10s', onOutage: 'stop'} as const;
+  const asked = {...settings, maxOutage: '10s', publishOn: []} as const;
   const enricher = await createEnricher(asked, program.options);
   await ask(enricher, 0, 20);
   passedMs += 10_000;

@@ -45,7 +45,7 @@ const nothing = {spent: 0, maybe_spent: 0};
 
 test.each([
   ['--restart', {...settings, restart: true}, {}],
-  ['on_stale_state: restart', settings, {fromFile: true}],
+  ['a job file', settings, {fromFile: true}],
 ] as const)(
   '%s at another endpoint takes over no answer and no credit of the first, nor forgets them',
   (_, raw, how) =>
@@ -123,10 +123,10 @@ test('a night that starts over with what is left of the limit says so, and which
     code: 7,
     summary: {credits: {spent: ROWS, limit: ROWS, earlier: {counted: {spent: PART, maybe_spent: 0}}}},
   });
-  expect(reduced.warnings.join()).toMatch(/30 of 60 credits.*--fresh-budget/);
-  expect(reduced.message).toMatch(/30 .*earlier.*--restart --fresh-budget/);
+  expect(reduced.warnings.join()).toMatch(/30 of 60 credits.*--restart fresh/);
+  expect(reduced.message).toMatch(/30 .*earlier.*--restart fresh/);
   stage.write('list.csv', ips(ROWS, 2_000));
-  const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+  const fresh = await stage.run({...nightly, restart: 'fresh'}, {fromFile: true});
   expect(fresh).toMatchObject({
     code: 0,
     summary: {
@@ -153,17 +153,17 @@ test('state that was reset, as stdin can not be read again, still counts', async
   expect(stage.api.ledger.credits).toBe(ROWS);
 });
 
-test('--fresh-budget is for a run that starts over: one that goes on keeps its limit', async () => {
+test('restart: fresh in a job file is for a run that starts over: one that resumes keeps its limit', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, nightly);
-  const ended = await stage.run({...nightly, freshBudget: true, maxCredits: PART});
+  await halfWay(stage, nightly, {fromFile: true});
+  const ended = await stage.run({...nightly, restart: 'fresh', maxCredits: PART}, {fromFile: true});
   expect(ended).toMatchObject({code: 7, summary: {credits: {spent: PART}}});
   expect(stage.api.ledger.credits).toBe(PART);
 });
 
 test.each(['damaged', 'of another version'])(
-  'what a ledger that is %s spent is not known: with --max-credits it takes --fresh-budget to begin anew',
+  'what a ledger that is %s spent is not known: with --max-credits it takes --restart fresh to begin anew',
   async how => {
     await using stage = await openStage();
     stage.write('list.csv', ips(ROWS));
@@ -178,9 +178,9 @@ test.each(['damaged', 'of another version'])(
     }
     const refused = await stage.run(nightly, {fromFile: true});
     expect(refused).toMatchObject({code: 10, summary: {credits: {earlier: {unknown: true}}}});
-    expect(refused.message).toMatch(/spent.*--fresh-budget/);
+    expect(refused.message).toMatch(/spent.*--restart fresh/);
     expect(stage.api.ledger.credits).toBe(PART);
-    const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+    const fresh = await stage.run({...nightly, restart: 'fresh'}, {fromFile: true});
     expect(fresh).toMatchObject({code: 0, summary: {credits: {spent: ROWS, earlier: {unknown: true}}}});
   },
 );

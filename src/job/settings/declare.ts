@@ -44,7 +44,7 @@ export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];
   readonly shapes: Shapes;
-  /** How the flag's value is named in `--help`; none for a switch. */
+  /** How the flag's value is named in `--help`; none for a switch. In `[…]` where the flag may stand alone. */
   readonly value?: string;
   /** The flag may be given several times. */
   readonly repeatable?: boolean;

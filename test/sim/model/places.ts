@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {ROOT} from '../world/patched-fs.ts';
-import type {InputRow, RunSpec, Sequence} from './commands.ts';
+import {type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
 
 /** Where everything is, and what it is called. */
 
@@ -149,12 +149,9 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.fromFile && {endpoint: 'live'}),
     ...(spec.stale && {stale: '30d'}),
     offline: spec.offline === true && spec.cache !== 'none',
-    ...Object.fromEntries(
-      ['onBudget', 'onDeadline', 'onOutage'].map(name => [name, spec.publishesAtLimit ? 'publish' : 'stop']),
-    ),
-    restart: spec.restart,
+    publishOn: spec.publishesAtLimit ? ['budget', 'deadline', 'outage'] : [],
+    ...(startsFresh(spec) ? {restart: 'fresh'} : spec.restart && {restart: true}),
     force: spec.force,
-    freshBudget: spec.freshBudget,
     resends: spec.resends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
