@@ -81,6 +81,7 @@ function addLookup(addWith: AddWith, run: Run, said: CommandSettings['said']): v
 function addVerify(addWith: AddWith, run: Run): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
+    .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
     .option('--id <ID>', 'The user identifier, for multi-accounting.')
     .option('--email <ADDRESS>', "The user's e-mail address.")
     .option('--phone <NUMBER>', "The user's phone number.")

@@ -41,7 +41,7 @@ export async function main(given: readonly string[]): Promise<number> {
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
-    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log-format|help)\b)/.test(flag))
+    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log|help)\b)/.test(flag))
   );
 }
 

@@ -13,6 +13,14 @@ const formerSettings: Readonly<Record<string, string>> = {
   freshBudget: 'Write restart: fresh (--restart fresh).',
   onStaleState:
     'Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
+  token: 'Write verdict: COLUMN (--verdict COLUMN).',
+  actionId:
+    'Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
+  verdictId: 'Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
+  verdictEmail: 'Write verdict: {token: COLUMN, email: COLUMN} (--verdict token=COLUMN,email=COLUMN).',
+  verdictPhone: 'Write verdict: {token: COLUMN, phone: COLUMN} (--verdict token=COLUMN,phone=COLUMN).',
+  logLevel: 'Write log: debug (--log debug), or with a format log: [json, debug] (--log json,debug).',
+  logFormat: 'Write log: json (--log json).',
   threads:
     'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
   maxCreditsPerDay:

@@ -120,7 +120,7 @@ export function resolveJob(
     ...source,
     name: source.name,
     ...resolveOutput(output, settings, given.givenRows),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, {
+    endpoint: resolveEndpoint(settings.endpoint, settings.verdict?.action, env, interactive, {
       offline: settings.offline,
       warn,
     }),

@@ -30,7 +30,7 @@ export interface RejectedRow {
 }
 
 /** The setting that names an operation's columns. */
-type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'token';
+type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'verdict';
 
 /** What a lookup goes by: its operation, or where several columns are looked up alike, its column or prefix. */
 type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]

@@ -25,16 +25,8 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. */
   readonly email?: Setting<'email'>;
-  /** Column of user session tokens, for bot verdicts. */
-  readonly token?: Setting<'token'>;
-  /** Action identifier of the verdicts. Default: BULK_ENRICH_ACTION_ID. */
-  readonly actionId?: Setting<'actionId'>;
-  /** Column of user identifiers, sent with the token. */
-  readonly verdictId?: Setting<'verdictId'>;
-  /** Column of e-mail addresses, sent with the token. */
-  readonly verdictEmail?: Setting<'verdictEmail'>;
-  /** Column of phone numbers, sent with the token. */
-  readonly verdictPhone?: Setting<'verdictPhone'>;
+  /** Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along. Default: action: BULK_ENRICH_ACTION_ID. */
+  readonly verdict?: Setting<'verdict'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
   /** Column of countries, by code or name, for phone numbers in national form. */
@@ -139,10 +131,8 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */
-  readonly logLevel?: Setting<'logLevel'>;
-  /** With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too. Default: log lines as JSON, the rest as text. */
-  readonly logFormat?: Setting<'logFormat'>;
+  /** Log lines (on stderr) from this level up: trace, debug, info, warn, error or silent. With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too. Both: json,debug. Default: warn; info with json. */
+  readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
 }

@@ -170,7 +170,7 @@ function resolvedOf(
       marksStale,
     ]),
     country: mapping.country ?? null,
-    action_id: job.endpoint.actionId ?? null,
+    verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
     score:
       rules === undefined

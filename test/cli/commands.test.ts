@@ -66,7 +66,7 @@ describe('lookup', () => {
 describe('verify', () => {
   test('sends the token and what goes with it, and prints the verdict', async () => {
     const beside = ['--id', 'u1', '--email', 'jo@example.com', '--phone', '+12025550143'];
-    const {code, stdout} = await here('verify', '--token', 'tok-1', '--action-id', 'a/1', ...beside);
+    const {code, stdout} = await here('verify', '--token', 'tok-1', '--action', 'a/1', ...beside);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({user_id: 'u1', verdict: {redeemed: false}});
     expect(service.ledger.byOperation.verify).toBe(1);

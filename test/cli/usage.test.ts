@@ -63,7 +63,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'the same for programs',
-    ['run', 'list.csv', '--log-format', 'json', '--resend=never'],
+    ['run', 'list.csv', '--log', 'json', '--resend=never'],
     2,
     /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
   ],
@@ -199,9 +199,9 @@ const mistakes: readonly Mistake[] = [
   ['unknown field', ['run', 'list.csv', '--fields', 'ip.citty'], 2, /Did you mean "ip\.city"\?/],
   [
     'verdict without action',
-    ['run', 'list.csv', '--token', 'note'],
+    ['run', 'list.csv', '--verdict', 'note'],
     2,
-    /^Error: --token needs an action identifier/,
+    /^Error: --verdict needs an action identifier/,
   ],
   [
     'job file with an unknown key',
@@ -259,7 +259,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'verify without token',
-    ['verify', '--action-id', 'a'],
+    ['verify', '--action', 'a'],
     2,
     /^Error: required option '--token <T>' not specified\n\nExamples:\n {2}bulk-enrich verify --token/,
   ],

@@ -86,7 +86,7 @@ test('starting over is no way around `--resends 0`', () =>
   }));
 
 const tokens = Array.from({length: 24}, (_, index) => `session-token-${index + 1}`);
-const VERDICTS = ['--token', 'token', '--action-id', 'signup'];
+const VERDICTS = ['--verdict', 'token=token,action=signup'];
 
 test.each([
   ['starts over', ['--restart'], 0],

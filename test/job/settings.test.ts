@@ -84,6 +84,12 @@ describe('values', () => {
     ['until', '6:30', {minutes: 390}],
     ['until', '23:59 Europe/Berlin', {minutes: 1_439, zone: 'Europe/Berlin'}],
     ['stale', '30d', 30 * 86_400_000],
+    ['verdict', 'session', {token: 'session'}],
+    ['verdict', 'token=session, action=t/1,id=user', {token: 'session', action: 't/1', id: 'user'}],
+    ['verdict', {token: 'a=b,c', phone: 'tel'}, {token: 'a=b,c', phone: 'tel'}],
+    ['log', 'json', {format: 'json'}],
+    ['log', ['debug', 'text'], {format: 'text', level: 'debug'}],
+    ['log', 'warn', {level: 'warn'}],
     ['publishOn', 'budget, outage', ['budget', 'outage']],
     ['publishOn', ['deadline'], ['deadline']],
     ['cost', '0.5', {all: 0.5, ...CHARGES}],
@@ -126,6 +132,7 @@ const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com.';
+const VERDICT = 'expected the column of session tokens, or token=COL,action=ID,id=COL,email=COL,phone=COL.';
 const whole = (minimum: number) => `expected a whole number, ${minimum} or more.`;
 const oneOf = (...names: string[]) => `expected one of ${names.map(name => `"${name}"`).join(', ')}.`;
 
@@ -143,11 +150,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['ip', 5, COLUMN],
   ['phone', 5, COLUMN],
   ['email', 5, COLUMN],
-  ['token', 5, 'expected string, received number.'],
-  ['action_id', 5, 'expected string, received number.'],
-  ['verdict_id', 5, 'expected string, received number.'],
-  ['verdict_email', 5, 'expected string, received number.'],
-  ['verdict_phone', 5, 'expected string, received number.'],
+  ['verdict', 5, VERDICT],
+  ['verdict', 'token=t,user=u', VERDICT],
+  ['verdict', 'action=a', VERDICT],
   ['only', 5, 'expected a text or a list of texts.'],
   ['country', 5, 'expected string, received number.'],
   ['default_country', 'Germanny', 'expected a country, by name or code such as DE (is "Germany" meant?).'],
@@ -224,8 +229,8 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['drift', '1000%', DRIFT],
   ['drift', 'fail10%', DRIFT],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
-  ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
-  ['log_format', 'xml', oneOf('json', 'text')],
+  ['log', 5, 'expected a text or a list of texts.'],
+  ['log', 'json,text', 'expected one format and one level at most, such as json,debug.'],
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 
@@ -301,6 +306,17 @@ describe('what can not be', () => {
       'on_stale_state: stop',
       'on_stale_state: there is no such setting any more. Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
     ],
+    ['token: session', 'token: there is no such setting any more. Write verdict: COLUMN (--verdict COLUMN).'],
+    [
+      'verdict_id: user',
+      'verdict_id: there is no such setting any more. Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
+    ],
+    [
+      'action_id: login',
+      'action_id: there is no such setting any more. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
+    ],
+    ['verdict: {tokn: a}', 'verdict.tokn: there is no such key (known: token, action, id, email, phone).'],
+    ['log_format: json', 'log_format: there is no such setting any more. Write log: json (--log json).'],
     ['publish_on: [never]', `publish_on.0: ${oneOf('budget', 'outage', 'deadline')}`],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
@@ -310,11 +326,7 @@ describe('what can not be', () => {
     ['rate: [5]', `rate: ${RATE}`],
     ['timeout: [5]', `timeout: ${TIME}`],
     ['only: [ipp]', `only.0: ${oneOf(...operationNames)}`],
-    ['endpoint: {base_url: x}', `endpoint.base_url: ${ENDPOINT}`],
-    [
-      'endpoint: {base_url: https://api.example.com, key: k}',
-      'endpoint.key: there is no such key (known: base_url, action_id).',
-    ],
+    ['endpoint: {base_url: https://api.example.com}', `endpoint: ${ENDPOINT}`],
     ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],
     ['name: a b', 'name: expected 1 to 64 letters, digits, or . _ -, no . or - first.'],
     ['output: [a]', 'output: expected string, received array.'],

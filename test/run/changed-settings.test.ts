@@ -34,7 +34,7 @@ const bases = {
   phone: {phone: 'tel', country: 'land'},
   national: {phone: 'tel', defaultCountry: 'US'},
   listed: {ip: 'both', ipFromList: 'first'},
-  token: {token: 'token', actionId: 'action', verdictId: 'note'},
+  token: {verdict: {token: 'token', action: 'action', id: 'note'}},
   guessed: {input: 'narrow.csv'},
   ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
   toCsv: {input: 'narrow.csv', ip: 'ip', outputFormat: 'csv'},
@@ -61,14 +61,14 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   phone: [['ip', 'tel']],
   email: [['ip', 'mail']],
-  token: [
-    ['ip', 'token'],
-    ['token', 'note'],
+  verdict: [
+    ['ip', 'token=token,action=action'],
+    ['token', 'token=note,action=action,id=note'],
+    ['token', `token=token,action=${TEST_ACTION_NEVER_PASS},id=note`],
+    ['token', 'token=token,action=action,id=mail'],
+    ['token', 'token=token,action=action,id=note,email=mail'],
+    ['token', 'token=token,action=action,id=note,phone=tel'],
   ],
-  actionId: [['token', TEST_ACTION_NEVER_PASS]],
-  verdictId: [['token', 'mail']],
-  verdictEmail: [['token', 'mail']],
-  verdictPhone: [['token', 'tel']],
   only: [
     ['ip', 'ip'],
     ['ip', 'email'],
@@ -160,8 +160,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
   drift: [['ip', 'fail 10%']],
   progress: [['ip', 'none']],
-  logLevel: [['ip', 'error']],
-  logFormat: [['ip', 'json']],
+  log: [['ip', 'json,error']],
   quiet: [['ip', true]],
 };
 

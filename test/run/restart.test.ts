@@ -189,7 +189,7 @@ test('where state could not be read, no verdict is taken for a replay of the use
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, restart: true};
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, restart: true};
   await halfWay(stage, {...verdicts, restart: false});
   writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
   expect(await stage.run(verdicts)).toMatchObject({
@@ -202,7 +202,7 @@ test('a verdict of the attempt before is kept, however old it is', async () => {
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, maxAge: '1h'};
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, maxAge: '1h'};
   await halfWay(stage, verdicts);
   const tomorrow = () => Date.now() + 86_400_000;
   const ended = await stage.run({...verdicts, restart: true}, {now: tomorrow});

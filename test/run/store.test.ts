@@ -113,7 +113,11 @@ describe('a list whose good values are known', () => {
       if (call.call === 5) interrupt(stopper);
       return call.call > 5 ? reply.error(401, 'invalid_token') : undefined;
     });
-    const verdicts = {token: 'token', actionId: 't/FFFFFFFFFFFFF/000000001', concurrency: 1, score: 'none'};
+    const verdicts = {
+      verdict: {token: 'token', action: 't/FFFFFFFFFFFFF/000000001'},
+      concurrency: 1,
+      score: 'none',
+    };
     expect((await stage.run(verdicts, {stopper})).code).toBe(130);
     expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
   });

@@ -65,7 +65,7 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
-    const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat: 'text'});
+    const {warn} = createConsole({quiet: false, log: {format: 'text'}});
     const today = store.today(new SharedDate(Date.now, warn));
     let removed = 0;
     for (const operation of operationNames) {

@@ -24,7 +24,7 @@ export type Resolved =
   | 'encoding'
   | 'fields'
   | 'country'
-  | 'action_id'
+  | 'verdict'
   | 'output_format'
   | 'score';
 

@@ -121,7 +121,7 @@ export function accountText({
 
 export const REDIS_URL = 'redis://queue.example.com';
 
-const columns = {ip: 'ip', email: 'email', token: 'token'} as const;
+const columns = {ip: 'ip', email: 'email'} as const;
 
 /** The settings as a command has them. */
 export function settingsOf(spec: RunSpec): Record<string, unknown> {
@@ -137,7 +137,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
   return {
     ...named,
     ...(words.includes('email?') && {email: {column: 'email', when: 'ip.is_vpn'}}),
-    ...(words.includes('token') && {actionId: 'signup'}),
+    ...(words.includes('token') && {verdict: {token: 'token', action: 'signup'}}),
     ...clash,
     ...(spec.state !== 0 && {state: statePath(spec)}),
     ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
