@@ -42,14 +42,8 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
           .helpGroup(`${setting.group}:`)
           .hideHelp(!isShown),
       );
-    if (setting.formerly !== undefined) addFormer(command, setting.formerly);
   }
   return command;
-}
-
-/** What scripts of an earlier version say. */
-function addFormer(command: Command, name: string): void {
-  for (const flags of [`--${name} <VALUE>`, `--no-${name}`]) command.addOption(new Option(flags).hideHelp());
 }
 
 function optionOf(setting: Setting): Option {

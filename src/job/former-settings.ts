@@ -21,6 +21,7 @@ const formerSettings: Readonly<Record<string, string>> = {
   verdictPhone: 'Write verdict: {token: COLUMN, phone: COLUMN} (--verdict token=COLUMN,phone=COLUMN).',
   logLevel: 'Write log: debug (--log debug), or with a format log: [json, debug] (--log json,debug).',
   logFormat: 'Write log: json (--log json).',
+  cache: 'Write store: DIR, or store: false (--store DIR, --no-store).',
   threads:
     'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
   maxCreditsPerDay:

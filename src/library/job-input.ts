@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day that {date} in paths stands for. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over now, keeping every answer already paid for; fresh: with all of --max-credits, whatever was spent before. A job file starts over only where its saved state does not fit; false: it stops (exit 10 or 8). */
+  /** Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
@@ -131,7 +131,7 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log lines (on stderr) from this level up: trace, debug, info, warn, error or silent. With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too. Both: json,debug. Default: warn; info with json. */
+  /** Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug. Default: warn; info with json. */
   readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;

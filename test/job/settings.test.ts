@@ -316,6 +316,10 @@ describe('what can not be', () => {
       'action_id: there is no such setting any more. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
     ],
     ['verdict: {tokn: a}', 'verdict.tokn: there is no such key (known: token, action, id, email, phone).'],
+    [
+      'cache: kept',
+      'cache: there is no such setting any more. Write store: DIR, or store: false (--store DIR, --no-store).',
+    ],
     ['log_format: json', 'log_format: there is no such setting any more. Write log: json (--log json).'],
     ['publish_on: [never]', `publish_on.0: ${oneOf('budget', 'outage', 'deadline')}`],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],

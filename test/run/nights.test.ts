@@ -24,7 +24,7 @@ describe('a value that the service rejects', () => {
     const lookups = {ip: {failed: 3, rejected: 3, answered: 7}};
     const bought = {lookups, credits: {spent: 2, maybe_spent: 3}};
     expect(await stage.run(nightly)).toMatchObject({code: 0, summary: bought});
-    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_cache: 10, calls: 0}}};
+    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_store: 10, calls: 0}}};
     expect(await stage.run(nightly)).toMatchObject({code: 0, summary: known});
     expect(rows(stage.read('out.csv'))[0]).toMatch(/^203\.0\.113\.0,failed,odd_value,/);
     // Its term is its own, and 0 is none.
@@ -59,7 +59,7 @@ describe('a value that the service rejects', () => {
     const again = {...alone, store: stage.path('other'), restart: true};
     expect(await stage.run(again)).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {rejected: 5, from_cache: 14}}},
+      summary: {lookups: {ip: {rejected: 5, from_store: 14}}},
     });
   });
 });
@@ -89,7 +89,7 @@ describe('where the service can not be asked any more', () => {
     stage.api.setLatency(0);
     expect(await stage.run(nightly)).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {from_cache: answered}}},
+      summary: {lookups: {ip: {from_store: answered}}},
     });
     expect(stage.api.ledger.repeated()).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('where the service can not be asked any more', () => {
     const ended = await stage.run(broken, inDays(29.99));
     expect(ended).toMatchObject({
       code: 3,
-      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_cache: 20, stale: 0}}},
+      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_store: 20, stale: 0}}},
     });
     expect(stage.read('out.csv')).not.toContain('ip_stale');
     expect(ended.warnings.join()).toContain('Nothing more is asked in this run');
@@ -147,8 +147,8 @@ describe('where the service can not be asked any more', () => {
       summary: {
         reason: 'outage',
         rows: {written: 26, with_errors: 5},
-        lookups: {ip: {answered: 21, stale: 21, skipped: 5, deduplicated: 0, from_cache: 0}},
-        credits: {saved: {cache: 0, dedupe: 0, prefilter: 0}},
+        lookups: {ip: {answered: 21, stale: 21, skipped: 5, deduplicated: 0, from_store: 0}},
+        credits: {saved: {store: 0, dedupe: 0, prefilter: 0}},
       },
     });
     expect(stage.read('out.csv').split('\n')[0]).toContain('ip_status,ip_error,ip_stale,');
@@ -163,7 +163,7 @@ describe('where the service can not be asked any more', () => {
     const healed = await stage.run({...stale, restart: true}, inDays(35));
     expect(healed).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {answered: 26, stale: 0, from_cache: 0}}},
+      summary: {lookups: {ip: {answered: 26, stale: 0, from_store: 0}}},
     });
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });

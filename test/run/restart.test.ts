@@ -64,7 +64,7 @@ test.each([
       expect(back).toMatchObject({
         code: 0,
         summary: {
-          lookups: {ip: {distinct: ROWS, from_cache: PART}},
+          lookups: {ip: {distinct: ROWS, from_store: PART}},
           credits: {
             spent: ROWS,
             earlier: {counted: {spent: PART, maybe_spent: 0}, not_counted: {spent: PART, maybe_spent: 0}},
@@ -83,7 +83,7 @@ test('answers of another account, and of the embedded service, are not carried o
   const embedded = {...settings, endpoint: 'embedded', restart: true};
   expect(await stage.run({...embedded, maxCredits: PART})).toMatchObject({code: 7});
   const ended = await stage.run({...settings, account: 'other', restart: true});
-  expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: 0}}, credits: {spent: ROWS}}});
+  expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: 0}}, credits: {spent: ROWS}}});
   expect(stage.api.ledger.credits).toBe(PART + ROWS);
 });
 
@@ -220,10 +220,10 @@ test('what is carried over is stored with its own time', async () => {
   const stored = {...monthly, store: stage.path('store')};
   expect(await stage.run(stored, inDays(20))).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {from_cache: PART, calls: ROWS}}},
+    summary: {lookups: {ip: {from_store: PART, calls: ROWS}}},
   });
   const later = await stage.run({...stored, force: true}, inDays(30.1));
-  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: PART, calls: PART}}}});
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: PART, calls: PART}}}});
 });
 
 test('what is carried over goes by the same ages as what is stored: it is asked for again once it is due', async () => {

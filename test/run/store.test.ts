@@ -25,7 +25,7 @@ test("tomorrow's list pays only for what is new; the summary says what was saved
   const ended = await stage.run(settings);
   expect(ended).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {from_cache: 50, calls: 10}}, credits: {spent: 10, saved: {cache: 50}}},
+    summary: {lookups: {ip: {from_store: 50, calls: 10}}, credits: {spent: 10, saved: {store: 50}}},
   });
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
@@ -61,7 +61,7 @@ test('--force pays only for what failed before', async () => {
   stage.api.setScript(undefined);
   expect(await stage.run(settings)).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {failed: 0, from_cache: 27, calls: 3}}, credits: {spent: 3}},
+    summary: {lookups: {ip: {failed: 0, from_store: 27, calls: 3}}, credits: {spent: 3}},
   });
 });
 
@@ -277,7 +277,7 @@ test('a store that is locked for a while when a run reads it is waited for: noth
     code: 0,
     warnings: [],
     summary: {
-      lookups: {ip: {from_cache: 40}},
+      lookups: {ip: {from_store: 40}},
       calls: {total: 0},
       store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     },
@@ -343,7 +343,7 @@ test('what a killed session could not store any more is stored by the next, and 
   stage.api.setScript(undefined);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
   expect(stage.api.ledger.repeated()).toEqual([]);
-  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
 test('so is what was answered after the clock was set back', async () => {
@@ -363,7 +363,7 @@ test('so is what was answered after the clock was set back', async () => {
   }
   stage.api.setScript(undefined);
   expect(await stage.run(settings, back)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
-  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
 test('an answer that could not be renewed keeps its own time, over a stop and a resume too', async () => {

@@ -18,8 +18,6 @@ import {table} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;
-  /** The former name of `store`. */
-  readonly cache?: string;
 }
 
 /** What `store stats --json` writes. */
@@ -130,7 +128,7 @@ async function withStore(
   work: (store: StoreAdmin, directory: string) => void | Promise<void>,
   none = sayNone,
 ): Promise<number> {
-  let directory = flags.store ?? flags.cache;
+  let directory = flags.store;
   let store: StoreAdmin | undefined;
   try {
     directory ??= defaultStoreDirectory(process.env);

@@ -50,8 +50,6 @@ export interface SettingMeta {
   readonly repeatable?: boolean;
   /** The flag is written `--no-…` and turns the setting off. */
   readonly negated?: boolean;
-  /** The name that it had before, which is taken as well. */
-  readonly formerly?: string;
   /** How the default is said where it isn't a plain value. */
   readonly defaultText?: string;
 }

@@ -78,7 +78,7 @@ export const resultSettings = {
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log lines (on stderr) from this level up: trace, debug, info, warn, error or silent. With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too. Both: json,debug.',
+      'Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',

@@ -14,7 +14,6 @@ export const storeSettings = {
     z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
     {
       value: 'DIR',
-      formerly: 'cache',
       description: 'Directory of the answer store.',
       defaultText: "the user's cache directory",
       uses: ['run', 'library', 'doctor'],
@@ -82,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over now, keeping every answer already paid for; fresh: with all of --max-credits, whatever was spent before. A job file starts over only where its saved state does not fit; false: it stops (exit 10 or 8).',
+      'Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8).',
     uses: ['run'],
     shapes: 'nothing',
   }),

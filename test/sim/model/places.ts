@@ -140,7 +140,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(words.includes('token') && {verdict: {token: 'token', action: 'signup'}}),
     ...clash,
     ...(spec.state !== 0 && {state: statePath(spec)}),
-    ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
+    ...(spec.cache !== 'own' && {store: spec.cache === 'none' ? false : cachePath('other')}),
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.until !== undefined && {until: spec.until}),
