@@ -5,6 +5,8 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** What became of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
+  /** True if the answer is past its age, as the service can't be asked; null without an answer. Only with `stale`. */
+  readonly stale?: boolean | null;
   /** What was repaired of the cell before it was asked about; left out where nothing was. */
   readonly repairs?: readonly RepairCode[];
 };
@@ -13,8 +15,6 @@ type StatusAndData<Data> =
   | {
       readonly status: 'ok';
       readonly error: null;
-      /** Whether the answer is past its age, as the service can't be asked; only where the settings allow that (`stale`). */
-      readonly stale?: boolean;
       readonly data: Readonly<Data>;
     }
   | {readonly status: 'empty'; readonly error: null; readonly data: null}

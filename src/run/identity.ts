@@ -10,6 +10,7 @@ import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
+import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
@@ -164,10 +165,11 @@ function resolvedOf(
     ]),
     encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
-    fields: columns.map(({whole, fields, marksStale}) => [
-      whole,
-      fields.map(field => field.name).join(),
-      marksStale,
+    fields: columns.map(column => [
+      column.whole,
+      columnsOf(column)
+        .map(({name}) => name)
+        .join(),
     ]),
     country: mapping.country ?? null,
     verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},

@@ -122,6 +122,8 @@ it('with stale, a request has the last answer in an outage, and says so', async 
   await using enricher = await createEnricher({...stored, maxAge: '0s', stale: '30d'}, program.options);
   await ask(enricher, 1, 20);
   expect((await enricher.one({ip: address(0)})).enrichment.ip).toMatchObject({status: 'ok', stale: true});
+  const unknown = {status: 'skipped', error: 'outage', stale: null, data: null};
+  expect((await enricher.one({ip: address(50)})).enrichment.ip).toEqual(unknown);
 });
 
 it('while calls can not be sent, a request is told without having a budget', async () => {

@@ -52,8 +52,8 @@ describe('a value that the service rejects', () => {
       call.call === 15 ? reply.noCredits() : call.call > 9 ? reply.error(422, 'odd_value') : undefined,
     );
     const alone = {...nightly, concurrency: 1, maxAge: {ip: '30d', rejected: '1d'}};
-    const cache = stage.path('lost');
-    expect((await stage.run({...alone, cache})).code).toBe(7);
+    const store = stage.path('lost');
+    expect((await stage.run({...alone, store})).code).toBe(7);
     stage.api.setScript(undefined);
     // Another store, so that all there is comes from the ledger; it gives the store what that lacks.
     const again = {...alone, store: stage.path('other'), restart: true};
