@@ -139,7 +139,7 @@ export class Ledger {
     this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
-    if (isKept(outcome)) tally.fromCache += 1;
+    if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
@@ -161,8 +161,8 @@ export class Ledger {
 
   /** True if any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
-    const {answered, fromCache, knownRejections} = this.tally.operations[operation];
-    return answered + fromCache > knownRejections;
+    const {answered, fromStore, knownRejections} = this.tally.operations[operation];
+    return answered + fromStore > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */

@@ -116,8 +116,9 @@ export const verify = {
   singular: 'session token',
   plural: 'session tokens',
   title: 'Bot verdicts',
-  setting: 'token',
-  about: 'Column of user session tokens, for bot verdicts.',
+  setting: 'verdict',
+  about:
+    'Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along.',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,
@@ -162,29 +163,23 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** What may be sent beside a token, by name: the setting that names its column, and the request's field. */
+/** What may be sent beside a token, by name: the request's field, and how it is read. */
 export const besideToken = {
   id: {
     name: 'id',
-    setting: 'verdictId',
     param: 'id',
-    what: 'user identifiers',
     canonical: canonicalId,
     habits: undefined,
   },
   email: {
     name: 'email',
-    setting: 'verdictEmail',
     param: 'email',
-    what: 'e-mail addresses',
     canonical: canonicalEmail,
     habits: undefined,
   },
   phone: {
     name: 'phone',
-    setting: 'verdictPhone',
     param: 'phone_number',
-    what: 'phone numbers',
     canonical: canonicalPhone,
     habits: phoneHabits,
   },

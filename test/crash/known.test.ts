@@ -43,5 +43,5 @@ test('what a killed run had from the store stays what it saw, though others rene
   const today = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
   expect(today).toEqual([...yesterday, today[KNOWN], ...yesterday.toReversed()]);
   expect(api.ledger.calls).toBe(KNOWN + 2);
-  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_cache: KNOWN});
+  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_store: KNOWN});
 });

@@ -176,7 +176,7 @@ test('answers taken over are found at once, and once they are in the file; value
     ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}', boughtAt: 600}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
-  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
+  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromStore: 2});
   next.close();
   const last = open();
   expect([...last.find(['new', 'sent'])].sort()).toEqual(wanted);

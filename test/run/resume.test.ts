@@ -228,13 +228,14 @@ test("a job file's run starts over by itself from state that does not fit, and k
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
-test('--on-stale-state stop makes a job file stop, and restart makes a command start over', async () => {
+test('restart: false makes a job file stop, and true is what it does anyway', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
   stage.write('list.csv', ips(ROWS, 1));
-  expect((await stage.run({...settings, onStaleState: 'stop'}, {fromFile: true})).code).toBe(8);
-  expect((await stage.run({...settings, onStaleState: 'restart'})).code).toBe(0);
+  expect((await stage.run({...settings, restart: false}, {fromFile: true})).code).toBe(8);
+  expect((await stage.run(settings)).code).toBe(8);
+  expect((await stage.run({...settings, restart: true}, {fromFile: true})).code).toBe(0);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 

@@ -67,7 +67,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before:
 }
 
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
-  const {dedupe, cache, prefilter} = credits.saved;
+  const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
   // `quantile` is a label that only summaries may have.
   const latency = Object.entries({p50, p95, p99, max});
@@ -93,7 +93,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     gauge(
       'last_run_values_from_store',
       'Values of the last run that the answer store knew.',
-      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_cache]),
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_store]),
     ),
     gauge(
       'last_run_calls',
@@ -112,9 +112,9 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
       by('kind', {
         spent: credits.spent,
         maybe_spent: credits.maybe_spent,
-        saved_by_dedupe: dedupe,
-        saved_by_store: cache,
-        saved_by_prefilter: prefilter,
+        saved_by_dedupe: saved.dedupe,
+        saved_by_store: saved.store,
+        saved_by_prefilter: saved.prefilter,
       }),
     ),
     gauge(
@@ -136,7 +136,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     gauge(
       'last_run_hit_ratio',
       'Share of the distinct values of the last run that the answer store knew, by operation.',
-      Object.entries(lookups).flatMap(([operation, {from_cache: known, distinct}]): Sample[] =>
+      Object.entries(lookups).flatMap(([operation, {from_store: known, distinct}]): Sample[] =>
         distinct === 0 ? [] : [[{operation}, known / distinct]],
       ),
     ),

@@ -1,6 +1,6 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
-import type {RunSpec} from '../model/commands.ts';
+import {type RunSpec, startsFresh} from '../model/commands.ts';
 import {accountOf, endpointOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
@@ -46,7 +46,7 @@ const balanced: Check = {
 /** The books, and the calls of the run's endpoint and account alone; undefined where those are not all in them. */
 function ofScope(scene: Scene) {
   const books = booksOf(scene);
-  if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
+  if (books === undefined || runsOfLedger(scene).some(({spec}) => startsFresh(spec))) return undefined;
   const scope = scopeOfSpec(scene.run.spec);
   return {books, calls: callsInLedger(scene).filter(call => scopeOfCall(call) === scope)};
 }
@@ -133,7 +133,7 @@ const limited: Check = {
     if (maxCredits === undefined || !calls.some(({charged}) => charged)) return undefined;
     const runs = runsOfLedger(scene);
     const scope = scopeOfSpec(spec);
-    const fresh = runs.some(one => one.spec.freshBudget);
+    const fresh = runs.some(one => startsFresh(one.spec));
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
     // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget. A run
