@@ -67,7 +67,7 @@ export function entryOf(row: SqlRow): LedgerEntry {
   return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
-/** What is known of a value whose outcome waits to be written. */
+/** A value's entry while its outcome waits to be written. */
 export function settledEntry(outcome: LastingOutcome): LedgerEntry {
   return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
 }

@@ -59,7 +59,7 @@ interface Pending {
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** What the store has that does not spare the call. */
+  /** Of the store: known values that are asked for anyway. */
   readonly stored: ReadonlyMap<string, Known>;
 }
 
@@ -75,7 +75,7 @@ function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): 
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** What a task has of what the store knows. */
+/** A task's part of the store's knowledge. */
 function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
   if (known === undefined) return {};
   const {outcome, validity} = known;

@@ -70,10 +70,7 @@ export function isKnownRejection({rejectedBefore}: Task, attempt: Attempt): bool
   return attempt.kind === 'rejected' && attempt.code === rejectedBefore;
 }
 
-/**
- * The answer of before, which is good still, where the call that was to renew it came to nothing, or to a rejection of a
- * value that had an answer.
- */
+/** Settles by an earlier answer that is still good, if asking again failed, or an answered value is rejected. */
 export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
   if (fallback?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;

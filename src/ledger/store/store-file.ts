@@ -124,7 +124,7 @@ export class StoreFile {
     );
   }
 
-  /** What it has of these keys, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
   find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
     const found = new Map<string, StoredOutcome[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));

@@ -146,7 +146,7 @@ export class FlowControl {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
-  /** Where all that is left is held, no value may be sent to find out that an outage is over. */
+  /** Ends the run in an outage if all that is left is held: then no value may be sent to find out that it is over. */
   endWithoutResends(): void {
     const outage = this.#outages.current;
     if (this.#options.tasks.areHeld && outage !== undefined)

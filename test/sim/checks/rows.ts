@@ -190,7 +190,7 @@ function faultOf(
   }
 }
 
-/** Whether the store had an answer before the run began, and has it within its age until now. */
+/** True if the store had an answer before the run began, within its age until now. */
 function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
   const {spec, summary, storeIsSound} = run;
   const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
