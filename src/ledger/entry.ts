@@ -1,6 +1,6 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
-import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
+import {COPY_AT_ONCE, INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
@@ -54,9 +54,19 @@ export interface Answer {
 }
 
 /** A row of the table as an answer. */
-export function answerOf(row: SqlRow): Answer {
+function answerOf(row: SqlRow): Answer {
   const outcome = outcomeOf(row) as StoredOutcome;
   return {operation: row.operation as Operation, key: String(row.key), outcome};
+}
+
+/** Answers in groups, as they may be more than memory holds; `read` has the rows that come after one. */
+export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<Answer[]> {
+  for (let last: SqlRow | undefined; ; ) {
+    const rows = read(last);
+    yield rows.map(answerOf);
+    if (rows.length < COPY_AT_ONCE) return;
+    last = rows.at(-1);
+  }
 }
 
 /** A row of the table as what is known of its value. */

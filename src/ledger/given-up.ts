@@ -1,5 +1,5 @@
-import {type LedgerEntry, outcomeOf} from './entry.ts';
-import {INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
+import {type Answer, answersOf, type LedgerEntry, outcomeOf} from './entry.ts';
+import {COPY_AT_ONCE, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
 import type {BoughtOutcome} from './lookup.ts';
 import type {Sqlite, SqlRow} from './sqlite.ts';
 import {
@@ -80,11 +80,17 @@ export class GivenUp {
       outcome: undefined,
     };
     if (row === undefined) return this.#lostState ? asked : undefined;
-    const answer = answerIn(row);
+    const answer = outcomeOf(withAnswer(row)) as BoughtOutcome | undefined;
     if (answer !== undefined && serves(answer)) return {...asked, outcome: answer};
     if (row.state !== WAITING) return asked;
     // How often it was sent in that attempt is not known here: once for sure.
     return {...asked, doubts: 1, lastCode: String(row.error ?? INTERRUPTED)};
+  }
+
+  /** All answers that attempts before have left in this scope, in groups. */
+  answers(): Generator<Answer[]> {
+    const {answersFrom} = this.#sql;
+    return answersOf(last => answersFrom.all(this.#scope, String(last?.key ?? '')).map(withAnswer));
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
@@ -113,23 +119,26 @@ export class GivenUp {
   }
 }
 
-/** The answer in a row; the doubt that came after an answer left it in its place. */
-function answerIn(row: SqlRow): BoughtOutcome | undefined {
-  const state = row.state === WAITING && row.data !== null ? stateOf.ok : row.state;
-  return outcomeOf({...row, state}) as BoughtOutcome | undefined;
+/** A row with the answer that is in it: the doubt that came after one has left it there. */
+function withAnswer(row: SqlRow): SqlRow {
+  return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
 
 function statements(db: Sqlite) {
   return {
     // An answer stands for all that was in doubt before it.
     answers: db.prepare(
-      'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
+      'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
     // An answer from before it stays beside it.
     doubts: db.prepare(
-      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND (ambiguous > 0 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
+      `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND (ambiguous > 0 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
     ),
     find: db.query(['state', 'error', 'data', 'bought_at'], 'FROM carried WHERE key = ? AND scope = ?'),
+    answersFrom: db.query(
+      ['key', 'operation', 'state', 'error', 'data', 'bought_at'],
+      `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${COPY_AT_ONCE}`,
+    ),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
     books: db.query(['scope', 'tally'], 'FROM given_up'),

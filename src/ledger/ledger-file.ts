@@ -26,6 +26,7 @@ const SCHEMA = `
   CREATE TABLE carried (
     key TEXT NOT NULL,
     scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
     state INTEGER NOT NULL,
     error TEXT,
     data TEXT,

@@ -1,9 +1,9 @@
-import {isStored, type Operation} from '../operations/table.ts';
+import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
-  answerOf,
+  answersOf,
   attemptColumns,
   type BookedAttempt,
   entryOf,
@@ -14,7 +14,6 @@ import {
 import {type Earlier, GivenUp} from './given-up.ts';
 import {
   adoptRows,
-  COPY_AT_ONCE,
   findRows,
   guarded,
   ledgerStatements,
@@ -170,15 +169,11 @@ export class Ledger {
     return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  /** The answers that this run bought after the `nth`, and before all of them those that are carried; in groups. */
   *answersAfter(nth: number): Generator<Answer[]> {
     if (this.#state === 'open') this.#drain();
-    for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, nth));
-      yield rows.map(answerOf).filter(({operation}) => isStored(operation));
-      if (rows.length < COPY_AT_ONCE) return;
-      after = Number(rows.at(-1)?.id);
-    }
+    if (nth === 0) yield* this.#givenUp.answers();
+    yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '../ledger/lookup.ts';
 import {Rejections} from '../ledger/store/rejections.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
-import type {Judge, Known} from '../ledger/store/validity.ts';
+import type {Judge, Known, Validity} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Executor, Task} from './executor.ts';
 import type {OutageState} from './pace/pause.ts';
@@ -68,6 +68,17 @@ const RECENT_BYTES = 16 * 1_048_576;
 const HANGING_ON_IT = 5;
 
 const NOTHING: ReadonlyMap<string, Known> = new Map();
+
+/** The one that was bought last, of the store's answer and a carried one. */
+function newer(
+  found: Known | undefined,
+  carried: StoredOutcome,
+  validity: Validity | undefined,
+): Known | undefined {
+  if (validity === undefined) return found;
+  if (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt) return found;
+  return {outcome: carried, validity};
+}
 
 /** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
 function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
@@ -223,7 +234,7 @@ export class Answers {
         const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
         const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
         const last = carried?.outcome;
-        const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
+        const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
           const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
@@ -237,19 +248,6 @@ export class Answers {
       }
     }
     return {carried: carriedOver, stored: left};
-  }
-
-  /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
-  #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
-    const {store, judge} = this.#options;
-    const validity = judge(lookup, carried);
-    if (
-      validity === undefined ||
-      (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt)
-    )
-      return found;
-    if (isStored(lookup.operation)) store.put(lookup, carried);
-    return {outcome: carried, validity};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */

@@ -10,6 +10,7 @@ import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
+import {totalOf} from '../ledger/tally.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
@@ -19,8 +20,8 @@ import type {Layout} from './layout/layout.ts';
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
  *
  *   the lock, the state's directory   the output, by its path
- *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
- *                                     the bytes that were read before, and the header that was written
+ *   going on (resume)                 rows that were written; input, output, scope and the settings that shape the
+ *                                     output; the ledger's version; the bytes that were read before, and the header
  *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
  *   are carried over a restart
  *   the history                       the job's name, else its list and scope
@@ -73,9 +74,24 @@ export function isStale(error: unknown, job: Job): boolean {
   return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
 }
 
-/** Where a run begins, by the state that it has found. */
-export function beginningIn(ledger: Ledger, beginning: Beginning): Beginning {
-  return ledger.getMeta<RunIdentity>('run')?.isOver ? 'over' : beginning;
+/**
+ * Where a run begins, by the state that it has found. Only rows that were written bind a run to its input: without any,
+ * the input that is there now may be another night's.
+ */
+export function beginningIn(
+  ledger: Ledger,
+  beginning: Beginning,
+  warn: (sentence: string) => void,
+): Beginning {
+  const found = foundRun(ledger, beginning);
+  if (found === undefined) return beginning;
+  if (found.isOver) return 'over';
+  if (ledger.getMeta('checkpoint') !== undefined) return beginning;
+  if (totalOf(ledger.tally, 'distinct') > 0)
+    warn(
+      'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
+    );
+  return 'over';
 }
 
 /** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */

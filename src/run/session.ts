@@ -79,7 +79,7 @@ export function openSession(
       ),
       stage => stage.abandon(),
     );
-    const beginning = beginningIn(ledger, asked);
+    const beginning = beginningIn(ledger, asked, io.warn);
     const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
     const source = opened(
       io.source ??

@@ -34,9 +34,7 @@ test('what a killed run had from the store stays what it saw, though others rene
 
   const [store = ''] = filesUnder(sandbox.home).filter(path => path.endsWith(STORE_FILE));
   const db = new Sqlite(join(sandbox.home, store), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  db.exec(
-    `UPDATE answer SET data = '{"country":"XX"}', bought_at = bought_at + 1; DELETE FROM answer WHERE id % 2 = 0`,
-  );
+  db.exec(`UPDATE answer SET data = '{"country":"XX"}', at = at + 1; DELETE FROM answer WHERE id % 2 = 0`);
   db.close();
 
   expect((await runHere(sandbox, command('today.csv'), options)).code).toBe(0);

@@ -311,8 +311,15 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const next = open();
   expect(next.tally.bought).toBe(1_201);
   expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
+  // What is carried over a restart comes first, as long as the store has nothing of the run that began then.
   next.restart('');
-  expect([next.tally.bought, [...next.answersAfter(0)].flat()]).toEqual([0, []]);
+  next.reserve([call('again')]);
+  void next.record(answered('again'));
+  const carried = [...next.answersAfter(0)].flat();
+  expect([next.tally.bought, carried.length, carried.at(-1)?.key]).toEqual([1, 1_202, 'again']);
+  expect(carried.find(({key}) => key === 'k600')?.outcome.boughtAt).toBe(4_400);
+  next.restart('another scope');
+  expect([...next.answersAfter(0)].flat()).toHaveLength(0);
   next.close();
 });
 

@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
-import type {Operation} from '../../operations/table.ts';
+import {isStored, type Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Ledger} from '../ledger.ts';
-import type {Lookup, StoredOutcome} from '../lookup.ts';
+import {isKept, type Lookup, type StoredOutcome} from '../lookup.ts';
 import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile, type StoreScope} from './store-file.ts';
@@ -228,7 +228,8 @@ class SqliteStore implements AnswerStore {
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const answers of this.#options.ledger?.answersAfter(this.stored) ?? []) {
-      if (!this.#write(answers, true)) return false;
+      const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
+      if (!this.#write(kept, true)) return false;
       await sleep(0);
     }
     this.stored = upTo;

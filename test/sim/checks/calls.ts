@@ -8,6 +8,7 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
+  isBegunAnew,
   rejectedAs,
   runsOfLedger,
   type Scene,
@@ -184,7 +185,7 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 /** Whether the run may have been started over between these calls, the later one's command included. */
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
   return (
-    runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile) ||
+    runsBetween(before, call, scene).some(run => run.spec.restart || run.spec.fromFile || isBegunAnew(run)) ||
     runsUntil(before, call, scene).some(({stop}) => stop === 'refused' || stop === 'credentials')
   );
 }
@@ -286,7 +287,7 @@ const keptOfAll: Check = {
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const sessions = runsOfLedger(scene);
     const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && !one.spec.restart && !one.spec.fromFile,
+      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
     );
     if (!isOneRun || summary.store.not_stored > 0) return undefined;
     const scope = scopeOfSpec(spec);
@@ -388,7 +389,10 @@ const neverTwice: Check = {
   promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
     const sessions = runsOfLedger(scene);
-    if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return undefined;
+    if (
+      sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile || isBegunAnew(run))
+    )
+      return undefined;
     for (const calls of histories(scene)) {
       const carried = calls.findIndex(({carriedOut}) => carriedOut);
       const again = carried < 0 ? undefined : calls[carried + 1];

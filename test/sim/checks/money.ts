@@ -9,6 +9,7 @@ import {
   credits,
   DAY_MS,
   grouped,
+  isBegunAnew,
   isMore,
   runsOfLedger,
   type Scene,
@@ -82,7 +83,7 @@ const counted: Check = {
   broken(scene) {
     const {run} = scene;
     const runs = runsOfLedger(scene);
-    const mayBeSeveral = runs.some(({spec}) => spec.restart || spec.fromFile);
+    const mayBeSeveral = runs.some(one => one.spec.restart || one.spec.fromFile || isBegunAnew(one));
     if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return undefined;
     const {total, unconfirmed} = run.summary.calls;
     const sent = callsInLedger(scene).filter(({told}) => told !== 'not sent').length;

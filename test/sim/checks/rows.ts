@@ -8,6 +8,7 @@ import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/servi
 import {
   ageOf,
   type Check,
+  isBegunAnew,
   rowsIn,
   runsOfLedger,
   type Scene,
@@ -258,7 +259,7 @@ function faultOfAnswer(
   const isGivenUp = runs.some(
     one =>
       one.ledger === run.ledger &&
-      one.spec.restart &&
+      (one.spec.restart || isBegunAnew(one)) &&
       one.process !== call.process &&
       // By the clock, which may have been set back in between.
       one.callsByThen >= call.number &&

@@ -71,6 +71,16 @@ export const foundHere = [
     ],
   },
   {
+    name: 'found elsewhere: a run that wrote no row is continued with another input',
+    edits: [
+      [
+        'src/run/identity.ts',
+        "if (ledger.getMeta('checkpoint') !== undefined) return beginning;",
+        'if (found.sessions > 0) return beginning;',
+      ],
+    ],
+  },
+  {
     name: 'found elsewhere: one run whose clock is ahead takes fresh answers from the store',
     edits: [
       ['src/ledger/store/upkeep.ts', 'Math.floor(certain - Number(age))', 'Math.floor(now - Number(age))'],
