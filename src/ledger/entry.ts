@@ -59,7 +59,7 @@ function answerOf(row: SqlRow): Answer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Answers in groups, as they may be more than memory holds; `read` has the rows that come after one. */
+/** Yields answers in groups, as memory may not hold them all; `read` returns the rows after the last one read. */
 export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<Answer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
@@ -101,7 +101,7 @@ export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
   }
 }
 
-/** A value's state, error, data and time as the table has them: the inverse of {@link outcomeOf}. */
+/** An outcome's state, error, data and time as columns: the inverse of {@link outcomeOf}. */
 export function columnsOf(outcome: LastingOutcome | undefined) {
   if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
@@ -113,7 +113,7 @@ export function columnsOf(outcome: LastingOutcome | undefined) {
   ] as const;
 }
 
-/** What an attempt leaves in its value's row; `nth` is the number of the answer that it brought, null for none. */
+/** The columns that an attempt sets in its value's row; `nth` is the number of its answer, null for none. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;

@@ -67,8 +67,8 @@ export class GivenUp {
   }
 
   /**
-   * Returns what an attempt before knew of a value, undefined if it did not ask for it. An answer that does not serve
-   * any more only says that the value was asked for.
+   * Returns an earlier attempt's entry of a value, undefined if it did not ask for it. An answer that no longer serves
+   * only proves that the value was asked for.
    */
   find(key: string, serves: (answer: BoughtOutcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
@@ -87,7 +87,7 @@ export class GivenUp {
     return {...asked, doubts: 1, lastCode: String(row.error ?? INTERRUPTED)};
   }
 
-  /** All answers that attempts before have left in this scope, in groups. */
+  /** All answers that earlier attempts left in this scope, in groups. */
   answers(): Generator<Answer[]> {
     const {answersFrom} = this.#sql;
     return answersOf(last => answersFrom.all(this.#scope, String(last?.key ?? '')).map(withAnswer));
@@ -119,7 +119,7 @@ export class GivenUp {
   }
 }
 
-/** A row with the answer that is in it: the doubt that came after one has left it there. */
+/** The row with its answer, which a later doubt has left in it. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }

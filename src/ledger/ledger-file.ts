@@ -6,7 +6,7 @@ import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 7;
 
-/** `nth`: its number among the answers that this run bought, in their order; NULL for what it took over. */
+/** `nth` numbers the answers that this run bought, in their order; NULL for those it took over. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,

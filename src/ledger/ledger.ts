@@ -143,7 +143,7 @@ export class Ledger {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
-  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  /** Settles a value by its earlier answer, as the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: LastingOutcome): void {
     this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
@@ -169,7 +169,7 @@ export class Ledger {
     return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** The answers that this run bought after the `nth`, and before all of them those that are carried; in groups. */
+  /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
   *answersAfter(nth: number): Generator<Answer[]> {
     if (this.#state === 'open') this.#drain();
     if (nth === 0) yield* this.#givenUp.answers();
@@ -262,7 +262,7 @@ export class Ledger {
         for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
         for (const [key, nth] of rejections)
           nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
-        // Behind them: what is taken over settles values whose own calls came to nothing.
+        // After the attempts: it settles values whose own call failed.
         adoptRows(this.#sql, adopted);
         for (const {key, operation, cost, dispatch, firstRow} of reservations)
           this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);

@@ -42,7 +42,7 @@ export interface AnswersOptions {
   readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** The store goes by it too. */
+  /** The store uses the same one. */
   readonly judge: Judge;
 }
 
@@ -69,7 +69,7 @@ const HANGING_ON_IT = 5;
 
 const NOTHING: ReadonlyMap<string, Known> = new Map();
 
-/** The one that was bought last, of the store's answer and a carried one. */
+/** Returns the later bought one of the store's answer and a carried one. */
 function newer(
   found: Known | undefined,
   carried: StoredOutcome,
@@ -80,7 +80,7 @@ function newer(
   return {outcome: carried, validity};
 }
 
-/** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
+/** Returns the outcome of a value that must not be sent again: its earlier answer, if that is still valid. */
 function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;

@@ -55,7 +55,7 @@ export function concluded(
   const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
   const kept = keptInstead(next, task);
   const step = kept ?? next;
-  // An answer of before is not this attempt's.
+  // This attempt did not bring the earlier answer.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;

@@ -75,8 +75,8 @@ export function isStale(error: unknown, job: Job): boolean {
 }
 
 /**
- * Where a run begins, by the state that it has found. Only rows that were written bind a run to its input: without any,
- * the input that is there now may be another night's.
+ * Decides where a run begins, by the state that it has found. Only written rows bind a run to its input: without any, the
+ * input may be another night's by now.
  */
 export function beginningIn(
   ledger: Ledger,
