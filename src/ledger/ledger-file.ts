@@ -4,7 +4,7 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 7;
+const VERSION = 8;
 
 /** `nth` numbers the answers that this run bought, in their order; NULL for those it took over. */
 const SCHEMA = `
@@ -28,6 +28,8 @@ const SCHEMA = `
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
+    -- Sends since its answer, if any, that may have been charged and brought none.
+    doubts INTEGER NOT NULL,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
@@ -44,6 +46,9 @@ export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
+
+/** How often a value was sent in doubt, in SQL. One that was never sent has the code of an earlier attempt's. */
+export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
 /** So many keys are looked up with one statement; fewer are padded with nulls. */
 const FIND_AT_ONCE = 64;

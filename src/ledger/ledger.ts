@@ -11,7 +11,7 @@ import {
   type Reservation,
   settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp} from './given-up.ts';
+import {type Earlier, GivenUp, type StartOver} from './given-up.ts';
 import {
   adoptRows,
   findRows,
@@ -180,11 +180,11 @@ export class Ledger {
    * Starts the run over at an endpoint and account: outcomes and checkpoint go; answers, doubt and what was spent there
    * stay at hand, but for the spending where the budget is to be fresh.
    */
-  restart(scope: string, freshBudget = false): void {
+  restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
-          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
+          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, how));
         });
         this.#saveMeta('tally', this.tally);
         this.#saveHolding();

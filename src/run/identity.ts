@@ -42,8 +42,12 @@ export interface RunIdentity {
   sessions: number;
 }
 
-/** Where a run goes on from its state, or has to start over. */
-export type Beginning = 'resume' | 'over';
+/**
+ * - `resume`: the run continues from its state.
+ * - `anew`: it had written no row, so another run begins by itself. It keeps the count of each value's sends in doubt.
+ * - `over`: the user, the job or the run's end says to start over. All sends in doubt of a value count as one.
+ */
+export type Beginning = 'resume' | 'anew' | 'over';
 
 /** How a command or a job says that a run which starts over has all of its limit again. */
 export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
@@ -91,7 +95,7 @@ export function beginningIn(
     warn(
       'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
     );
-  return 'over';
+  return 'anew';
 }
 
 /** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */
@@ -106,7 +110,7 @@ export function firstStart(ledger: Ledger, beginning: Beginning, now: number): n
 }
 
 function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
-  return beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+  return beginning === 'resume' ? ledger.getMeta<RunIdentity>('run') : undefined;
 }
 
 /**
@@ -125,7 +129,7 @@ export function identifyRun(
   const shape = shapeOf(job, layout);
   const found = foundRun(ledger, beginning);
   const {head} = layout.encoder;
-  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt});
+  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt}, beginning);
   const changed = changedSettings(found.shape, shape);
   if (changed.length > 0) {
     throw new StateError(
@@ -147,9 +151,11 @@ function beginRun(
   ledger: Ledger,
   job: Job,
   made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
+  beginning: Beginning,
 ): RunIdentity {
   // What was paid for, or may have been, stays at hand.
-  ledger.restart(scopeKey(scopeOf(job)), job.settings.freshBudget);
+  const {freshBudget} = job.settings;
+  ledger.restart(scopeKey(scopeOf(job)), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;

@@ -227,7 +227,7 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
   back.restart('here');
   expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(4);
-  back.restart('here', true);
+  back.restart('here', {freshBudget: true});
   expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(0);
   expect(back.earlier).toEqual({
@@ -262,6 +262,38 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   next.restart('');
   expect(next.carried('b', since(0))?.outcome).toMatchObject({status: 'ok'});
   next.close();
+});
+
+test('how often a value was sent in doubt is counted over attempts, until it is answered or the run is started over', async () => {
+  const lost = {...call('a'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false} as const;
+  for (const times of [1, 2]) {
+    const ledger = open();
+    if (times === 1) ledger.restart('here');
+    ledger.reserve([call('a'), call('b')]);
+    await ledger.record(lost);
+    ledger.reserve([call('a')]);
+    ledger.close();
+    const next = open();
+    next.restart('here', {keepsDoubts: true});
+    expect(next.carried('a')).toMatchObject({doubts: 2 * times, lastCode: 'interrupted'});
+    expect(next.carried('b')).toMatchObject({doubts: times});
+    // It may not be sent any more: that is no send.
+    next.adopt('ip', 'b', {status: 'failed', error: 'interrupted'});
+    next.close();
+    const third = open();
+    third.restart('here', {keepsDoubts: true});
+    expect(third.carried('b')).toMatchObject({doubts: times});
+    third.close();
+  }
+  const answering = open();
+  answering.reserve([call('b')]);
+  await answering.record(answered('b'));
+  answering.restart('there', {keepsDoubts: true});
+  answering.restart('here', {keepsDoubts: true});
+  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([4, 0]);
+  answering.restart('here');
+  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([1, 0]);
+  answering.close();
 });
 
 test('doubt that came after an answer is known too, once that is too old', async () => {
@@ -413,7 +445,7 @@ test('each session has a bill of its own, to which what it left in flight at its
   expect(untold(open({}, 'other.db'))).toEqual([]);
   for (const scope of ['a scope', 'another']) {
     const ledger = open();
-    ledger.restart(scope, scope === 'a scope');
+    ledger.restart(scope, {freshBudget: scope === 'a scope'});
     expect(untold(ledger)).toEqual([
       ['killed', {spent: 1, maybeSpent: 1, calls: 1}],
       ['next', {spent: 5, maybeSpent: 0, calls: 1}],
@@ -454,7 +486,7 @@ test('with a fresh budget it is still known where an operation was answered', as
     await ledger.record(answered(scope));
   }
   for (const scope of ['another', 'one']) {
-    ledger.restart(scope, true);
+    ledger.restart(scope, {freshBudget: true});
     expect([scope, ledger.isAnswered('ip'), ledger.isAnswered('email')]).toEqual([scope, true, false]);
     expect(ledger.earlier).toMatchObject({counted: {spent: 0, calls: 0}, notCounted: {spent: 2, calls: 2}});
   }

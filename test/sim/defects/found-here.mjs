@@ -81,6 +81,10 @@ export const foundHere = [
     ],
   },
   {
+    name: 'found here: a run begun anew forgets how often each value was sent in doubt',
+    edits: [['src/run/identity.ts', "keepsDoubts: beginning === 'anew'", 'keepsDoubts: false']],
+  },
+  {
     name: 'found elsewhere: one run whose clock is ahead takes fresh answers from the store',
     edits: [
       ['src/ledger/store/upkeep.ts', 'Math.floor(certain - Number(age))', 'Math.floor(now - Number(age))'],
