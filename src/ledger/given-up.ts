@@ -138,7 +138,10 @@ function statements(db: Sqlite) {
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),
     countAsOne: db.prepare('UPDATE carried SET doubts = 1 WHERE scope = ? AND doubts > 1'),
-    find: db.query(['state', 'doubts', 'error', 'data', 'bought_at'], 'FROM carried WHERE key = ? AND scope = ?'),
+    find: db.query(
+      ['state', 'doubts', 'error', 'data', 'bought_at'],
+      'FROM carried WHERE key = ? AND scope = ?',
+    ),
     answersFrom: db.query(
       ['key', 'operation', 'state', 'error', 'data', 'bought_at'],
       `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${COPY_AT_ONCE}`,
