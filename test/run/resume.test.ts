@@ -187,7 +187,7 @@ test('settings that shape the output are compared: exit 10 names them, and the w
   expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'settings_changed'}});
   expect(refused.message).toMatch(/account.*fields.*--restart/);
   expect(stage.api.ledger.calls).toBe(calls);
-  expect((await stage.run({...settings, concurrency: 9, maxAge: '1h', maxCredits: ROWS})).code).toBe(0);
+  expect((await stage.run({...settings, concurrency: 9, resends: 5, maxCredits: ROWS})).code).toBe(0);
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
