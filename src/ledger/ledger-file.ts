@@ -123,6 +123,10 @@ export function ledgerStatements(db: Sqlite) {
     ),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    unjudged: db.query(
+      ['key', 'operation', 'state', 'error', 'bought_at'],
+      `FROM lookup WHERE state = ${stateOf.rejected} AND nth IS NULL AND dispatch <> 0 ORDER BY id`,
+    ),
     dropRejection: db.prepare(
       `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),

@@ -3,6 +3,7 @@ import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
+  answerOf,
   answersOf,
   attemptColumns,
   type BookedAttempt,
@@ -151,6 +152,11 @@ export class Ledger {
   /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
   judgeRejection(key: string, isKept: boolean): void {
     this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
+  }
+
+  /** Rejections that a session before was killed too early to judge. */
+  unjudged(): Answer[] {
+    return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
   /** Notes that a value has to be asked for as the answer store could not be read. */

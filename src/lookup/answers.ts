@@ -36,7 +36,15 @@ export interface Waiter {
 export interface AnswersOptions {
   readonly ledger: Pick<
     Ledger,
-    'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp' | 'judgeRejection' | 'tally'
+    | 'find'
+    | 'firstRow'
+    | 'adopt'
+    | 'keep'
+    | 'carried'
+    | 'notLookedUp'
+    | 'judgeRejection'
+    | 'unjudged'
+    | 'tally'
   >;
   readonly store: AnswerStore;
   readonly executor: Pick<Executor, 'submit' | 'isDown'>;

@@ -25,6 +25,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
       carried: none,
       notLookedUp: none,
       judgeRejection: none,
+      unjudged: () => [],
       tally: emptyTally(),
     },
     store: {...noStore, version},

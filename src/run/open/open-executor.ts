@@ -156,6 +156,7 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    refusedBefore: operation => answers().rejections.waiting(operation),
     // Only a program takes rows back that it gave.
     isWanted: job.output.kind === 'rows' ? task => answers().isWanted(task) : undefined,
     answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
