@@ -33,7 +33,7 @@ export interface Draw {
 
 /** The run's books: written in the same transaction as what they count. */
 export interface Tally {
-  /** Answers that the run bought and keeps, so far: the number of the last one. */
+  /** Answers that the run has bought so far; the last one has this number. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status, and by code where there was none; both together are all attempts. */
@@ -193,8 +193,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
 }
 
 /**
- * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of the answer that it brought,
- * null for none.
+ * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of its answer, null for none.
  */
 export function bookAttempt(
   tally: Tally,

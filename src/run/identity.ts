@@ -10,6 +10,7 @@ import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
+import {totalOf} from '../ledger/tally.ts';
 import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
@@ -20,8 +21,8 @@ import type {Layout} from './layout/layout.ts';
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
  *
  *   the lock, the state's directory   the output, by its path
- *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
- *                                     the bytes that were read before, and the header that was written
+ *   going on (resume)                 rows that were written; input, output, scope and the settings that shape the
+ *                                     output; the ledger's version; the bytes that were read before, and the header
  *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
  *   are carried over a restart
  *   the history                       the job's name, else its list and scope
@@ -42,8 +43,12 @@ export interface RunIdentity {
   sessions: number;
 }
 
-/** Where a run goes on from its state, or has to start over. */
-export type Beginning = 'resume' | 'over';
+/**
+ * - `resume`: the run continues from its state.
+ * - `anew`: it had written no row, so another run begins by itself. It keeps the count of each value's sends in doubt.
+ * - `over`: the user, the job or the run's end says to start over. All sends in doubt of a value count as one.
+ */
+export type Beginning = 'resume' | 'anew' | 'over';
 
 /** How a command or a job says that a run which starts over has all of its limit again. */
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
@@ -69,9 +74,24 @@ export function isStale(error: unknown, job: Job): boolean {
   return error instanceof BulkEnrichError && STALE.has(error.code) && job.restarts !== 'never';
 }
 
-/** Where a run begins, by the state that it has found. */
-export function beginningIn(ledger: Ledger, beginning: Beginning): Beginning {
-  return ledger.getMeta<RunIdentity>('run')?.isOver ? 'over' : beginning;
+/**
+ * Decides where a run begins, by the state that it has found. Only written rows bind a run to its input: without any, the
+ * input may be another night's by now.
+ */
+export function beginningIn(
+  ledger: Ledger,
+  beginning: Beginning,
+  warn: (sentence: string) => void,
+): Beginning {
+  const found = foundRun(ledger, beginning);
+  if (found === undefined) return beginning;
+  if (found.isOver) return 'over';
+  if (ledger.getMeta('checkpoint') !== undefined) return beginning;
+  if (totalOf(ledger.tally, 'distinct') > 0)
+    warn(
+      'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
+    );
+  return 'anew';
 }
 
 /** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */
@@ -86,7 +106,7 @@ export function firstStart(ledger: Ledger, beginning: Beginning, now: number): n
 }
 
 function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
-  return beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+  return beginning === 'resume' ? ledger.getMeta<RunIdentity>('run') : undefined;
 }
 
 /**
@@ -105,7 +125,7 @@ export function identifyRun(
   const shape = shapeOf(job, layout);
   const found = foundRun(ledger, beginning);
   const {head} = layout.encoder;
-  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt});
+  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt}, beginning);
   const changed = changedSettings(found.shape, shape);
   if (changed.length > 0) {
     throw new StateError(
@@ -127,9 +147,11 @@ function beginRun(
   ledger: Ledger,
   job: Job,
   made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
+  beginning: Beginning,
 ): RunIdentity {
   // What was paid for, or may have been, stays at hand.
-  ledger.restart(scopeKey(scopeOf(job)), job.settings.restart === 'fresh');
+  const freshBudget = job.settings.restart === 'fresh';
+  ledger.restart(scopeKey(scopeOf(job)), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;

@@ -197,12 +197,12 @@ function codesOf({code, isMixed}: Streak): string {
 
 const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
 
-/** What a person is told of values that were refused in a row, while the run continues. */
+/** Warns of values that were refused in a row, while the run continues. */
 export function streakWarning(operation: Operation, streak: Streak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
 }
 
-/** What a person is told of rejections in a run that got no answer. */
+/** Warns of rejections in a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
   return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
 }

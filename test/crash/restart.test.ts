@@ -25,6 +25,7 @@ async function killed(
   words: readonly string[],
   work: (scene: Killed) => Promise<void>,
   input: 'list.csv' | '-' = 'list.csv',
+  rate = 'unlimited',
 ): Promise<void> {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
@@ -34,7 +35,7 @@ async function killed(
   const args = ['run', input, '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
   const given = {env, stdin: input === '-' ? list : ''};
   api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
-  const command = sandbox.start([...args, '--rate', 'unlimited'], given);
+  const command = sandbox.start([...args, '--rate', rate], given);
   await until(() => api.ledger.calls === SENT);
   command.kill('SIGKILL');
   expect((await command.outcome).signal).toBe('SIGKILL');
@@ -144,4 +145,6 @@ test('what a killed run had spent whose input came by stdin is in the history, t
       expect(JSON.parse(stdout).total).toMatchObject({spent, maybe_spent});
     },
     '-',
+    // So slowly that rows are saved before the kill: without any, the input would fit.
+    '10/s',
   ));

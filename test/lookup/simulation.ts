@@ -30,7 +30,7 @@ export interface SimulationOptions
   readonly resends?: number;
   readonly failsInOutage?: boolean;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
-  /** What earlier sessions of the run left of all values. */
+  /** All values' attempts in earlier sessions of the run. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
   /** Told of a streak of refusals. */

@@ -17,9 +17,9 @@ const pad = 'x'.repeat(1_100);
 /** Every row holds something for each setting, so that the half which is left would show a change of it. */
 const lists = {
   'list.csv': [
-    'ip,ip2,tel,mail,land,other,token,note,both',
+    'ip,ip2,tel,mail,land,other,token,note,both,seen',
     ...numbers.flatMap(i => [
-      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad},203.0.113.${i} 198.51.100.${i}`,
+      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad},203.0.113.${i} 198.51.100.${i},192.0.2.${i}`,
       ...(i % 10 === 9 ? ['1.2.3.4,too,few'] : []),
     ]),
   ],
@@ -39,6 +39,7 @@ const bases = {
   ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
   toCsv: {input: 'narrow.csv', ip: 'ip', outputFormat: 'csv'},
   toTsv: {input: 'narrow.csv', output: 'out.tsv', ip: 'ip'},
+  known: {ip: 'seen'},
 } as const satisfies Record<string, RawSettings>;
 type BaseName = keyof typeof bases;
 
@@ -136,7 +137,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', false],
     ['ip', (stage: Stage) => stage.path('cache')],
   ],
-  maxAge: [['ip', '0s']],
+  maxAge: [['known', '0s']],
   stale: [['ip', '1d']],
   offline: [['ip', true]],
   account: [['ip', 'other']],
@@ -242,6 +243,10 @@ const wholes = new Map<BaseName, Written>();
 beforeAll(async () => {
   stage = await openStage();
   for (const [name, lines] of Object.entries(lists)) stage.write(name, `${lines.join('\n')}\n`);
+  // The store knows every other value of a column, by an answer that no longer comes.
+  stage.write('seen.csv', `seen\n${numbers.map(i => `192.0.2.${2 * i}`).join('\n')}\n`);
+  stage.api.setScript(() => reply.json({success: true, data: {country: 'DE', isp: 'Former'}}));
+  expect((await stage.run({...bases.known, input: 'seen.csv', output: 'seen.out.csv'})).code).toBe(0);
   stage.api.setScript(answers);
   keep('new');
   for (const base of Object.keys(bases) as BaseName[]) wholes.set(base, await prepare(base));

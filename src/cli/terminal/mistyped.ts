@@ -60,7 +60,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   return `${sentence}\n(${other.says})\n${tried(command)}`;
 }
 
-/** What to write instead of a flag that Commander does not know, as its setting was removed. */
+/** Says what to write instead of a flag that Commander does not know, as its setting was removed. */
 export function writtenInstead(sentence: string): string | undefined {
   const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
   return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));

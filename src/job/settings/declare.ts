@@ -28,7 +28,7 @@ export type Resolved =
   | 'output_format'
   | 'score';
 
-/** What a setting changes of what a run comes to, the answers being the same. */
+/** What a setting changes of what a run comes to, as long as the service answers the same. */
 export type Shapes =
   /** The rows that are written: an unfinished run goes on only with the same value. */
   | 'output'

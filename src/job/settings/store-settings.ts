@@ -24,14 +24,14 @@ export const storeSettings = {
     value: 'AGE',
     description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
     uses: ['run', 'library'],
-    shapes: 'summary',
+    shapes: 'output',
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
     description:
       'Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this.',
     uses: ['run', 'library'],
-    shapes: 'fields',
+    shapes: 'output',
   }),
   offline: storeSetting(z.boolean().default(false), {
     description:

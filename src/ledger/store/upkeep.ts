@@ -51,7 +51,7 @@ export async function keepUp(directory: string, use: StoreUse): Promise<number> 
   }
 }
 
-/** Notes what this run uses, and returns which answers are of use to none: a condition in SQL. */
+/** Notes the ages that this run goes by. Returns an SQL condition for answers that no run can use any more. */
 function noteUse(db: Sqlite, {ages, date}: StoreUse): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
@@ -73,7 +73,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreUse): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // Bought under a clock that was ahead, as is known by now.
+  // Bought under a clock that was ahead: other runs have agreed on the date since.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,

@@ -97,7 +97,7 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    // What it brings is carried over.
+    // The run that begins carries its answers over.
     await stopper.unlessStopped(bookCollected(fleet, work, noStore));
   } finally {
     await fleet.close();
@@ -151,6 +151,7 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    refusedBefore: operation => rejections.waiting(operation),
     now: clock,
     random: io.random,
   });

@@ -27,7 +27,7 @@ export interface Checkpoint extends ResumePoint {
   readonly rejectsBytes: number;
   readonly counters: Counters;
   readonly timeline: TimelineState;
-  /** The run's own answers up to this one are in the answer store. */
+  /** The run's own answers up to this number are in the answer store. */
   readonly stored: number;
 }
 

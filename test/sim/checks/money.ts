@@ -4,14 +4,17 @@ import {type RunSpec, startsFresh} from '../model/commands.ts';
 import {accountOf, endpointOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
+  ageOf,
   type Check,
   callsInLedger,
   credits,
   DAY_MS,
   grouped,
+  isBegunAnew,
   isMore,
   runsOfLedger,
   type Scene,
+  STALE_MS,
   scopeOfCall,
   scopeOfSpec,
   storedAs,
@@ -82,7 +85,7 @@ const counted: Check = {
   broken(scene) {
     const {run} = scene;
     const runs = runsOfLedger(scene);
-    const mayBeSeveral = runs.some(({spec}) => spec.restart || spec.fromFile);
+    const mayBeSeveral = runs.some(one => one.spec.restart || one.spec.fromFile || isBegunAnew(one));
     if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return undefined;
     const {total, unconfirmed} = run.summary.calls;
     const sent = callsInLedger(scene).filter(({told}) => told !== 'not sent').length;
@@ -231,8 +234,11 @@ const halved: Check = {
     const limit = Math.min(spec.maxCredits ?? Number.POSITIVE_INFINITY, perDay ?? Number.POSITIVE_INFINITY);
     const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
     if (perDay !== undefined && !isOneDay) return undefined;
+    // An answer that is too old to serve is as good as none.
+    const oldest = run.startedAt - ageOf(spec) - (spec.stale ? STALE_MS : 0);
     const renewed = run.calls.filter(
-      ({operation, value}) => operation !== 'verify' && storedBefore.has(storedAs(operation, value, spec)),
+      ({operation, value}) =>
+        operation !== 'verify' && (storedBefore.get(storedAs(operation, value, spec)) ?? 0) >= oldest,
     );
     const taken = credits(renewed);
     return isMore(taken, limit / 2) ? `they got ${taken} of ${limit}` : undefined;
