@@ -59,9 +59,10 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
   const countries = known.column === undefined ? guessCountries(columns, phones, sample) : [];
   const countryName = known.column ?? countries.find(({confidence}) => confidence === 'sure')?.column;
   const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
+  const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
     const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
-    return best(intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []));
+    return best(detected.flatMap(name => guessColumn(name, column, cells, known) ?? []));
   });
   const isOfFaint = (guess: Guess) =>
     isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));

@@ -1,11 +1,11 @@
 import type {Row} from '../input/row.ts';
-import {intelligenceLookup, type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
+import {type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
-import {type Beside, besideNames, besideToken, perBeside} from '../operations/verify.ts';
+import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -69,19 +69,20 @@ function planOf(
   cells: PlanCells,
   first: readonly Row[],
 ): (row: Row) => PlannedCell {
-  if (operation === 'verify') {
-    const {canonical} = operations.verify;
+  const spec = operations[operation];
+  if ('beside' in spec) {
+    const {canonical} = spec;
     const rulesBeside = perBeside(({name, habits}) => rulesOf(habits, cells.verdict?.[name], cells, first));
     return row =>
       planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
-        askVerdict(found, row, cells, rulesBeside),
+        askWithBeside(spec, found, row, cells, rulesBeside),
       );
   }
-  const {canonical, habits} = operations[operation];
+  const {canonical, habits} = spec;
   const rules = rulesOf(habits, cell, cells, first);
   const judge = (text: string, country: string | undefined) =>
     planned(canonical(text, country, rules), ({value, repairs}) =>
-      toAsk(intelligenceLookup(operation, value), repairs),
+      toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
     );
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
   return row => {
@@ -137,20 +138,21 @@ function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | und
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
-function askVerdict(
-  {value: token, repairs = []}: Value,
+function askWithBeside(
+  {name: operation, field, beside}: typeof operations.verify,
+  {value, repairs = []}: Value,
   row: Row,
   cells: PlanCells,
   rules: Readonly<Record<Beside, CellRules>>,
 ): PlannedCell {
-  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
+  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', [field]: value};
   const all = [...repairs];
   for (const name of besideNames) {
-    const {param, canonical} = besideToken[name];
+    const {param, canonical} = beside[name];
     const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), rules[name]);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));
   }
-  return toAsk(lookupOf('verify', params), all);
+  return toAsk(lookupOf(operation, params), all);
 }

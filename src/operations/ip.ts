@@ -38,6 +38,8 @@ export const ip = intelligence('ip', {
   singular: 'IP address',
   plural: 'IP addresses',
   title: 'IP addresses',
+  label: 'IP',
+  isDetected: true,
   about: 'Column of IPv4 addresses.',
   prefix: 'ip_',
   storedFor: '1d',

@@ -54,6 +54,8 @@ export const phone = intelligence('phone', {
   singular: 'phone number',
   plural: 'phone numbers',
   title: 'Phone numbers',
+  label: 'phone',
+  isDetected: true,
   about: 'Column of phone numbers.',
   prefix: 'phone_',
   storedFor: '90d',

@@ -1,5 +1,5 @@
 import {totalOf} from '../../ledger/tally.ts';
-import {operationNames} from '../../operations/table.ts';
+import {operationNames, operations} from '../../operations/table.ts';
 import type {Mapping} from '../../run/layout/mapping.ts';
 import type {Session} from '../../run/session.ts';
 import {broken, count, many} from './lines.ts';
@@ -36,8 +36,7 @@ function columnsOf({targets, country}: Mapping, defaultCountry: string | undefin
   const groups = operationNames.flatMap(operation => {
     const names = targets.filter(target => target.operation === operation).map(({column}) => column);
     if (names.length === 0) return [];
-    const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
-    const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
+    const told = names.every(name => name.toLowerCase() === operation) ? [] : [operations[operation].label];
     if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
     if (operation === 'phone' && defaultCountry !== undefined)
       told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
