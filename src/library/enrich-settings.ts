@@ -37,7 +37,7 @@ type FieldName =
 type OneOrMore<T> = T | readonly T[];
 
 /** The settings that name one column. */
-type ColumnSetting = 'token' | 'country' | (typeof besideToken)[Beside]['setting'];
+type ColumnSetting = 'token' | (typeof besideToken)[Beside]['setting'];
 
 type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
@@ -47,11 +47,13 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
     ? OneOrMore<LookedUp<Row>> | undefined
     : Name extends ColumnSetting
       ? Column<Row> | undefined
-      : Name extends 'only'
-        ? OneOrMore<Operation> | undefined
-        : Name extends 'fields'
-          ? OneOrMore<FieldName> | undefined
-          : LibrarySettings[Name];
+      : Name extends 'country'
+        ? OneOrMore<Column<Row>> | undefined
+        : Name extends 'only'
+          ? OneOrMore<Operation> | undefined
+          : Name extends 'fields'
+            ? OneOrMore<FieldName> | undefined
+            : LibrarySettings[Name];
 };
 
 /** Settings among which there are none that nobody knows. */

@@ -2,10 +2,9 @@ import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf} from './columns/column.ts';
-import {chooseCountry} from './columns/country-column.ts';
+import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
 import {namesOtherDigits} from './columns/header.ts';
 import {fieldPaths} from './field-paths.ts';
-import {cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
 export interface Guess {
@@ -42,8 +41,8 @@ const FEW_VALUES = 5;
 
 /** What is known of a list before its columns are guessed. */
 export interface Known {
-  /** The column of countries. */
-  readonly column?: string | undefined;
+  /** The columns of countries. */
+  readonly countries?: readonly string[] | undefined;
   /** The country where no column says it. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
@@ -56,10 +55,12 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
   const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const columns = columnsOf(names, given, known.headless);
   const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
-  const countries = known.column === undefined ? guessCountries(columns, phones, sample) : [];
-  const countryName = known.column ?? countries.find(({confidence}) => confidence === 'sure')?.column;
-  const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
+  const choices = chooseCountries(columns, phones, sample, known.countries);
+  const chosen = choices.of.size > 0 ? [...choices.of.values()] : [choices.others];
+  const countries = known.countries === undefined ? guessCountries(chosen) : [];
   const guesses = columns.flatMap(column => {
+    const choice = countryFor(choices, column.name);
+    const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
     const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
     return best(intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []));
   });
@@ -207,27 +208,30 @@ function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undef
   return tally;
 }
 
-function guessCountries(
-  columns: readonly Column[],
-  phones: readonly Column[],
-  sample: readonly Row[],
-): Guess[] {
-  const choice = chooseCountry(columns, phones, sample);
-  if (choice === undefined) return [];
-  const confidence = 'found' in choice ? 'sure' : 'unsure';
-  const row = 'found' in choice ? undefined : choice.row;
-  const some = 'found' in choice ? [choice.found] : choice.torn;
-  return some.map(({column, share}) => ({
-    operation: 'country',
-    column: column.name,
-    confidence,
-    share,
-    national: 0,
-    listed: 0,
-    ofKind: share,
-    byHeader: true,
-    row,
-  }));
+/** The columns that were chosen, each once; of those that can't be told apart, all. */
+function guessCountries(choices: readonly CountryChoice[]): Guess[] {
+  const guesses = choices.flatMap(choice => {
+    if (choice === undefined) return [];
+    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
+    const row = 'found' in choice ? undefined : choice.row;
+    const some = 'found' in choice ? [choice.found] : choice.torn;
+    return some.map(
+      ({column, share}): Guess => ({
+        operation: 'country',
+        column: column.name,
+        confidence,
+        share,
+        national: 0,
+        listed: 0,
+        ofKind: share,
+        byHeader: true,
+        row,
+      }),
+    );
+  });
+  const isFirst = ({column}: Guess, at: number) => guesses.findIndex(other => other.column === column) === at;
+  guesses.sort((a, b) => Number(a.confidence === 'sure') - Number(b.confidence === 'sure'));
+  return guesses.filter(isFirst);
 }
 
 /** Whether a column is unsure for nothing but the country of its numbers. */

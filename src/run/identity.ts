@@ -174,7 +174,7 @@ function resolvedOf(
       fields.map(field => field.name).join(),
       marksStale,
     ]),
-    country: mapping.country ?? null,
+    country: [...mapping.countries],
     action_id: job.endpoint.actionId ?? null,
     output_format: format,
     score:

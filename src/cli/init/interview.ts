@@ -146,7 +146,7 @@ async function withCountry(
   const question =
     known === undefined
       ? `${form}. Their country: a column${offered === undefined ? '' : ` ("${offered}" fits)`}, a name, a code such as US, or none:`
-      : `${form}, some without a country in "${known}". Their country: a name, a code such as US, or none:`;
+      : `${form}, some without a country in "${columns.country.join('", "')}". Their country: a name, a code such as US, or none:`;
   const isRight = (answer: string) => (names.includes(answer) ? undefined : isCountry(answer));
   const answer = await ask(question, offered ?? NONE, isRight);
   if (names.includes(answer)) return {columns: {...columns, country: [answer]}, defaultCountry: undefined};
@@ -166,17 +166,16 @@ function nameIt({column}: Guess, {columns, rows}: Seen): string {
 }
 
 /** True if there are phone numbers in national form whose row does not say their country. */
-function hasNationalNumbers(
-  {phone, country: [name]}: Interviewed['columns'],
-  {columns, rows}: Seen,
-): boolean {
+function hasNationalNumbers({phone, country: names}: Interviewed['columns'], {columns, rows}: Seen): boolean {
   const cells = phone.map(column => cellReader(column, columns));
-  const country = name === undefined ? undefined : cellReader(name, columns);
+  const countries = names.length === 0 ? [() => undefined] : names.map(name => cellReader(name, columns));
   return cells.some(cell =>
-    rows.some(row => {
-      const read = canonicalPhone(cell(row) ?? '', country?.(row));
-      return read.state === 'invalid' && read.code === 'country_unknown';
-    }),
+    rows.some(row =>
+      countries.every(country => {
+        const read = canonicalPhone(cell(row) ?? '', country(row));
+        return read.state === 'invalid' && read.code === 'country_unknown';
+      }),
+    ),
   );
 }
 

@@ -32,18 +32,25 @@ export function opening({job, layout, executor, checkpoint, ledger}: Session): s
 }
 
 /** `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs no more. */
-function columnsOf({targets, country}: Mapping, defaultCountry: string | undefined): string {
+function columnsOf({targets, countries}: Mapping, defaultCountry: string | undefined): string {
   const groups = operationNames.flatMap(operation => {
     const names = targets.filter(target => target.operation === operation).map(({column}) => column);
     if (names.length === 0) return [];
     const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
     const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
-    if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
+    const from = new Set(names.map(name => countries.get(name)).filter(name => name !== undefined));
+    if (operation === 'phone' && from.size > 0)
+      told.push(`country from ${[...from].map(name => `"${name}"`).join(' and ')}`);
     if (operation === 'phone' && defaultCountry !== undefined)
-      told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
-    return [`${names.map(quoted).join(' and ')}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
+      told.push(`${from.size === 0 ? 'country' : 'else'} ${defaultCountry}`);
+    return [`${listed(names.map(quoted))}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
   });
   return groups.join(', ');
+}
+
+/** `a, b and c`. */
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** A column's name, in quotes where it could be taken for words of the sentence. */

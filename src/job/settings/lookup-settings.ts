@@ -69,7 +69,14 @@ export const lookupSettings = {
       shapes: 'columns',
     },
   ),
-  country: column('Column of countries, by code or name, for phone numbers in national form.', 'country'),
+  country: columnsSetting(list().optional(), {
+    value: 'COL',
+    repeatable: true,
+    description:
+      'Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own.',
+    uses: ['run', 'library'],
+    shapes: 'country',
+  }),
   defaultCountry: columnsSetting(
     z
       .string()

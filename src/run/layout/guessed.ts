@@ -134,6 +134,14 @@ function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: L
   );
 }
 
+/** Several named columns of countries, each of which would make other numbers of this column. */
+export function tornFor(phone: string, countries: readonly string[]): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `The numbers in "${phone}" may belong to the countries in ${countries.map(name => `"${name}"`).join(' or ')}. Name one of them: --country COLUMN.`,
+  );
+}
+
 /** The name of a list of objects in an object, as exports wrap their rows. */
 function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;

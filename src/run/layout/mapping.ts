@@ -3,6 +3,8 @@ import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {spelled} from '../../job/setting-names.ts';
 import type {ColumnChoice} from '../../job/values.ts';
+import {columnsOf} from '../../lookup/columns/column.ts';
+import {chooseCountries, countryFor} from '../../lookup/columns/country-column.ts';
 import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
@@ -17,14 +19,15 @@ import {
 import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, passedOver, refuseValuesAsHeader} from './guessed.ts';
+import {demandSure, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
 import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly Guess[];
-  readonly country: string | undefined;
+  /** The columns with the country of phone numbers, by the column of the numbers. */
+  readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
   /** Every column that a setting names, with that setting. */
   readonly mentioned: Named['mentioned'];
@@ -54,8 +57,9 @@ export function resolveMapping(
   };
   const guesses = detect ? guessColumns(job, format, rows, rules) : [];
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
-  const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
-  const cells = {...planCells(job, format, country), rules};
+  const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
+  const countries = countriesOf(phoneColumns(targets, settings), from, rows, format);
+  const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
   refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
@@ -63,14 +67,14 @@ export function resolveMapping(
       .filter(isLookup(settings.only))
       .flatMap(guess => (guess.aside === undefined ? [] : [passedOver(guess)])),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
-    targets.some(({operation}) => operation === 'phone')
-      ? doubtCountries(country, cells.country, rows)
-      : undefined,
+    ...[...new Set(countries.values())].map(country =>
+      doubtCountries(country, cellReader(country, format.columns), rows),
+    ),
   ].filter(doubt => doubt !== undefined);
   return {
     targets,
     guesses,
-    country,
+    countries,
     planRow: filtered(planAll, job, format, background),
     mentioned: named.mentioned,
     doubts,
@@ -126,7 +130,8 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
     choices.set('verify', [{column: settings.token}]);
     mentioned.push(['--token', settings.token]);
   }
-  for (const name of ['country', ...besideNames.map(beside => besideToken[beside].setting)] as const) {
+  for (const column of settings.country ?? []) mentioned.push(['--country', column]);
+  for (const name of besideNames.map(beside => besideToken[beside].setting)) {
     const column = settings[name];
     if (column !== undefined) mentioned.push([`--${spelled(name, '-')}`, column]);
   }
@@ -138,17 +143,51 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
   return {choices, mentioned};
 }
 
-function planCells({settings, endpoint}: Job, format: InputFormat, country: string | undefined): PlanCells {
+/** The columns of phone numbers: those that are looked up, and the one that is sent with a token. */
+function phoneColumns(targets: readonly Target[], {verdictPhone}: Job['settings']): string[] {
+  const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
+  return verdictPhone === undefined ? phones : [...phones, verdictPhone];
+}
+
+/** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
+function countriesOf(
+  phones: readonly string[],
+  countries: readonly string[],
+  rows: readonly Row[],
+  {columns}: InputFormat,
+): Map<string, string> {
+  const all = columnsOf([...new Set([...columns, ...phones, ...countries])], columns);
+  const among = all.filter(({name}) => phones.includes(name));
+  const choices = chooseCountries(all, among, rows, countries);
+  const found = new Map<string, string>();
+  for (const phone of countries.length === 0 ? [] : phones) {
+    const choice = countryFor(choices, phone);
+    if (choice !== undefined && 'torn' in choice)
+      throw tornFor(
+        phone,
+        choice.torn.map(({column}) => column.name),
+      );
+    if (choice !== undefined) found.set(phone, choice.found.column.name);
+  }
+  return found;
+}
+
+function planCells(
+  {settings, endpoint}: Job,
+  format: InputFormat,
+  countries: ReadonlyMap<string, string>,
+): PlanCells {
   const cell = (name: string | undefined) =>
     name === undefined ? undefined : cellReader(name, format.columns);
   return {
-    country: cell(country),
+    countryOf: column => cell(countries.get(column)),
     defaultCountry: settings.defaultCountry,
     verdict:
       settings.token === undefined
         ? undefined
         : {
             actionId: endpoint.actionId ?? '',
+            country: cell(countries.get(settings.verdictPhone ?? '')),
             ...perBeside(({setting}) => cell(settings[setting])),
           },
   };
@@ -161,7 +200,7 @@ function guessColumns(
   rules: CellRules,
 ): Guess[] {
   const guesses = detectColumns(format.columns, rows, {
-    column: settings.country,
+    countries: settings.country,
     fallback: settings.defaultCountry,
     rules,
     headless: format.kind === 'csv' && format.header === undefined,
