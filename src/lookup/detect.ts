@@ -23,15 +23,23 @@ export interface Guess {
   /** Share of those cells that are of its kind in any way. */
   readonly ofKind: number;
   readonly byHeader: boolean;
+  /** What most of those cells are that are no such value, and the first row that shows it. */
+  readonly fault?: Fault | undefined;
   /** The first row that shows why a column of countries is unsure, where one does. */
   readonly row?: number | undefined;
 }
 
 /**
  * Its header names another party than the row's person; nothing but its values speaks for it; it is the first entry of a
- * list; its values are addresses that the service knows nothing of.
+ * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
+ * them is of its kind, where another column's are.
  */
-export type Aside = 'another' | 'values' | 'list' | 'unknowable';
+export type Aside = 'another' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
+
+export interface Fault {
+  readonly code: string;
+  readonly row: number | undefined;
+}
 
 /** From this share on, the content alone speaks for a kind, or confirms a header. */
 const CONTENT_SPEAKS = 0.9;
@@ -62,11 +70,39 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
     const choice = countryFor(choices, column.name);
     const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
     const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
-    return best(intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []));
+    const some = intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []);
+    return best(some).map(guess => ({...guess, fault: faultOf(guess, cells, sample, known)}));
   });
   const isOfFaint = (guess: Guess) =>
     isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));
-  return [...countries, ...guesses.filter(guess => !isOfFaint(guess))];
+  return [
+    ...countries,
+    ...guesses.filter(guess => !isOfFaint(guess)).map(guess => asideOthers(guess, guesses)),
+  ];
+}
+
+/** A column that is named as its kind and holds nothing of it stops no run that another column has the values for. */
+function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
+  const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
+  const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
+  return isEmpty && all.some(isSure) ? {...guess, aside: 'nothing'} : guess;
+}
+
+/** What is told of a column that asks for a person: most cells' fault. */
+function faultOf(
+  {operation, confidence}: Guess,
+  cells: Cells,
+  sample: readonly Row[],
+  {rules}: Known,
+): Fault | undefined {
+  if (confidence === 'sure' || operation === 'country') return undefined;
+  const codes = cells.map(([text, country]) => {
+    const judged = operations[operation].canonical(text, country, rules);
+    return judged.state === 'invalid' ? judged.code : undefined;
+  });
+  const count = (code: string | undefined) => codes.filter(other => other === code).length;
+  const [code] = [...new Set(codes)].filter(found => found !== undefined).sort((a, b) => count(b) - count(a));
+  return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
 /** The surest, and of those one that its header names. */
@@ -107,7 +143,9 @@ function guessColumn(
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (confidence === undefined) return undefined;
-  const aside = asideOf(column, tally) ?? (confidence === 'likely' ? 'values' : undefined);
+  const aside =
+    asideOf(column, tally) ??
+    (confidence === 'likely' ? 'values' : confidence === 'alike' ? 'alike' : undefined);
   const guess = {
     ...base,
     byHeader,
@@ -115,7 +153,9 @@ function guessColumn(
     aside,
   } as const;
   // Another's column that holds something else is nobody's business.
-  return aside === undefined || aside === 'values' || base.ofKind >= CONTENT_CONFIRMS ? guess : undefined;
+  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= CONTENT_CONFIRMS
+    ? guess
+    : undefined;
 }
 
 /** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
@@ -154,19 +194,20 @@ function byName({values, valid, unclear, beyond}: Tally): Guess['confidence'] {
   return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
 }
 
-/** What its values alone say; `likely` where they are what no header and no sign of their own makes sure. */
+/** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
 function byContent(
   operation: Intelligence,
   {name}: Column,
   cells: Cells,
   {values, valid, telling, beyond}: Tally,
   headless: boolean,
-): Guess['confidence'] | 'likely' | undefined {
+): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
   const isMost = values >= FEW_VALUES && telling / values >= CONTENT_CONFIRMS;
   // Where no header could say otherwise, a few values are enough if there is nothing else.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
-  if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough) return 'sure';
+  if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
+    return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
   if (isLikely !== undefined && values >= FEW_VALUES) {
     const isOther = namesOtherDigits(name);
     const fits = (text: string, country: string | undefined) =>

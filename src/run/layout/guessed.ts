@@ -92,7 +92,7 @@ export function demandSure(
   if (lookups.length > 0)
     throw new UsageError(
       'column_unsure',
-      `No column is looked up for sure. ${lookups.map(passedOver).join(' ')}`,
+      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, {columns, rows})).join(' ')}`,
       {flags: flagsOf([...lookups, ...countries], {columns, rows})},
     );
   throw new UsageError(
@@ -106,13 +106,24 @@ const reasons: Readonly<Record<Aside, string>> = {
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
+  alike: ' (they may be versions, or masks)',
+  nothing: '',
 };
 
 /** A sentence on a column that holds what is looked up, and is not. */
-export function passedOver({operation, column, ofKind, national, aside = 'values'}: LookupGuess): string {
+export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
+  const {operation, column, ofKind, national, aside = 'values'} = guess;
+  if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const choice = asChoice(operation, column);
-  const name = /^[\w.-]+$/.test(choice) ? choice : `"${choice}"`;
-  const country = national > 0 ? ', and --country or --default-country' : '';
+  const quoted = (text: string) => (/^[\w.-]+$/.test(text) ? text : `"${text}"`);
+  const name = quoted(choice);
+  const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
+  const country =
+    national === 0
+      ? ''
+      : fits === undefined
+        ? ', and --country or --default-country'
+        : ` --country ${quoted(fits)}`;
   const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
 }
@@ -179,11 +190,32 @@ function listedForm({column, listed}: Guess): UsageError {
   );
 }
 
-function mayHold({column, operation, share}: LookupGuess, flags: readonly string[]): UsageError {
-  const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
+/** `is named like phone numbers, but none of its values is one (row 1: phone_list, several numbers in one cell)`. */
+function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
+  const {plural, codes} = operations[operation];
+  const words: Readonly<Record<string, string>> = codes;
+  const said = fault === undefined ? undefined : words[fault.code];
+  const because =
+    fault === undefined || said === undefined
+      ? ''
+      : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
+  if (because === '') return `may hold ${plural}, but too few values show it`;
+  const fit =
+    share === undefined || share === 0
+      ? 'none of its values is one'
+      : `only ${Math.round(share * 100)}% of its values are`;
+  return `is ${byHeader ? 'named' : 'filled in part'} like ${plural}, but ${fit}${because}`;
+}
+
+function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
+  const {column, operation} = guess;
+  const name =
+    flags.length === 0
+      ? `the columns to look up, such as --${operation} "${column}"`
+      : 'the columns to look up';
   return new UsageError(
     'column_unsure',
-    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.map(shellWord).join(' ')}`}.`,
+    `Column "${column}" ${faultIn(guess)}. Name ${name}${flags.length === 0 ? '' : `: ${flags.map(shellWord).join(' ')}`}.`,
     {flags},
   );
 }

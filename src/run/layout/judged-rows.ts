@@ -32,7 +32,7 @@ export function refuseMostlyRejected(
     reason === 'column_count' ? ' Rows that only lack fields at their end: --pad-short-rows.' : '';
   throw new InputError(
     'input_rejected',
-    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To have the others all the same, say --max-rejects 100%.`,
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},

@@ -65,7 +65,9 @@ export function resolveMapping(
   const doubts = [
     ...guesses
       .filter(isLookup(settings.only))
-      .flatMap(guess => (guess.aside === undefined ? [] : [passedOver(guess)])),
+      .flatMap(guess =>
+        guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
+      ),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>
       doubtCountries(country, cellReader(country, format.columns), rows),
