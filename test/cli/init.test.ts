@@ -59,6 +59,19 @@ it('init reads a list as it is told to, and the job does too', async () => {
   });
 });
 
+it('init sees a list without a header whose numbers are in national form, and says what they lack', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('tel.txt', Array.from({length: 9}, (_, n) => `020 7946 000${n}\n`).join(''));
+  expect(await runHere(sandbox, ['init', 'tel.txt'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /has no header[^]*"column_1", phone numbers in national form \(100% of its values\): add it as phone, with a default_country/,
+    ),
+  });
+  sandbox.write('both.csv', Array.from({length: 9}, (_, n) => `020 7946 000${n},0171 392400${n}\n`).join(''));
+  expect((await runHere(sandbox, ['init', 'both.csv'])).stderr).toMatch(/"column_1".*[^]*"column_2"/);
+});
+
 it('init sees that there is no header, and writes a job that runs', async () => {
   using sandbox = createSandbox();
   sandbox.write(

@@ -66,7 +66,11 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     if (wanted) chosen.push(guess);
     else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? nameIt(guess, seen) : ''}`});
   }
-  const {columns, defaultCountry} = await withCountry(await namedColumns(chosen, seen, ask), seen, ask);
+  const {columns, defaultCountry} = await withCountry(
+    await namedColumns(chosen, leftOut, seen, ask),
+    seen,
+    ask,
+  );
   const endpoint = seen.live ? 'live' : await serviceToAsk(ask);
   const answers = {columns, leftOut, ipFromList, defaultCountry, endpoint} as const;
   const cost = (await seen.costOf?.(answers)) ?? 0;
@@ -104,6 +108,7 @@ function percent(share: number): string {
 /** The columns that were chosen; where there are none, those that a person names. */
 async function namedColumns(
   chosen: readonly Guess[],
+  leftOut: Interviewed['leftOut'],
   {columns, interactive}: Seen,
   ask: Ask,
 ): Promise<Interviewed['columns']> {
@@ -121,7 +126,9 @@ async function namedColumns(
   if (intelligenceNames.some(operation => found[operation].length > 0)) return found;
   throw new UsageError(
     'no_columns',
-    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
+    leftOut.length > 0
+      ? `No column is looked up for sure: ${leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ')}.`
+      : `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
   );
 }
 

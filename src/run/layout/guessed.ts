@@ -226,8 +226,10 @@ const isValue = (cell: string) =>
     return isTelling?.(cell) !== false && canonical(cell).state === 'value';
   });
 
-/** Whether a header is a row of values. */
-export const holdsValues = (header: readonly string[]): boolean => header.some(isValue);
+/** True for a header that is a row of values: one shows it by itself, or numbers are below what is written as one. */
+export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
+  return header.some(isValue) || phoneColumns(header, rows).length > 0;
+}
 
 /** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
 export function refuseValuesAsHeader(
@@ -235,10 +237,10 @@ export function refuseValuesAsHeader(
   rows: readonly Row[],
   defaultCountry: string | undefined,
 ): void {
+  if (!isRowOfValues(header, rows)) return;
   const value = header.findIndex(isValue);
   const phones = value < 0 ? phoneColumns(header, rows) : [];
   const [first = value] = phones;
-  if (first < 0) return;
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const list = {columns: names, rows: all};
