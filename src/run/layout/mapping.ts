@@ -20,7 +20,7 @@ import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
 import {demandSure, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
-import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
+import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
@@ -61,8 +61,8 @@ export function resolveMapping(
   const countries = countriesOf(phoneColumns(targets, settings), from, rows, format);
   const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
-  refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
+    ...judgeValues(targets, rows, planAll, settings),
     ...guesses
       .filter(isLookup(settings.only))
       .flatMap(guess =>

@@ -13,5 +13,7 @@ the header again, with a byte order mark of its own ▸ \ufeffemail,ip ⏎ 3× p
 a column of the output's own name ▸ email_domain,email ⏎ 6× example.com,p{n}@example.com ▸ column_clash --email email=checked_ ▸ The output would have "email_domain" twice. Give what is added another prefix, such as --email email=checked_, or rename the input's column.
 another delimiter than the one that is named ▸ [--delimiter ;] email,ip,phone ⏎ 6× p{n}@example.com,192.0.2.{n},+1202555010{n} ▸ input_header ▸ has one column with --delimiter ";", and 3 with ",". Leave --delimiter out.
 a column of pictures, numbers and flags ▸ 🌍,📞,email ⏎ 6× 🇬🇧,020 7946 000{n},p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ "📞"; add --phone "📞" --country "🌍".
+a flag on the wrong column ▸ [--ip email] email,ip ⏎ 3× p{n}@example.com,192.0.2.{n} ▸ ip=email → | 3×ip_malformed ▸ The values in column "email" can't be IP addresses (most often: ip_malformed). They are e-mail addresses: --email email.
+the same with many rows ▸ [--ip email] email,ip ⏎ 20× p{n}@example.com,192.0.2.{n} ▸ column_invalid ▸ 20 of the first 20 values in column "email" can't be IP addresses (most often: ip_malformed). They are e-mail addresses: --email email. Nothing was sent.
 a phone number of a relative, and of the row's person ▸ phone,spouse_phone ⏎ 6× +1202555010{n},+1202555011{n} ▸ phone=phone → +12025550100 +12025550101 +12025550102 … 6 ▸ "spouse_phone" (its name says another party than the row's person)
 `;
