@@ -25,6 +25,8 @@ export interface Guess {
   readonly byHeader: boolean;
   /** What most of those cells are that are no such value, and the first row that shows it. */
   readonly fault?: Fault | undefined;
+  /** The columns of phone numbers that a column of countries was chosen for, or may be. */
+  readonly numbers?: readonly string[] | undefined;
   /** The first row that shows why a column of countries is unsure, where one does. */
   readonly row?: number | undefined;
 }
@@ -64,7 +66,7 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
   const columns = columnsOf(names, given, known.headless);
   const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
   const choices = chooseCountries(columns, phones, sample, known.countries);
-  const chosen = choices.of.size > 0 ? [...choices.of.values()] : [choices.others];
+  const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
   const countries = known.countries === undefined ? guessCountries(chosen) : [];
   const guesses = columns.flatMap(column => {
     const choice = countryFor(choices, column.name);
@@ -250,8 +252,10 @@ function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undef
 }
 
 /** The columns that were chosen, each once; of those that can't be told apart, all. */
-function guessCountries(choices: readonly CountryChoice[]): Guess[] {
-  const guesses = choices.flatMap(choice => {
+function guessCountries(
+  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
+): Guess[] {
+  const guesses = choices.flatMap(([phone, choice]) => {
     if (choice === undefined) return [];
     const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
     const row = 'found' in choice ? undefined : choice.row;
@@ -266,13 +270,18 @@ function guessCountries(choices: readonly CountryChoice[]): Guess[] {
         listed: 0,
         ofKind: share,
         byHeader: true,
+        numbers: phone === undefined ? [] : [phone],
         row,
       }),
     );
   });
-  const isFirst = ({column}: Guess, at: number) => guesses.findIndex(other => other.column === column) === at;
-  guesses.sort((a, b) => Number(a.confidence === 'sure') - Number(b.confidence === 'sure'));
-  return guesses.filter(isFirst);
+  const byName = new Map<string, Guess>();
+  for (const guess of guesses) {
+    const name = `${guess.confidence} ${guess.column}`;
+    const before = byName.get(name);
+    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
+  }
+  return [...byName.values()];
 }
 
 /** Whether a column is unsure for nothing but the country of its numbers. */

@@ -47,8 +47,16 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   const chosen: Guess[] = [];
   let ipFromList: string | undefined;
   const leftOut: {column: string; why: string}[] = [];
+  const between = betweenCountries(guesses);
   for (const guess of guesses) {
     const why = describe(guess);
+    if (between.has(guess.column)) {
+      leftOut.push({
+        column: guess.column,
+        why: 'phone numbers that may be of the countries in several columns: give it a job of its own, with country',
+      });
+      continue;
+    }
     if (lacksChoice(guess)) {
       const which = 'several IP addresses in a cell. Which one is meant: first (the client), last or only?';
       ipFromList = (
@@ -58,6 +66,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
       chosen.push(guess);
       continue;
     }
+    if (guess.operation === 'country' && guess.confidence === 'unsure' && isSureToo(guess, guesses)) continue;
     if (guess.confidence === 'sure') say(`Column "${guess.column}": ${why}.`);
     const wanted =
       guess.confidence === 'sure' ||
@@ -80,6 +89,25 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     await ask(`Maximum credits for one run${why}, or 0 for no limit:`, String(cap), wholeNumber),
   );
   return {...answers, maxCredits};
+}
+
+/** True for a column of countries that other numbers are sure to go by. */
+function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
+  return guesses.some(
+    other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
+  );
+}
+
+/** The columns of numbers that have no country column of their own, where others have. */
+function betweenCountries(guesses: readonly Guess[]): Set<string> {
+  const countries = guesses.filter(({operation}) => operation === 'country');
+  const isKnown = countries.some(({confidence}) => confidence === 'sure');
+  const unsure = countries.filter(({confidence}) => isKnown && confidence === 'unsure');
+  return new Set(
+    unsure
+      .flatMap(({column, numbers = []}) => [column, ...numbers])
+      .filter(name => !countries.some(({column, confidence}) => column === name && confidence === 'sure')),
+  );
 }
 
 /** The limit that is proposed where the list has no values yet. */

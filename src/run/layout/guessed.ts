@@ -73,7 +73,7 @@ export function demandSure(
   const meant = lookups.filter(({aside}) => aside === undefined);
   const torn = countries.filter(({confidence}) => confidence === 'unsure');
   if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
-    throw tornCountries(torn, meant, {columns, rows});
+    throw tornCountries(torn, countries, meant, {columns, rows});
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
@@ -128,7 +128,12 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
 }
 
-function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: Looked): UsageError {
+function tornCountries(
+  torn: readonly Guess[],
+  countries: readonly Guess[],
+  others: readonly Guess[],
+  list: Looked,
+): UsageError {
   const names = torn.map(({column}) => `"${column}"`).join(' and ');
   const [first] = torn;
   const why =
@@ -137,6 +142,15 @@ function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: L
       : first?.row === undefined
         ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
         : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
+  const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
+  const own = countries.filter(({confidence}) => confidence === 'sure');
+  // One country for all would make wrong numbers of those that have their own.
+  if (own.length > 0)
+    return new UsageError(
+      'column_unsure',
+      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look that up in a run of its own, with the column that says where its numbers belong: --phone COLUMN --country COLUMN.`,
+      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
+    );
   const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
   return new UsageError(
     'column_unsure',
