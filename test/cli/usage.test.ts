@@ -209,7 +209,12 @@ const mistakes: readonly Mistake[] = [
     2,
     /^Error: A job file names its columns/,
   ],
-  ['missing job file', ['run', '--job', 'none.yaml'], 2, /^Error: The job file none\.yaml can't be read/],
+  [
+    'missing job file',
+    ['run', '--job', 'none.yaml'],
+    2,
+    /^Error: There is no job file none\.yaml\. It was looked for in /,
+  ],
   ['nothing configured, no terminal', ['run', 'list.csv'], 2, /^Error: No service is configured\./, {}],
   [
     'key without URL',
