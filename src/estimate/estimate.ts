@@ -224,7 +224,7 @@ function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   const read = [...new Set(countries.values())].map((column): Used => ({operation: 'country', column}));
   const used = [...targets, ...read];
   const beside = mentioned
-    .filter(([setting]) => setting.startsWith('--verdict-'))
+    .filter(([setting]) => setting.startsWith('--verdict '))
     .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
     columns: [...used.map(described), ...beside],

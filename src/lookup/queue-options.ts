@@ -1,6 +1,7 @@
+import type {Limit} from '../job/settings/call-settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Operation} from '../operations/table.ts';
-import type {ExecutorEvents, Task} from './executor.ts';
+import type {ExecutorEvents} from './executor.ts';
 import type {LaneSettings, Outlet} from './outlet.ts';
 import type {PolicySettings} from './policy.ts';
 
@@ -15,20 +16,17 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
-  readonly onBudget: 'stop' | 'publish';
-  readonly onOutage: 'stop' | 'publish';
+  /** The limits at which the rest is told as unasked; at the others it stops. */
+  readonly publishOn: readonly Limit[];
   /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
   readonly outlastsOutages?: boolean | undefined;
   /** True if calls may be refused in any number, and end nothing. */
   readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
-  /** The keys of those that need no call any more; the cells that waited for them have been told. */
-  readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
-  /** Whether somebody still waits for its outcome; always, where it does not say. */
-  readonly isWanted?: ((task: Task) => boolean) | undefined;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** The keys of values of this operation that a killed session left as refused in a row. */
+  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;

@@ -39,6 +39,7 @@ describe('defaults, as the contract has them', () => {
       timeout: 30_000,
       resends: 2,
       maxOutage: 900_000,
+      publishOn: [],
       cost: {all: 1, rejected: 'maybe', throttled: 'free'},
       store: true,
       maxAge: {
@@ -50,8 +51,6 @@ describe('defaults, as the contract has them', () => {
       offline: false,
       account: 'default',
       requireStore: false,
-      restart: false,
-      freshBudget: false,
       force: false,
       score: 'default',
       drift: {share: 0.1, fails: false},
@@ -85,6 +84,14 @@ describe('values', () => {
     ['until', '6:30', {minutes: 390}],
     ['until', '23:59 Europe/Berlin', {minutes: 1_439, zone: 'Europe/Berlin'}],
     ['stale', '30d', 30 * 86_400_000],
+    ['verdict', 'session', {token: 'session'}],
+    ['verdict', 'token=session, action=t/1,id=user', {token: 'session', action: 't/1', id: 'user'}],
+    ['verdict', {token: 'a=b,c', phone: 'tel'}, {token: 'a=b,c', phone: 'tel'}],
+    ['log', 'json', {format: 'json'}],
+    ['log', ['debug', 'text'], {format: 'text', level: 'debug'}],
+    ['log', 'warn', {level: 'warn'}],
+    ['publishOn', 'budget, outage', ['budget', 'outage']],
+    ['publishOn', ['deadline'], ['deadline']],
     ['cost', '0.5', {all: 0.5, ...CHARGES}],
     ['cost', 'ip=0.001,phone=1.125', {ip: 0.001, phone: 1.125, ...CHARGES}],
     ['cost', {verify: 3}, {verify: 3, ...CHARGES}],
@@ -125,6 +132,7 @@ const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
 const SHARE = 'expected a number such as 100, or a share such as 1%.';
 const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com.';
+const VERDICT = 'expected the column of session tokens, or token=COL,action=ID,id=COL,email=COL,phone=COL.';
 const whole = (minimum: number) => `expected a whole number, ${minimum} or more.`;
 const oneOf = (...names: string[]) => `expected one of ${names.map(name => `"${name}"`).join(', ')}.`;
 
@@ -142,11 +150,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['ip', 5, COLUMN],
   ['phone', 5, COLUMN],
   ['email', 5, COLUMN],
-  ['token', 5, 'expected string, received number.'],
-  ['action_id', 5, 'expected string, received number.'],
-  ['verdict_id', 5, 'expected string, received number.'],
-  ['verdict_email', 5, 'expected string, received number.'],
-  ['verdict_phone', 5, 'expected string, received number.'],
+  ['verdict', 5, VERDICT],
+  ['verdict', 'token=t,user=u', VERDICT],
+  ['verdict', 'action=a', VERDICT],
   ['only', 5, 'expected a text or a list of texts.'],
   ['country', 5, 'expected a text or a list of texts.'],
   ['default_country', 'Germanny', 'expected a country, by name or code such as DE (is "Germany" meant?).'],
@@ -190,12 +196,10 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_credits', '', whole(0)],
   ['max_credits', '0x10', whole(0)],
   ['max_credits', '0b11', whole(0)],
-  ['on_budget', 'wait', oneOf('stop', 'publish')],
+  ['publish_on', 5, 'expected a text or a list of texts.'],
   ['until', '5', `${UNTIL}.`],
   ['until', '24:00', `${UNTIL}.`],
   ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${UNTIL}.`],
-  ['on_deadline', 'wait', oneOf('stop', 'publish')],
-  ['on_outage', 'wait', oneOf('stop', 'publish')],
   ['max_errors', '-1', SHARE],
   ['max_rejects', 'few', SHARE],
   ['store', 5, 'expected a directory, or false.'],
@@ -206,11 +210,9 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['max_store_size', 'large', 'expected a size such as 500mb or 2gb.'],
   ['max_store_size', '10kb', 'expected a size of 1mb or more.'],
   ['state', 5, 'expected string, received number.'],
-  ['restart', 'maybe', 'expected true or false.'],
-  ['fresh_budget', 'maybe', 'expected true or false.'],
+  ['restart', 'maybe', 'expected fresh or nothing after --restart; true, false or fresh in a job file.'],
   ['require_store', 'maybe', 'expected true or false.'],
   ['force', 'maybe', 'expected true or false.'],
-  ['on_stale_state', 'ask', oneOf('stop', 'restart')],
   ['summary', 5, 'expected string, received number.'],
   ['date', 'yesterday', 'expected a day such as 2026-01-31.'],
   ['rejects', 5, 'expected string, received number.'],
@@ -227,8 +229,8 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['drift', '1000%', DRIFT],
   ['drift', 'fail10%', DRIFT],
   ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
-  ['log_level', 'loud', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent')],
-  ['log_format', 'xml', oneOf('json', 'text')],
+  ['log', 5, 'expected a text or a list of texts.'],
+  ['log', 'json,text', 'expected one format and one level at most, such as json,debug.'],
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 
@@ -314,6 +316,37 @@ describe('what can not be', () => {
       'resend: never',
       'resend: there is no such setting any more. Write resends: 0 (--resends 0) for never, and nothing for always.',
     ],
+    [
+      'on_budget: publish',
+      'on_budget: there is no such setting any more. Write publish_on: [budget] (--publish-on budget) for publish, and nothing for stop.',
+    ],
+    [
+      'fresh_budget: true',
+      'fresh_budget: there is no such setting any more. Write restart: fresh (--restart fresh).',
+    ],
+    [
+      'on_stale_state: stop',
+      'on_stale_state: there is no such setting any more. Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
+    ],
+    ['token: session', 'token: there is no such setting any more. Write verdict: COLUMN (--verdict COLUMN).'],
+    [
+      'verdict_id: user',
+      'verdict_id: there is no such setting any more. Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
+    ],
+    [
+      'action_id: login',
+      'action_id: there is no such setting any more. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
+    ],
+    ['verdict: {tokn: a}', 'verdict.tokn: there is no such key (known: token, action, id, email, phone).'],
+    [
+      'cache: kept',
+      'cache: there is no such setting any more. Write store: DIR, or store: false (--store DIR, --no-store).',
+    ],
+    ['log_format: json', 'log_format: there is no such setting any more. Write log: json (--log json).'],
+    [
+      'publish_on: [never]',
+      `publish_on.0: ${oneOf('budget', 'outage', 'deadline').slice(0, -1)}, not "never".`,
+    ],
     ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
     ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
     ['ip: [a, 5]', `ip.1: ${COLUMN}`],
@@ -322,11 +355,7 @@ describe('what can not be', () => {
     ['rate: [5]', `rate: ${RATE}`],
     ['timeout: [5]', `timeout: ${TIME}`],
     ['only: [ipp]', `only.0: ${oneOf(...operationNames).slice(0, -1)}, not "ipp".`],
-    ['endpoint: {base_url: x}', `endpoint.base_url: ${ENDPOINT}`],
-    [
-      'endpoint: {base_url: https://api.example.com, key: k}',
-      'endpoint.key: there is no such key (known: base_url, action_id).',
-    ],
+    ['endpoint: {base_url: https://api.example.com}', `endpoint: ${ENDPOINT}`],
     ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],
     ['name: a b', 'name: expected 1 to 64 letters, digits, or . _ -, no . or - first, not "a b".'],
     ['output: [a]', 'output: expected string, received array.'],

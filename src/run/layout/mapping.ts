@@ -1,7 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import {spelled} from '../../job/setting-names.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {columnsOf} from '../../lookup/columns/column.ts';
 import {chooseCountries, countryFor} from '../../lookup/columns/country-column.ts';
@@ -16,7 +15,7 @@ import {
   operationNames,
   operations,
 } from '../../operations/table.ts';
-import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
+import {besideNames, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
 import {demandSure, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
@@ -123,20 +122,19 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
     choices.set(operation, some);
     for (const {column} of some) mentioned.push([`--${operation}`, column]);
   }
-  if (settings.token !== undefined) {
+  const {verdict, country} = settings;
+  if (verdict !== undefined) {
     if (endpoint.actionId === undefined)
       throw new UsageError(
         'no_action',
-        '--token needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
+        '--verdict needs an action identifier: --verdict token=COLUMN,action=ID, or BULK_ENRICH_ACTION_ID.',
       );
-    choices.set('verify', [{column: settings.token}]);
-    mentioned.push(['--token', settings.token]);
+    choices.set('verify', [{column: verdict.token}]);
+    mentioned.push(['--verdict', verdict.token]);
+    for (const name of besideNames)
+      if (verdict[name] !== undefined) mentioned.push([`--verdict ${name}`, verdict[name]]);
   }
-  for (const column of settings.country ?? []) mentioned.push(['--country', column]);
-  for (const name of besideNames.map(beside => besideToken[beside].setting)) {
-    const column = settings[name];
-    if (column !== undefined) mentioned.push([`--${spelled(name, '-')}`, column]);
-  }
+  for (const column of country ?? []) mentioned.push(['--country', column]);
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
@@ -146,9 +144,9 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
 }
 
 /** The columns of phone numbers: those that are looked up, and the one that is sent with a token. */
-function phoneColumns(targets: readonly Target[], {verdictPhone}: Job['settings']): string[] {
+function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
   const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
-  return verdictPhone === undefined ? phones : [...phones, verdictPhone];
+  return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
 }
 
 /** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
@@ -184,14 +182,11 @@ function planCells(
   return {
     countryOf: column => cell(countries.get(column)),
     defaultCountry: settings.defaultCountry,
-    verdict:
-      settings.token === undefined
-        ? undefined
-        : {
-            actionId: endpoint.actionId ?? '',
-            country: cell(countries.get(settings.verdictPhone ?? '')),
-            ...perBeside(({setting}) => cell(settings[setting])),
-          },
+    verdict: settings.verdict && {
+      actionId: endpoint.actionId ?? '',
+      country: cell(countries.get(settings.verdict?.phone ?? '')),
+      ...perBeside(({name}) => cell(settings.verdict?.[name])),
+    },
   };
 }
 

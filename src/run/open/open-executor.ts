@@ -2,8 +2,8 @@ import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
+import type {Rejections} from '../../ledger/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
-import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
@@ -11,7 +11,7 @@ import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, publishes, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
+import {publishedInstead, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -27,7 +27,7 @@ interface Fleeting extends FleetRun {
 /** What an executor works for. */
 export interface ExecutorFor extends Fleeting {
   readonly store: AnswerStore;
-  readonly answers: () => Answers;
+  readonly rejections: Rejections;
 }
 
 /** The executor, and what closes it. */
@@ -97,7 +97,7 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
   const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
   try {
     watchFleet(fleet, work, () => {});
-    // What it brings is carried over.
+    // The run that begins carries its answers over.
     await stopper.unlessStopped(bookCollected(fleet, work, noStore));
   } finally {
     await fleet.close();
@@ -127,7 +127,7 @@ function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'acc
 }
 
 function createExecutor(
-  {job, io, clock, ledger, store, stopper, answers}: ExecutorFor,
+  {job, io, clock, ledger, store, rejections, stopper}: ExecutorFor,
   lanes: readonly LaneSettings[],
   outlet: Outlet,
 ): QueueExecutor {
@@ -137,28 +137,21 @@ function createExecutor(
     ledger,
     lanes,
     concurrency: settings.concurrency,
-    policy: settings,
+    policy: {...settings, failsInOutage: job.output.kind === 'rows'},
     maxOutageMs: settings.maxOutage,
-    onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
-    onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    publishOn: settings.publishOn,
     outlastsOutages: io.outlastsOutages,
     mayAllFail: mayAllFail(job),
     events: {
-      settled: (task, outcome) => answers().settled(task, outcome),
-      unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
-      dropped: task => answers().dropped(task),
-      down: outage => answers().down(outage),
       refused: (operation, streak) => {
-        answers().rejections.drop(operation);
+        rejections.drop(operation);
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
-    // Only a program takes rows back that it gave.
-    isWanted: job.output.kind === 'rows' ? task => answers().isWanted(task) : undefined,
-    answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
+    refusedBefore: operation => rejections.waiting(operation),
     now: clock,
     random: io.random,
   });
