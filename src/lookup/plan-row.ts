@@ -21,13 +21,16 @@ export type Result = Outcome | Exclude<PlannedCell, {status: 'ask'}>;
 
 /** The cells beside a target's own that its lookup depends on. */
 export interface PlanCells {
-  readonly country?: CellReader | undefined;
+  /** The country of a column's phone numbers. */
+  readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
   readonly verdict?: VerdictCells | undefined;
 }
 
-export type VerdictCells = {readonly actionId: string} & {readonly [Name in Beside]?: CellReader | undefined};
+export type VerdictCells = {readonly actionId: string; readonly country?: CellReader | undefined} & {
+  readonly [Name in Beside]?: CellReader | undefined;
+};
 
 /**
  * A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone, and on what the
@@ -49,10 +52,11 @@ export function createPlan(
 function rulesOf(
   habits: IntelligenceSpec['habits'],
   cell: CellReader | undefined,
+  country: CountryOf,
   cells: PlanCells,
   first: readonly Row[],
 ): CellRules {
-  const shown = first.map(row => [cell?.(row) ?? '', countryOf(row, cells)] as const);
+  const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
   return {...cells.rules, ...habits?.(shown)};
 }
 
@@ -65,21 +69,25 @@ export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly R
 const EMPTY: PlannedCell = {status: 'empty'};
 
 function planOf(
-  {operation, cell}: Target,
+  {operation, column, cell}: Target,
   cells: PlanCells,
   first: readonly Row[],
 ): (row: Row) => PlannedCell {
   const spec = operations[operation];
   if ('beside' in spec) {
     const {canonical} = spec;
-    const rulesBeside = perBeside(({name, habits}) => rulesOf(habits, cells.verdict?.[name], cells, first));
+    const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
+    const rulesBeside = perBeside(({name, habits}) =>
+      rulesOf(habits, cells.verdict?.[name], country, cells, first),
+    );
     return row =>
       planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
-        askWithBeside(spec, found, row, cells, rulesBeside),
+        askWithBeside(spec, found, row, country(row), cells, rulesBeside),
       );
   }
   const {canonical, habits} = spec;
-  const rules = rulesOf(habits, cell, cells, first);
+  const country = countryFrom(cells.countryOf?.(column), cells.defaultCountry);
+  const rules = rulesOf(habits, cell, country, cells, first);
   const judge = (text: string, country: string | undefined) =>
     planned(canonical(text, country, rules), ({value, repairs}) =>
       toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
@@ -87,7 +95,7 @@ function planOf(
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
   return row => {
     const text = cell(row);
-    return text === undefined ? EMPTY : judgeOnce(text, countryOf(row, cells));
+    return text === undefined ? EMPTY : judgeOnce(text, country(row));
   };
 }
 
@@ -131,10 +139,14 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
     : {status: 'ask', lookup, repairs: [...new Set(repairs)]};
 }
 
+type CountryOf = (row: Row) => string | undefined;
+
 /** What a row says of the country; a cell that names none that is known is no leave to take the default one. */
-function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | undefined {
-  const said = country?.(row)?.trim() ?? '';
-  return said === '' || saysNoCountry(said) ? defaultCountry : said;
+function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
+  return row => {
+    const said = country?.(row)?.trim() ?? '';
+    return said === '' || saysNoCountry(said) ? defaultCountry : said;
+  };
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
@@ -142,6 +154,7 @@ function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
   {value, repairs = []}: Value,
   row: Row,
+  country: string | undefined,
   cells: PlanCells,
   rules: Readonly<Record<Beside, CellRules>>,
 ): PlannedCell {
@@ -149,7 +162,7 @@ function askWithBeside(
   const all = [...repairs];
   for (const name of besideNames) {
     const {param, canonical} = beside[name];
-    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), rules[name]);
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', country, rules[name]);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));

@@ -81,6 +81,8 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly isTelling?: (text: string) => boolean;
   /** Whether one that does not show it may well be one, in its row's country; left out where `isTelling` is. */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
+  /** True if the values of a column without such a header may well be something else that is written alike. */
+  readonly mayBeOthers?: (texts: readonly string[]) => boolean;
 }
 
 /** What answers are counted by: never anything that stands for one person. */

@@ -155,7 +155,7 @@ describe('countries', () => {
   });
 
   test('a named country column goes before a detected one', () => {
-    expect(detectColumns(['phone', 'where'], rows, {column: 'where'})).toMatchObject([
+    expect(detectColumns(['phone', 'where'], rows, {countries: ['where']})).toMatchObject([
       {operation: 'phone', share: 1},
     ]);
   });
