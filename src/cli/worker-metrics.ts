@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../errors.ts';
-import type {FleetWorker, WorkerReport} from '../fleet/worker/worker.ts';
+import type {WorkerReport} from '../fleet/worker/worker.ts';
 import {by, familyText, gauge} from '../report/render/prometheus.ts';
 
 interface Address {
@@ -26,10 +26,7 @@ export function parseAddress(text: string): Address {
  *
  * @throws {UsageError} when the address can't be listened on.
  */
-export async function serveMetrics(
-  {host, port}: Address,
-  worker: Pick<FleetWorker, 'report'>,
-): Promise<Server> {
+export async function serveMetrics({host, port}: Address, report: () => WorkerReport): Promise<Server> {
   const server = createServer((request, response) => {
     // Whoever scrapes may say more in the query, as Prometheus' `params` do.
     if (request.url?.split('?', 1)[0] !== '/metrics') {
@@ -37,7 +34,7 @@ export async function serveMetrics(
       return;
     }
     response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    response.end(workerMetrics(worker.report));
+    response.end(workerMetrics(report()));
   });
   server.listen(port, host);
   try {

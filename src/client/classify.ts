@@ -80,11 +80,7 @@ function readAnswer(
 }
 
 /** An answer by the interface's types, with its text where that says more. */
-function answerOf(
-  operation: Operation,
-  given: Readonly<Record<string, unknown>>,
-  isMarked: boolean,
-): Pick<Answered, 'data' | 'exact' | 'unknownFields' | 'wrongTypes'> {
+function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
   const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
@@ -110,7 +106,7 @@ function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): st
 /** Counts a field whose name repeats the value. */
 const NAMED_BY_VALUE = '[value]';
 
-function withoutValue<T extends Pick<Answered, 'unknownFields'>>(
+function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   answer: T,
   sent: Readonly<Record<string, string>>,
 ): T {

@@ -17,7 +17,7 @@ import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
 import {KeyInUse, type ReadKeyAgain} from './key-in-use.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends CallOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -25,6 +25,10 @@ export interface ClientOptions {
   readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** What a message names as the place where the key is; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
+}
+
+/** How calls are carried, whichever service they go to. */
+export interface CallOptions {
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
   /** Most connections that carry calls at one time; others rest. Unlimited by default. */
@@ -44,10 +48,14 @@ export type Params = Readonly<Record<string, string>>;
 /** `client.ip` and its like: a promise of the answer, or a thrown {@link ClientError}. */
 type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
-export interface Client extends Lookups {
-  readonly baseUrl: string;
+/** Sends values. */
+export interface Sender {
   /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
+}
+
+export interface Client extends Lookups, Sender {
+  readonly baseUrl: string;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** The same with all that came with the answer. */
   answer(operation: Operation, params: Params): Promise<Answered>;

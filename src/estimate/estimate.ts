@@ -19,7 +19,7 @@ import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPlaces} from '../run/end/deliver-reports.ts';
 import {lastOverSameList} from '../run/end/history.ts';
 import {scopeOf} from '../run/identity.ts';
-import type {Reached, RunIo} from '../run/io.ts';
+import type {Reached, RunIo, World} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
 import {costOf} from '../run/layout/prices.ts';
@@ -34,7 +34,9 @@ import {Forecast} from './forecast.ts';
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
 /** Where a plan meets the world. */
-export interface PlanIo extends Pick<RunIo, 'env' | 'stdin' | 'now' | 'warn' | 'phase'> {
+export interface PlanIo extends World {
+  readonly stdin: RunIo['stdin'];
+  readonly phase?: RunIo['phase'];
   /** Whether somebody still waits for the plan; what it comes to after that is nobody's. */
   readonly isWanted?: () => boolean;
 }
@@ -91,7 +93,7 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
 }
 
 /** What the same list cost the last time; null where nobody knows. */
-function lastTime(job: Job, env: RunIo['env']) {
+function lastTime(job: Job, env: World['env']) {
   const lines = lastOverSameList(job, env) ?? [];
   const end = lines.findLast(isOwn);
   if (end === undefined) return null;

@@ -27,7 +27,7 @@ export class Forecast {
   /** What is not fresh is asked for today; that is not among the coming days. */
   add({operation, key}: Lookup, known: Known | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
-    const term = endOf(known?.outcome ?? {status: 'ok'}, this.#terms[operation]);
+    const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);
     const age = isStored(operation) ? dueAge(key, term) : 0;
     let asked = isFresh ? (known.outcome.boughtAt - this.#now) / DAY_MS : 0;
     for (;;) {

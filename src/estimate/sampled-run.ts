@@ -111,11 +111,7 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
 const SEED = 20_260_101;
 
 /** The plan knows every distinct value; the sample knows how often conditions hold, and what a value really costs. */
-function project(
-  job: Job,
-  plan: PlanReport,
-  summary: Summary | undefined,
-): Pick<SampleReport, 'credits' | 'lookups'> {
+function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   const lookups: Record<string, {calls: number; answered: number | null}> = {};
   let expected = 0;
   for (const name of operationNames) {
@@ -135,7 +131,7 @@ function project(
   return {credits: {expected: exact(expected), at_most: plan.credits.at_most}, lookups};
 }
 
-type Spending = Pick<Summary['credits'], 'spent' | 'maybe_spent'>;
+type Spending = Summary['credits']['by_operation'][string];
 
 function creditsOf(spending: Spending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));

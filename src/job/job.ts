@@ -115,7 +115,7 @@ export function resolveJob(
       `${source.jobFile ?? 'The job file'} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
     );
   }
-  const output = source.output ?? defaultOutput(inputs, settings);
+  const output = source.output ?? defaultOutput(inputs, settings.outputFormat);
   return {
     ...source,
     name: source.name,
@@ -178,7 +178,8 @@ function withPaths(source: JobSource, date: string): JobSource {
 function ownFilesOf({output, settings}: JobSource) {
   const named = pathSettings.flatMap(name => settings[name] ?? []);
   return (found: readonly string[]) => {
-    const outputs = output === undefined ? found.map(path => defaultOutput([path], settings)) : [output];
+    const outputs =
+      output === undefined ? found.map(path => defaultOutput([path], settings.outputFormat)) : [output];
     return matcherOf([...outputs.flatMap(allNames), ...named]);
   };
 }
@@ -196,7 +197,11 @@ function withOutputFormat(source: JobSource): JobSource {
   return {...source, settings: {...settings, outputFormat: named}};
 }
 
-function resolveOutput(output: string, settings: Settings, givenRows = false): Pick<Job, 'output' | 'paths'> {
+function resolveOutput(
+  output: string,
+  settings: Settings,
+  givenRows = false,
+): {output: Output; paths: JobPaths} {
   const {summary, rejects, state} = settings;
   if (givenRows) {
     const paths = {summary, rejects: undefined, state: undefined};
@@ -215,7 +220,7 @@ function resolveOutput(output: string, settings: Settings, givenRows = false): P
 }
 
 /** `signups.csv.gz` → `signups.enriched.csv`, beside the input. */
-export function defaultOutput(inputs: readonly string[], settings: Pick<Settings, 'outputFormat'>): string {
+export function defaultOutput(inputs: readonly string[], outputFormat?: Settings['outputFormat']): string {
   const [input] = inputs;
   if (input === undefined || input === '-' || inputs.length > 1) {
     throw new UsageError(
@@ -228,8 +233,5 @@ export function defaultOutput(inputs: readonly string[], settings: Pick<Settings
   // A list of objects comes out one a line.
   const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
-  return join(
-    dirname(input),
-    `${stem}.enriched${settings.outputFormat === undefined ? kept : `.${settings.outputFormat}`}`,
-  );
+  return join(dirname(input), `${stem}.enriched${outputFormat === undefined ? kept : `.${outputFormat}`}`);
 }

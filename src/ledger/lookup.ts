@@ -2,11 +2,15 @@ import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
 import {type Intelligence, type Operation, operations} from '../operations/table.ts';
 
-/** A value to ask about. Two rows with the same key share one call. */
-export interface Lookup {
+/** Names a value wherever its outcome is kept. Two rows with the same key share one call. */
+export interface LookupKey {
   readonly operation: Operation;
   /** Identifies operation and canonical value in memory, ledger and store, without being readable. */
   readonly key: string;
+}
+
+/** A value to look up. */
+export interface Lookup extends LookupKey {
   readonly params: Params;
 }
 

@@ -15,7 +15,7 @@ export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;
 
-  constructor({columns, scorer}: Pick<Layout, 'columns' | 'scorer'>) {
+  constructor({columns, scorer}: Layout) {
     this.#columns = columns;
     this.#isScored = scorer !== undefined;
   }

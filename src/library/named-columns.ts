@@ -10,7 +10,7 @@ export class NamedColumns {
   readonly #keys = new Set<string>();
   #rows = 0;
 
-  constructor({mentioned}: Pick<Mapping, 'mentioned'>, warn: (sentence: string) => void) {
+  constructor({mentioned}: Mapping, warn: (sentence: string) => void) {
     this.#unseen = mentioned;
     this.#warn = warn;
   }

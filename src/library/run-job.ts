@@ -51,7 +51,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
     return prepareRun(settings, options);
   } catch (error) {
     const {env = process.env, onWarning: warn = () => {}} = options;
-    await deliverUnresolved(settings, false, error, {env, warn});
+    await deliverUnresolved(settings, false, error, {env, now: Date.now, warn});
     throw error;
   }
 }

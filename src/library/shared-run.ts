@@ -55,8 +55,8 @@ export class Shared implements SharedRun {
   constructor(session: Session, outcome: () => Promise<RunOutcome>) {
     this.#session = session;
     this.#outcome = outcome;
-    this.#enrichments = new Enrichments(session.layout);
-    this.#columns = new NamedColumns(session.layout.mapping, session.io.warn);
+    this.#enrichments = new Enrichments(session.input.layout);
+    this.#columns = new NamedColumns(session.input.layout.mapping, session.io.warn);
     this.#closed = new Promise(resolve => {
       this.#close = resolve;
     });
@@ -142,7 +142,7 @@ export class Shared implements SharedRun {
   summary(): Summary {
     if (this.#ended?.summary !== undefined) return this.#ended.summary;
     const {exitCode, reason} = completedExit(
-      this.#session.writer.counters,
+      this.#session.output.writer.counters,
       keepsRejections(this.#session.job),
     );
     const status = exitCode === exitCodes.ok ? 'completed' : 'partial';

@@ -33,10 +33,10 @@ export interface Waiter {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
+  readonly ledger: Ledger;
   readonly store: AnswerStore;
-  readonly rejections: Pick<Rejections, 'add' | 'keep'>;
-  readonly executor: Pick<Executor, 'submit' | 'isDown'>;
+  readonly rejections: Rejections;
+  readonly executor: Executor;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
   /** The store uses the same one. */
@@ -84,7 +84,10 @@ function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): 
 }
 
 /** A task's part of the store's knowledge. */
-function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
+function knownBefore(known: Known | undefined): {
+  fallback?: Task['fallback'];
+  rejectedBefore?: Task['rejectedBefore'];
+} {
   if (known === undefined) return {};
   const {outcome, validity} = known;
   return {

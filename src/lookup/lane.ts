@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
 import type {Operation} from '../operations/table.ts';
-import type {PaceReport} from './executor.ts';
 import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './outlet.ts';
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
@@ -152,7 +151,7 @@ export class Lanes implements Iterable<Lane> {
   }
 
   /** The rates of all lanes together, in calls a second, as asked for and as they are; undefined where one has no limit. */
-  ratesAt(now: number): Pick<PaceReport, 'limit' | 'current'> {
+  ratesAt(now: number) {
     const sum = (of: (lane: Lane) => number) => {
       const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
       return Number.isFinite(total) ? total : undefined;

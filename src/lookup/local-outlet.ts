@@ -1,4 +1,4 @@
-import type {Client} from '../client/client.ts';
+import type {Sender} from '../client/client.ts';
 import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
@@ -7,7 +7,7 @@ import {Pacer} from './pace/pacer.ts';
  * since the epoch.
  */
 export function localOutlet(
-  client: Pick<Client, 'send'>,
+  client: Sender,
   now: () => number,
   clock: () => number,
   shared?: SharedPermits,

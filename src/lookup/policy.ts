@@ -1,4 +1,4 @@
-import type {Answered, Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
@@ -188,7 +188,7 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
  */
 function answered(
   operation: Operation,
-  {data, exact, boughtAt}: Answered & Pick<TimedAttempt, 'boughtAt'>,
+  {data, exact, boughtAt}: Extract<TimedAttempt, {kind: 'answered'}>,
   history: History,
 ): LastingOutcome {
   const text = exact ?? JSON.stringify(data);

@@ -8,9 +8,7 @@ import type {PolicySettings} from './policy.ts';
 /** What an executor works with: where values leave, what it writes to, and how it decides. */
 export interface QueueExecutorOptions {
   readonly outlet: Outlet;
-  readonly ledger: Pick<Ledger, 'reserve' | 'record' | 'adopt'> & {
-    readonly budget: Pick<Ledger['budget'], 'affords'>;
-  };
+  readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
   /** Calls in flight at most, of all lanes together; as many as the lanes have by default. */
   readonly concurrency?: number | undefined;

@@ -70,7 +70,7 @@ export interface TargetColumns {
 }
 
 /** All columns of a lookup, in order. */
-export function columnsOf({said, fields}: Pick<TargetColumns, 'said' | 'fields'>): readonly LookupColumn[] {
+export function columnsOf({said, fields}: TargetColumns): readonly LookupColumn[] {
   return [...said, ...fields];
 }
 

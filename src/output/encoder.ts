@@ -80,7 +80,7 @@ export function createEncoder(
 /** The names of the input's columns as the output has them, and of those that it adds whatever is looked up. */
 export function ownNames(
   input: InputFormat,
-  {kind, flatten}: Pick<OutputFormat, 'kind' | 'flatten'>,
+  {kind, flatten}: OutputFormat,
 ): {readonly input: readonly string[]; readonly added: readonly string[]} {
   if (kind === 'ndjson') return {input: input.columns, added: flatten ? [] : [ENRICHMENT]};
   if (input.kind === 'csv') return {input: input.header ?? input.columns, added: []};
@@ -210,7 +210,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
-  output: Pick<OutputFormat, 'risk' | 'repairs'>,
+  output: OutputFormat,
 ): AddedMembers {
   return ({results, repairs, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {

@@ -107,7 +107,7 @@ export function isOwn({reason}: RunRecord): boolean {
   return reason !== CUT_OFF;
 }
 
-function moneyOf(by_operation: SpentBy): Pick<RunRecord, 'calls' | 'credits'> {
+function moneyOf(by_operation: SpentBy) {
   const sum = (of: (each: SpentBy[string]) => number) =>
     exact(Object.values(by_operation).reduce((total, each) => total + of(each), 0));
   return {

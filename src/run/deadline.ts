@@ -24,7 +24,7 @@ export function startDeadline(session: Session): () => void {
 }
 
 /** Calls that are still under way after their grace are given up, and booked as what may have been charged. */
-function closeAt({job, io, executor, connection}: Session): NodeJS.Timeout {
+function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');
   return setTimeout(() => connection.client.close(), GRACE_MS);

@@ -54,7 +54,7 @@ export type Beginning = 'resume' | 'anew' | 'over';
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
 /** Whose answers and whose money it is: never another endpoint's or account's. With other data, the embedded service is another. */
-export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
+export function scopeOf({endpoint, settings}: Job): StoreScope {
   const data = endpoint.kind === 'embedded' ? ` ${dataVersion()}` : '';
   return {endpoint: endpointName(endpoint) + data, account: settings.account};
 }

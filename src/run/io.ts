@@ -17,7 +17,7 @@ export type Phase = (what: string, reached: () => Reached) => () => void;
 
 /** Does what may take its time, and tells of it meanwhile. */
 export async function during<T>(
-  {phase}: Pick<RunIo, 'phase'>,
+  phase: Phase | undefined,
   what: string,
   reached: () => Reached,
   work: () => Promise<T>,
@@ -31,13 +31,25 @@ export async function during<T>(
 }
 
 /** The date in shared files: one object for the whole run, so that it tells of a leap once. */
-export function dateOf({date, now, warn}: Pick<RunIo, 'date' | 'now' | 'warn'>): SharedDate {
+export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
 
-/** Where a run meets the world; a test can put its own in place. */
-export interface RunIo {
+/** Where any command meets the world. */
+export interface World {
   readonly env: Env;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Made by the run. */
+  readonly date?: SharedDate;
+  /** How long to wait for an answer store that another program keeps locked. */
+  readonly storePatienceMs?: number;
+  /** One sentence for a person: something is not as it should be, and the run goes on. */
+  readonly warn: (sentence: string) => void;
+}
+
+/** Where a run meets the world; a test can put its own in place. */
+export interface RunIo extends World {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   /** What is read instead of the job's inputs. */
@@ -46,28 +58,17 @@ export interface RunIo {
   readonly outlastsOutages?: boolean;
   /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
   readonly graceMs?: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Made by the run. */
-  readonly date?: SharedDate;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** One sentence for a person: something is not as it should be, and the run goes on. */
-  readonly warn: (sentence: string) => void;
   /** Told once it is clear that a run has work to do, before anything is sent; it throws where that is not to be. */
   readonly mayBegin?: (job: Job) => Promise<void>;
   readonly phase?: Phase;
-  /** How long to wait for an answer store that another program keeps locked. */
-  readonly storePatienceMs?: number;
   /** What carries the calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }
 
 /** What a run reads once, which ends with it. */
-export function pipesOf(
-  {stdin, warn}: Pick<RunIo, 'stdin' | 'warn'>,
-  {signal}: {readonly signal: AbortSignal},
-): Pipes {
+export function pipesOf({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
   return {stdin, warn, signal};
 }

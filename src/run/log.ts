@@ -6,7 +6,8 @@ import type {Session} from './session.ts';
 
 /** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
 
-export function logStart({io, job, identity, layout, connection, checkpoint}: Session): void {
+export function logStart({io, job, identity, input, asking}: Session): void {
+  const {layout, checkpoint} = input;
   logEvent(
     io.log,
     'run_started',
@@ -15,7 +16,7 @@ export function logStart({io, job, identity, layout, connection, checkpoint}: Se
       inputs: job.inputs,
       output: job.output.name,
       endpoint: job.endpoint.kind,
-      base_url: connection.client.baseUrl,
+      base_url: asking.connection.client.baseUrl,
       columns: layout.mapping.targets.map(({operation, column}) => ({operation, column})),
       from_row: checkpoint === undefined ? 1 : checkpoint.record + 1,
     },
@@ -24,7 +25,7 @@ export function logStart({io, job, identity, layout, connection, checkpoint}: Se
 }
 
 /** Says when the run is asked to stop, and why. */
-export function logStop({io, stopper}: Pick<Session, 'io' | 'stopper'>): void {
+export function logStop({io, stopper}: Session): void {
   stopper.onStop(() => {
     const stop = stopper.reason;
     logEvent(io.log, 'run_stopping', {reason: stop?.reason, exit_code: stop?.exitCode}, 'run stops');
@@ -55,7 +56,7 @@ export function logEnd(
 }
 
 /** Called now and then, says when the run begins to wait, and when it goes on. */
-export function pauseLog({io, executor, clock}: Pick<Session, 'io' | 'executor' | 'clock'>): () => void {
+export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
   let since: number | undefined;
   return () => {
     const {pause} = executor.pace();
@@ -75,7 +76,7 @@ export function pauseLog({io, executor, clock}: Pick<Session, 'io' | 'executor' 
 }
 
 /** The rows among these of which a lookup has no answer. */
-export function logTrouble({io, layout}: Session, entries: readonly ReadyRecord[]): void {
+export function logTrouble({io, input: {layout}}: Session, entries: readonly ReadyRecord[]): void {
   if (!io.log.isLevelEnabled('debug')) return;
   for (const {record, results} of entries) {
     const row = record.record;

@@ -118,7 +118,7 @@ async function openFresh(
     await flow(session);
     const error = session.stopper.reason?.error;
     if (beginning === 'over' || !isStale(error, job)) return session;
-    session.ledger.close();
+    session.asking.ledger.close();
     await closeStages(session);
     throw error;
   } catch (error) {
@@ -151,7 +151,8 @@ async function underWay(session: Session, watch: Watch, work: Work): Promise<voi
 
 /** source → plan → answers → in order → sink, until the input ends or the run stops. */
 async function throughFiles(session: Session): Promise<void> {
-  const {stopper, window} = session;
+  const {stopper, output} = session;
+  const {window} = output;
   // What earlier attempts wrote counts too: the same command again would pass the limit by a little each time.
   checkLimits(session);
   if (stopper.reason !== undefined) return;
@@ -169,15 +170,16 @@ async function throughFiles(session: Session): Promise<void> {
 }
 
 /** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
-export function callsEnd({executor, io}: Session): Promise<void> {
+export function callsEnd({io, asking: {executor}}: Session): Promise<void> {
   executor.stop();
   return executor.drained(io.graceMs ?? GRACE_MS);
 }
 
 /** source → plan → answers. */
 async function read(session: Session): Promise<void> {
-  const {source, stopper, job} = session;
-  const admission = new Admission(session);
+  const {stopper, job, input, asking, output} = session;
+  const {source, layout} = input;
+  const admission = new Admission({layout, window: output.window, answers: asking.answers, stopper});
   const batches = picked(limited(source, job.settings.limit), job.onlyRecords);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
@@ -194,7 +196,8 @@ async function admitAll(admission: Admission, {records, position}: Batch, stoppe
 
 /** in order → sink → checkpoint: complete rows leave in input order; what is written is marked once it is durable. */
 async function write(session: Session): Promise<void> {
-  const {window, writer, clock} = session;
+  const {output, clock} = session;
+  const {window, writer} = output;
   let saved = clock();
   for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
     await writer.write(ready);
@@ -208,8 +211,8 @@ async function write(session: Session): Promise<void> {
 }
 
 /** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
-async function save(session: Session): Promise<void> {
-  const {writer, ledger, store, checkpoint, timeline} = session;
+async function save({input: {checkpoint}, asking: {ledger, store}, output}: Session): Promise<void> {
+  const {writer, timeline} = output;
   await store.flush();
   const reached = await writer.flush();
   if (reached === undefined) return;
@@ -219,9 +222,9 @@ async function save(session: Session): Promise<void> {
 }
 
 /** Stops a run in which more goes wrong than its user allows. */
-export function checkLimits({job, writer, stopper}: Session): void {
+export function checkLimits({job, stopper, output}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
-  const {counters} = writer;
+  const {counters} = output.writer;
   const {written, rejected} = counters.rows;
   const errors = {count: failures(counters), total: asked(counters)};
   const rejects = {count: rejected, total: written + rejected};

@@ -10,32 +10,58 @@ import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
 import {openBill} from './end/bills.ts';
-import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
+import {
+  type Beginning,
+  beginningIn,
+  endRun,
+  firstStart,
+  identifyRun,
+  type RunIdentity,
+  scopeOf,
+} from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
-import {layOut} from './layout/layout.ts';
+import {type Layout, layOut, operationsOf} from './layout/layout.ts';
 import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
 import {openAnswerStore, termsOf} from './open/answer-store.ts';
 import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
-import {DEFAULT_CONCURRENCY} from './open/lanes.ts';
-import {bookGivenUp, type ExecutorFor, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
+import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
+import {bookGivenUp, type Means, type OpenedExecutor, openExecutor} from './open/open-executor.ts';
 import {InOrder} from './rows/in-order.ts';
 import {RowWriter} from './rows/row-writer.ts';
 import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
-import type {Stopper} from './stop.ts';
+import type {Running, Stopper} from './stop.ts';
 
-/** A run's stages, opened and joined; closing them is the caller's. Its clock is for every length of time. */
-export interface Session extends Omit<ExecutorFor, 'counters'>, OpenedExecutor {
-  readonly state: RunState;
+/** What a run reads: its rows, and how they are read. */
+interface Input {
   readonly source: Source;
+  readonly layout: Layout;
+  /** Where the last session got to. */
   readonly checkpoint: Checkpoint | undefined;
+}
+
+/** What a run looks values up with. */
+interface Asking extends Means, OpenedExecutor {
   readonly answers: Answers;
+}
+
+/** What a run writes: rows in their order, and how it went. */
+interface Output {
   readonly window: InOrder;
   readonly writer: RowWriter;
   readonly timeline: Timeline;
+}
+
+/** A run's stages, opened and joined; closing them is the caller's. */
+export interface Session extends Running {
+  readonly state: RunState;
+  readonly identity: RunIdentity;
   /** By its clock. */
   readonly startedAt: number;
+  readonly input: Input;
+  readonly asking: Asking;
+  readonly output: Output;
 }
 
 const UNASKED =
@@ -96,9 +122,16 @@ export function openSession(
     const layout = layOut(job, source, startedAt);
     for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const clock = steadyClock(io.now());
+    const running = {job, io, stopper, clock};
+    const calling = {
+      connection,
+      account,
+      ledger,
+      lanes: lanesOf(job, operationsOf(layout.mapping.targets), account),
+    };
     if (beginning !== 'resume') {
       if (beginning === 'over') endRun(ledger);
-      await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
+      await bookGivenUp(running, calling);
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     openBill(ledger, job, identity, io);
@@ -110,28 +143,21 @@ export function openSession(
       stage => stage.close(),
     );
     await readyStore(job, store);
-    const standing = {
-      job,
-      io,
-      state,
-      stopper,
-      clock,
-      account,
-      connection,
-      ledger,
-      store,
-      rejections: new Rejections(store, ledger),
-      source,
-      layout,
-      identity,
-    };
-    const asking = await openExecutor({...standing, counters: writer.counters});
+    const means = {...calling, store, rejections: new Rejections(store, ledger)};
+    const asking = await openExecutor(running, means, identity, () => rowsOf(writer));
     stopper.onStop(() => asking.executor.stop());
-    const answers = new Answers({...standing, executor: asking.executor, costOf: costOf(job), judge});
+    const answers = new Answers({...means, executor: asking.executor, costOf: costOf(job), judge});
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
-    const window = new InOrder(WINDOW_BYTES);
-    return {...standing, ...asking, answers, checkpoint, window, writer, timeline, startedAt: clock()};
+    return {
+      ...running,
+      state,
+      identity,
+      startedAt: clock(),
+      input: {source, layout, checkpoint},
+      asking: {...means, ...asking, answers},
+      output: {window: new InOrder(WINDOW_BYTES), writer, timeline},
+    };
   });
 }
 
@@ -164,7 +190,9 @@ function rowsOf({counters}: RowWriter): number {
 
 /** How it stands now goes into the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
-  const {timeline, executor, ledger, writer, clock} = session;
+  const {clock, output, asking} = session;
+  const {timeline, writer} = output;
+  const {ledger, executor} = asking;
   const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: executor.pace().inFlightMs};
   timeline.sample(clock(), reading, isLast);
 }
@@ -189,8 +217,9 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
 }
 
 /** Closes all stages but the ledger and the state, whatever each of them has against it. */
-export async function closeStages(session: Session): Promise<void> {
-  const {source, store, writer, closeExecutor, connection} = session;
+export async function closeStages({input, asking, output}: Session): Promise<void> {
+  const {store, closeExecutor, connection} = asking;
   store.close();
-  await Promise.allSettled([source.close(), writer.close(), closeExecutor(), connection.close()]);
+  const {source} = input;
+  await Promise.allSettled([source.close(), output.writer.close(), closeExecutor(), connection.close()]);
 }

@@ -11,6 +11,7 @@ import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
+import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 
 /** So many, of so many. */
@@ -93,10 +94,17 @@ export class Stopper {
   }
 }
 
-type LedgerAtEnd = Pick<Ledger, 'budget' | 'earlier'>;
+/** A run that is under way: for whom, where, until when, and by which time. */
+export interface Running {
+  readonly job: Job;
+  readonly io: RunIo;
+  readonly stopper: Stopper;
+  /** For every length of time: never jumps. */
+  readonly clock: () => number;
+}
 
 /** What it means for the run that its executor stopped. */
-export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd, endpoint: Endpoint): Stop {
+export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
     case 'fatal':
@@ -131,7 +139,7 @@ export function stopOf(reason: ExecutorStop, ledger: LedgerAtEnd, endpoint: Endp
   }
 }
 
-function budgetMessage({budget: {exhausted}, earlier}: LedgerAtEnd): string {
+function budgetMessage({budget: {exhausted}, earlier}: Ledger): string {
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
@@ -226,7 +234,7 @@ export function publishedInstead({message}: Stop): string {
 }
 
 /** The time that the job gives the run is up. */
-export function deadlineStop({settings: {until}, untilMs = 0}: Pick<Job, 'settings' | 'untilMs'>): Stop {
+export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   const limit =
     until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
   return {

@@ -22,15 +22,13 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-type Format = Pick<InputFormat, 'kind' | 'columns'>;
-
 /** Whether a row is worth asking about: where its condition can't be decided, it is not. */
 export type RowFilter = (row: Row) => boolean;
 
 /** @throws {UsageError} when `where` is no condition over the row's columns. */
 export function createRowFilter(
   where: string,
-  format: Format,
+  format: InputFormat,
   {vocabulary, facts}: Background,
   placeOf: PlaceOf,
 ): RowFilter {
@@ -64,7 +62,7 @@ interface ReadyCondition {
  */
 export function createConditions(
   targets: readonly Target[],
-  format: Format,
+  format: InputFormat,
   scorer: Scorer | undefined,
   background: Background,
   placeOf: PlaceOf,

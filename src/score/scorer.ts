@@ -47,7 +47,7 @@ interface ReadyRule {
 export function createScorer(
   {rules, levels}: RuleSet,
   targets: readonly Target[],
-  format: Pick<InputFormat, 'kind' | 'columns'>,
+  format: InputFormat,
   background: Background,
 ): Scorer {
   const subjects = subjectsOf(targets, operationNames);
@@ -89,7 +89,7 @@ export function createScorer(
 function compileRules(
   rules: readonly PlacedRule[],
   subjects: Subjects,
-  format: Pick<InputFormat, 'kind' | 'columns'>,
+  format: InputFormat,
   background: Background,
 ): ReadyRule[] {
   const check = subjectsChecker(subjects, format, background);

@@ -49,14 +49,14 @@ export function subjectsOf(targets: readonly Target[], operations: readonly Oper
 }
 
 /** The columns whose names are known beforehand. */
-export function knownColumns(format: Pick<InputFormat, 'kind' | 'columns'>): readonly string[] | undefined {
+export function knownColumns(format: InputFormat): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
 /** Checks conditions over what is the same for all rows, their columns, the answers of these subjects, and `more`. */
 export function subjectsChecker(
   subjects: Subjects,
-  format: Pick<InputFormat, 'kind' | 'columns'>,
+  format: InputFormat,
   {vocabulary}: Background,
   more: Vocabulary = {},
 ): CheckCondition {

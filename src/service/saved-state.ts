@@ -84,7 +84,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
   if ('totals' in event) credits.restore(event.totals);
   else if ('ledger' in event) credits.replay(event.ledger);
   else if ('redeemed' in event) sessions.restoreRedeemed(event.redeemed);
-  else if ('session' in event) addSession(event.session, {sessions, accounts});
+  else if ('session' in event) addSession(event.session, sessions, accounts);
   else {
     const {userId, token, email} = event.sighting;
     const session = token === undefined ? undefined : sessions.find(token);
@@ -93,10 +93,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
 }
 
 /** A session that says whose it is counts as a sighting of that account. */
-export function addSession(
-  session: UserSession,
-  {sessions, accounts}: Pick<Parts, 'sessions' | 'accounts'>,
-): void {
+export function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;
   const mailbox = email === undefined ? undefined : mailboxOf(email);

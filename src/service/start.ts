@@ -78,7 +78,7 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
   const sessions = new UserSessions();
   const accounts = new Accounts();
   const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
-  for (const session of known) addSession(session, {sessions, accounts});
+  for (const session of known) addSession(session, sessions, accounts);
   state.restore({credits, sessions, accounts});
   const samples = sampleSessions();
   const verdictParts = {data, sessions, accounts, rules, samples, keep: state.keep.bind(state)};
@@ -95,7 +95,7 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
       const added = checkSessions(body);
       for (const session of added) {
         state.keep({session});
-        addSession(session, {sessions, accounts});
+        addSession(session, sessions, accounts);
       }
       return added.length;
     },

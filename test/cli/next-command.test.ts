@@ -3,6 +3,7 @@ import {runAgain, toContinue, toRetry, toRun} from '../../src/cli/terminal/next-
 import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Stop} from '../../src/run/stop.ts';
+import {whole} from '../support/whole.ts';
 
 const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart', 'fresh'];
 
@@ -16,7 +17,7 @@ function said(
 ) {
   const job = {output: {lasts: true}, date: undefined, settings} as unknown as Job;
   const stop: Stop = {status: 'interrupted', reason, exitCode, message: '', ...more};
-  return toContinue(job, {exitCode}, stop, need, GIVEN);
+  return toContinue(job, exitCode, stop, need, GIVEN);
 }
 
 describe('what continues never stops for the same reason at once', () => {
@@ -80,7 +81,7 @@ describe('what continues never stops for the same reason at once', () => {
 });
 
 test('what got no answer is looked up again by the same command with --force', () => {
-  expect(toRetry({date: '2026-01-02'}, ['run', '--job', 'job.yaml', '--force', '--restart'])).toBe(
+  expect(toRetry('2026-01-02', ['run', '--job', 'job.yaml', '--force', '--restart'])).toBe(
     'bulk-enrich run --job job.yaml --force --date 2026-01-02',
   );
 });
@@ -94,7 +95,7 @@ test('a plan and a sample lead to their run, but not where the list came by a pi
 });
 
 test('the rejected rows are run with the flags of the run, but for what says where its own files are', () => {
-  const job = {inputs: ['my list.csv'], fromFile: false};
+  const job = whole<Job>({inputs: ['my list.csv'], fromFile: false});
   const flags = [
     '--ip',
     'ip',

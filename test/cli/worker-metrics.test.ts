@@ -5,7 +5,7 @@ import {serveMetrics} from '../../src/cli/worker-metrics.ts';
 
 test('a worker’s figures are at /metrics, whatever the query says, and nowhere else', async () => {
   const report = {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0};
-  const server = await serveMetrics({host: '127.0.0.1', port: 0}, {report});
+  const server = await serveMetrics({host: '127.0.0.1', port: 0}, () => report);
   const {port} = server.address() as AddressInfo;
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
   expect(

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {Rejections} from '../../src/ledger/store/rejections.ts';
+import {noStore} from '../../src/ledger/store/store.ts';
 
 let directory = '';
 beforeEach(() => {
@@ -34,7 +35,7 @@ async function leftByKill(): Promise<Ledger> {
 test('rejections that a killed session has not judged are judged by the next one', async () => {
   const ledger = await leftByKill();
   const put: string[] = [];
-  const rejections = new Rejections({put: ({key}) => void put.push(key)}, ledger);
+  const rejections = new Rejections({...noStore, put: ({key}) => void put.push(key)}, ledger);
   expect(rejections.waiting('ip')).toEqual(KEYS);
   rejections.keep('ip');
   expect([put, ledger.tally.bought]).toEqual([KEYS, 3]);
@@ -45,7 +46,7 @@ test('rejections that a killed session has not judged are judged by the next one
 
 test('a streak takes them back, too', async () => {
   const ledger = await leftByKill();
-  const rejections = new Rejections({put: () => expect.fail('kept')}, ledger);
+  const rejections = new Rejections({...noStore, put: () => expect.fail('kept')}, ledger);
   expect([rejections.drop('ip'), rejections.dropped]).toEqual([3, 3]);
   ledger.setMeta('saved', true);
   for (const {outcome} of ledger.find(KEYS).values())

@@ -38,10 +38,11 @@ describe('what an answer is good for', () => {
     expect(judge({operation: 'ip', key}, bought(age))).toBe(expected);
   });
   test('a rejection has a term of its own', () => {
-    const rejected = (age: number) => ({...bought(age), status: 'failed'}) as const;
+    const rejected = (age: number) =>
+      ({...bought(age), status: 'failed', error: 'odd', rejected: true}) as const;
     const found = [0, 101, 600, 601].map(age => validity(key, rejected(age), term, now));
     expect(found).toEqual(['fresh', 'stale', 'stale', undefined]);
-    expect([endOf(bought(0), term), endOf(rejected(0), term)]).toEqual([1_000, 100]);
+    expect([endOf('ok', term), endOf('failed', term)]).toEqual([1_000, 100]);
   });
   test('a term of 0 is none', () => {
     const none = {answers: 0, rejections: 0, stale: 0};

@@ -1,8 +1,12 @@
 import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
+import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import type {Rejections} from '../../src/ledger/store/rejections.ts';
 import {noStore} from '../../src/ledger/store/store.ts';
 import {Answers} from '../../src/lookup/answers.ts';
+import type {Executor} from '../../src/lookup/executor.ts';
+import {whole} from '../support/whole.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
   const entry = (data: string): LedgerEntry => ({
@@ -16,17 +20,10 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const version = vi.fn(() => 0);
   const none = () => undefined;
   const answers = new Answers({
-    ledger: {
-      find,
-      firstRow: none,
-      adopt: none,
-      keep: none,
-      carried: none,
-      notLookedUp: none,
-    },
+    ledger: whole<Ledger>({find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none}),
     store: {...noStore, version},
-    rejections: {add: none, keep: none},
-    executor: {submit: async () => {}, isDown: false},
+    rejections: whole<Rejections>({}),
+    executor: whole<Executor>({isDown: false}),
     costOf: () => 0,
     judge: () => 'fresh',
   });

@@ -1,11 +1,14 @@
 import {expect, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Rate} from '../../src/job/values.ts';
+import type {Budget} from '../../src/ledger/budget.ts';
+import type {Ledger} from '../../src/ledger/ledger.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {LaneSettings} from '../../src/lookup/outlet.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {Operation} from '../../src/operations/table.ts';
+import {whole} from '../support/whole.ts';
 
 const answered: Attempt = {
   kind: 'answered',
@@ -42,12 +45,12 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       Date.now,
       now,
     ),
-    ledger: {
+    ledger: whole<Ledger>({
       reserve: batch => batch.length,
       record: async () => {},
       adopt() {},
-      budget: {affords: () => true},
-    },
+      budget: whole<Budget>({affords: () => true}),
+    }),
     policy: {
       resends: 2,
       cost: {throttled: 'free', rejected: 'maybe'},

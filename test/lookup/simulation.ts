@@ -1,5 +1,7 @@
 import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
+import type {Budget} from '../../src/ledger/budget.ts';
+import type {Ledger} from '../../src/ledger/ledger.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
@@ -8,6 +10,7 @@ import type {PolicySettings} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import {type Operation, operations as specs} from '../../src/operations/table.ts';
+import {whole} from '../support/whole.ts';
 
 /** One call as the simulated service sees it. */
 export interface SimulatedCall {
@@ -130,7 +133,7 @@ function start(options: SimulationOptions) {
       Date.now,
       Date.now,
     ),
-    ledger: {
+    ledger: whole<Ledger>({
       reserve(batch) {
         const granted = Math.min(batch.length, credits);
         credits -= granted;
@@ -138,8 +141,8 @@ function start(options: SimulationOptions) {
       },
       record: async () => {},
       adopt() {},
-      budget: {affords: cost => cost <= credits},
-    },
+      budget: whole<Budget>({affords: cost => cost <= credits}),
+    }),
     policy: {
       resends: options.resends ?? 2,
       failsInOutage: options.failsInOutage,

@@ -22,8 +22,8 @@ test('a clock that is set back stops neither checkpoints nor the measure of time
         setTimeout(() => {
           back = 3_600_000;
         }, 300);
-        const save = session.ledger.setMeta.bind(session.ledger);
-        vi.spyOn(session.ledger, 'setMeta').mockImplementation((name, value) => {
+        const save = session.asking.ledger.setMeta.bind(session.asking.ledger);
+        vi.spyOn(session.asking.ledger, 'setMeta').mockImplementation((name, value) => {
           names.push(name);
           save(name, value);
         });

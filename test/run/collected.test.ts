@@ -3,10 +3,15 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pino} from 'pino';
 import {expect, test} from 'vitest';
+import type {Job} from '../../src/job/job.ts';
+import {checkSettings} from '../../src/job/parse.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf} from '../../src/ledger/lookup.ts';
 import {noStore} from '../../src/ledger/store/store.ts';
+import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
+import type {Running} from '../../src/run/stop.ts';
+import {whole} from '../support/whole.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};
 const ask = {operation: 'verify', params, dispatch: 2} as const;
@@ -21,11 +26,10 @@ const answered = {
   data: redeemed,
   ...known,
 } as const;
-const rest = {
-  job: {settings: {cost: {verify: 1}}},
-  identity: {sessions: 2},
-  io: {log: pino({level: 'silent'})},
-} as never as Omit<Parameters<typeof bookCollected>[1], 'ledger'>;
+const run = whole<Running>({
+  job: whole<Job>({settings: checkSettings(undefined, {cost: {verify: 1}})}),
+  io: whole<RunIo>({log: pino({level: 'silent'})}),
+});
 
 /** What a session comes to that finds, with the fleet, the verdict which the killed one before had sent for. */
 async function collected(isDoubtful: boolean): Promise<unknown> {
@@ -43,7 +47,7 @@ async function collected(isDoubtful: boolean): Promise<unknown> {
     killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
     killed.abandon();
     const ledger = open();
-    await bookCollected({collect: async () => [{ask, attempt: answered}]}, {...rest, ledger}, noStore);
+    await bookCollected(Promise.resolve([{ask, attempt: answered}]), run, ledger, noStore);
     const outcome = ledger.find([key]).get(key)?.outcome;
     ledger.close();
     return outcome;

@@ -175,7 +175,7 @@ test('what a publishing that is given up has put in place stays there after a po
   };
   syncBuiltinESMExports();
   try {
-    forgetPublishing({directory: stage.path('out.csv.run')}, stage.path('out.csv'));
+    forgetPublishing(stage.path('out.csv.run'), stage.path('out.csv'));
   } finally {
     Object.assign(fs, {fsyncSync, rmSync: remove});
     syncBuiltinESMExports();

@@ -346,7 +346,7 @@ test.each([
     const later = await stage.run(nightly, {...how, ...inDays(3)});
     expect(later).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {values: ROWS, distinct: ROWS, from_cache: 0}}, resumed: {times: 0}},
+      summary: {lookups: {ip: {values: ROWS, distinct: ROWS, from_store: 0}}, resumed: {times: 0}},
     });
     expect(later.summary?.run_id).not.toBe(first.summary?.run_id);
     expect(Date.parse(later.summary?.started_at ?? '') - Date.now()).toBeGreaterThan(2.9 * DAY_MS);
@@ -367,7 +367,7 @@ test('what it paid for is kept where that is fresh, and counts against the limit
   const ended = await stage.run({...limited, fields: 'ip.city'});
   expect(ended).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {distinct: ROWS, from_cache: credits}}, credits: {spent: ROWS}},
+    summary: {lookups: {ip: {distinct: ROWS, from_store: credits}}, credits: {spent: ROWS}},
   });
   expect(stage.api.ledger.credits).toBe(ROWS);
 });

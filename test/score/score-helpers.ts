@@ -10,9 +10,10 @@ import {answerVocabulary} from '../../src/score/language/vocabulary.ts';
 import type {Risk} from '../../src/score/risk.ts';
 import {createScorer, type Scorer} from '../../src/score/scorer.ts';
 import type {RowView} from '../../src/score/subjects.ts';
+import {whole} from '../support/whole.ts';
 
 const columns = ['ip', 'ip2', 'phone', 'email', 'token', 'country', 'first name'];
-export const format: Pick<InputFormat, 'kind' | 'columns'> = {kind: 'csv', columns};
+export const format = whole<InputFormat>({kind: 'csv', columns});
 
 /** Targets by operation: one column each, named as the operation, or these. */
 export function targets(of: Partial<Record<(typeof operationNames)[number], readonly string[]>>): Target[] {

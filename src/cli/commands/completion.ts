@@ -151,7 +151,7 @@ ${lines([...values], ([flag, words]) => `    ${flag}) ${reply(words)}; return ;;
   # Without words of ours, readline completes names of files, and quotes what is odd in them.
   case "$word" in -*) ;; *) return ;; esac
   case "$command" in
-${lines(commands, ({parent, name, flags}) => `    ${fullName({parent, name})}) ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
+${lines(commands, ({parent, name, flags}) => `    ${fullName(parent, name)}) ${reply(flags.map(flag => flag.name).join(' '))} ;;`)}
   esac
 }
 complete -o default -F _bulk_enrich bulk-enrich
@@ -163,7 +163,7 @@ function holders(top: readonly Completed[]): string {
   return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
 }
 
-function fullName({parent, name}: Pick<Completed, 'parent' | 'name'>): string {
+function fullName(parent: Completed['parent'], name: string): string {
   return parent === undefined ? name : `'${parent} ${name}'`;
 }
 
@@ -202,7 +202,7 @@ ${lines(top, ({name, description}) => `    '${name}:${ofZsh(description)}'`)}
       ${holders(top)}) (( CURRENT > 2 )) && { command="$command $words[2]"; shift words; (( CURRENT-- )) } ;;
     esac
     case "$command" in
-${lines(commands, each => `      ${fullName(each)}) _arguments ${specs(each).join(' ')} ;;`)}
+${lines(commands, each => `      ${fullName(each.parent, each.name)}) _arguments ${specs(each).join(' ')} ;;`)}
     esac
   fi
 }

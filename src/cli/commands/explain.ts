@@ -164,7 +164,7 @@ interface WrittenRule {
 function rulesBeside(output: string): readonly WrittenRule[] {
   const path = beside(output, '.summary.json');
   if (!existsSync(path)) return defaultRules;
-  const {risk} = JSON.parse(readFileSync(path, 'utf8')) as Pick<Summary, 'risk'>;
+  const {risk} = JSON.parse(readFileSync(path, 'utf8')) as Summary;
   const own: readonly WrittenRule[] = risk?.rules ?? [];
   const taken = new Set(own.map(({reason}) => reason));
   return [...own, ...defaultRules.filter(({reason}) => !taken.has(reason))];

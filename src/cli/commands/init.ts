@@ -13,7 +13,7 @@ import type {SettingsFor} from '../../job/settings.ts';
 import {endpointName} from '../../run/identity.ts';
 import {isRowOfValues} from '../../run/layout/guessed.ts';
 import {accountFile} from '../../run/open/account.ts';
-import {type Interviewed, interview} from '../init/interview.ts';
+import {type Chosen, type Interviewed, interview} from '../init/interview.ts';
 import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
 import {withPrompt} from '../init/prompt.ts';
 import {cleaned, envOfCounting, jobFrom} from '../job-from-flags.ts';
@@ -46,7 +46,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     );
   }
   const {columns, rows} = seen;
-  const costOf = (answers: Omit<Interviewed, 'maxCredits'>) => costOfList(input, reading, answers);
+  const costOf = (answers: Chosen) => costOfList(input, reading, answers);
   const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
   const answers = await withPrompt((ask, interactive) =>
     interview({columns, rows, headless: reading.header === false, live, interactive, costOf}, ask, say),
@@ -56,7 +56,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     path,
     input,
     reading,
-    output: defaultOutput([input], {}),
+    output: defaultOutput([input]),
     directory: process.cwd(),
     program: programPath(),
     account: accountOf(answers.endpoint),
@@ -105,11 +105,7 @@ function programPath(): string {
  *
  * @throws {UsageError} for a job that would never run.
  */
-async function costOfList(
-  input: string,
-  reading: RawSettings,
-  answers: Omit<Interviewed, 'maxCredits'>,
-): Promise<number> {
+async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);
   // A live service may not be configured yet; counting needs none.
   const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: 'embedded', store: false};

@@ -101,5 +101,5 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
   const {said, isPart} = unchecked(flags);
   if (said.sample !== undefined) return;
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
-  await deliverUnresolved(said, isPart, error, {env: process.env, warn});
+  await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
 }

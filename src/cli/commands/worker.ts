@@ -1,4 +1,4 @@
-import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
+import {type CallOptions, type Client, createClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {sealingSecret} from '../../fleet/seal.ts';
@@ -44,7 +44,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       onFatal: ending.fail,
     });
     try {
-      if (address !== undefined) await serveMetrics(address, worker);
+      if (address !== undefined) await serveMetrics(address, () => worker.report);
       console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
       warnOfClock(worker.report.clockAheadMs, console);
       await ending.ended;
@@ -92,7 +92,7 @@ function parseLostAfter(text: string): number {
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
-  shared: Pick<ClientOptions, 'maxConnections' | 'unasked'>,
+  shared: CallOptions,
 ): WorkerOptions['clientFor'] {
   const clients = new Map<number, Client>();
   return timeoutMs => {

@@ -11,7 +11,7 @@ import {count} from '../terminal/lines.ts';
 import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 
 /** What a job file says that is not the same for every list. */
-export interface Interviewed {
+export interface Chosen {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
   /** Columns that may be worth a lookup, and what is missing for it: where no person could be asked. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
@@ -19,6 +19,9 @@ export interface Interviewed {
   /** Which address of several in a cell is meant, where a column has such cells. */
   readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
+}
+
+export interface Interviewed extends Chosen {
   readonly maxCredits: number;
 }
 
@@ -31,7 +34,7 @@ export interface Seen {
   readonly live: boolean;
   readonly interactive: boolean;
   /** Credits of a run over the list that knows no answer from before, as `plan` counts them. */
-  readonly costOf?: (answers: Omit<Interviewed, 'maxCredits'>) => Promise<number>;
+  readonly costOf?: (answers: Chosen) => Promise<number>;
 }
 
 const WHICH = ['first', 'last', 'only'];
@@ -169,7 +172,7 @@ async function withCountry(
   columns: Interviewed['columns'],
   seen: Seen,
   ask: Ask,
-): Promise<Pick<Interviewed, 'columns' | 'defaultCountry'>> {
+): Promise<{columns: Chosen['columns']; defaultCountry: Chosen['defaultCountry']}> {
   if (!hasNationalNumbers(columns, seen)) return {columns, defaultCountry: undefined};
   const [known] = columns.country;
   const offered =

@@ -3,7 +3,7 @@ import type {RawSettings} from '../../job/parse.ts';
 import {spelled} from '../../job/setting-names.ts';
 import {perIntelligence} from '../../operations/table.ts';
 import {shellWord} from '../terminal/lines.ts';
-import type {Interviewed} from './interview.ts';
+import type {Chosen, Interviewed} from './interview.ts';
 
 export interface JobFacts {
   readonly name: string;
@@ -26,11 +26,7 @@ function settingsOf(raw: RawSettings): Record<string, unknown> {
 }
 
 /** The columns as a job file has them. */
-export function columnSettings({
-  columns,
-  defaultCountry,
-  ipFromList,
-}: Pick<Interviewed, 'columns' | 'defaultCountry' | 'ipFromList'>) {
+export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
   // A bare name is `COLUMN=PREFIX` to the settings.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
@@ -45,8 +41,9 @@ export function columnSettings({
 /** The job file: what was found, with what else a nightly job may want beside it as comments. */
 export function jobFile(
   {name, path, input, output, directory, program, reading, account}: JobFacts,
-  {columns, leftOut, defaultCountry, ipFromList, endpoint, maxCredits}: Interviewed,
+  answers: Interviewed,
 ): string {
+  const {leftOut, endpoint, maxCredits} = answers;
   const file = shellWord(path);
   // cron ends a command at a bare %.
   const command = `cd ${shellWord(directory)} && ${program} run --job ${file} --quiet`.replaceAll('%', '\\%');
@@ -59,7 +56,7 @@ force: true
 
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
-${stringify(columnSettings({columns, defaultCountry, ipFromList}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
+${stringify(columnSettings(answers))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
 ${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# restart: fresh               # a list that changed has all of max_credits, whatever an unfinished run spent
 # Most credits a day, for all runs of the account together: write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}

@@ -1,6 +1,5 @@
-import {exitCodes} from '../../errors.ts';
+import {type ExitCode, exitCodes} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
-import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
@@ -27,8 +26,8 @@ const ownWords = (): Given => process.argv.slice(2);
  * at fault. `need` is the limit of credits that is enough for all rows, where it is known.
  */
 export function toContinue(
-  {output, date, settings}: Pick<Job, 'output' | 'date' | 'settings'>,
-  {exitCode}: Pick<RunOutcome, 'exitCode'>,
+  {output, date, settings}: Job,
+  exitCode: ExitCode,
   stop: Stop,
   need?: number,
   given = ownWords(),
@@ -71,7 +70,7 @@ function sameAgain(given: Given, date: string | undefined, limit: readonly strin
 }
 
 /** The command that looks up what the given one got no answers for. */
-export function toRetry({date}: Pick<Job, 'date'>, given = ownWords()): string {
+export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
@@ -90,13 +89,13 @@ const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
 /** The command that was given, over another list; the output goes beside that. */
 export function runAgain(
-  {inputs, fromFile}: Pick<Job, 'inputs' | 'fromFile'>,
+  {inputs, fromFile}: Job,
   list: string,
   given: Given = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
   // A job file names an output, which has the other rows.
-  const output = fromFile ? ['-o', defaultOutput([list], {})] : [];
+  const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }
 

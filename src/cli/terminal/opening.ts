@@ -7,7 +7,7 @@ const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
-export function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
+export function opening({job, input: {layout, checkpoint}, asking: {executor, ledger}}: Session): string[] {
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
   const {limit} = executor.pace();

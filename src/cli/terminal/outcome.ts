@@ -88,7 +88,7 @@ function renderStop(
   if (summary === undefined) return;
   console.say(broken(costLine(summary)));
   console.say(broken(safeLine(job, outcome)));
-  const next = toContinue(job, outcome, stop, need);
+  const next = toContinue(job, outcome.exitCode, stop, need);
   if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
 }
 
@@ -107,7 +107,7 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
   if (reason === 'lookups_failed' && failed > 0 && output.lasts && !job.inputs.includes('-')) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    steps.push(`To retry ${many(failed, 'failed lookup')}${again}: ${toRetry(job)}`);
+    steps.push(`To retry ${many(failed, 'failed lookup')}${again}: ${toRetry(job.date)}`);
   }
   return steps;
 }
@@ -131,7 +131,7 @@ function logStopped(
 ): void {
   const {reason, comeBackMs} = stop;
   const comeBack = comeBackMs === undefined ? {} : {come_back_at: new Date(comeBackMs).toISOString()};
-  const next = toContinue(job, outcome, stop, need);
+  const next = toContinue(job, outcome.exitCode, stop, need);
   const command = next === undefined ? {} : {to_continue: next.command};
   logEvent(log, 'run_stopped', {reason, exit_code: outcome.exitCode, ...comeBack, ...command}, stop.message);
 }

@@ -1,3 +1,4 @@
+import type {Source} from '../../input/source.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
@@ -72,13 +73,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
 }
 
 /** What share of the rows that are done was read again, until all of it was; undefined where there is nothing to. */
-function readAgain({checkpoint, source}: Session): number | undefined {
+function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
 }
 
 /** What was made so far, in all sessions: calls, and values that were asked by them. */
-function madeIn({ledger}: Session): {readonly calls: number; readonly values: number} {
+function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
 }
@@ -96,7 +97,7 @@ function logProgress(status: Status, {log}: Console): void {
 }
 
 /** A service that was never reached in this run may not be down: its address may be wrong. Said once. */
-function hintOfAddress({executor, ledger, job}: Session, console: Console): () => void {
+function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
     if (totalOf(ledger.tally, 'calls') > 0) clearInterval(timer);
@@ -124,7 +125,10 @@ interface Before extends ReturnType<typeof madeIn> {
 }
 
 function statusOf(session: Session, speed: Speedometer, now: number, before: Before): Status {
-  const {writer, ledger, source, startedAt, job, executor, window, checkpoint} = session;
+  const {startedAt, job, input, asking, output} = session;
+  const {source, checkpoint} = input;
+  const {ledger, executor} = asking;
+  const {writer, window} = output;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
   const total = job.onlyRecords?.size ?? rowsIn(source, job.settings.limit);
@@ -158,7 +162,7 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
 
 /** The store knows what earlier sessions asked; without one it was counted once more. */
 function callsOf(
-  {checkpoint, job}: Session,
+  {job, input: {checkpoint}}: Session,
   values: number,
   {values: earlier, counted}: Before,
 ): Status['calls'] {
@@ -168,10 +172,7 @@ function callsOf(
 }
 
 /** How many records there will be, if those to come are as long as those that were read. */
-function rowsIn(
-  {recordsRead, position, bytesTotal}: Session['source'],
-  limit: number | undefined,
-): number | undefined {
+function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));
   return Math.min(total, limit ?? total);

@@ -4,11 +4,7 @@ import {count, many, riskLine} from './lines.ts';
 import {table} from './table.ts';
 
 /** A sample's outcome, and the cost of all rows. `next` is the command of the whole run. */
-export function renderSample(
-  report: SampleReport,
-  job: Pick<Job, 'endpoint' | 'settings'>,
-  next: string | undefined,
-): string {
+export function renderSample(report: SampleReport, job: Job, next: string | undefined): string {
   const {rows, sampled, outcome, lookups} = report;
   const {summary, stop} = outcome;
   const risk = summary?.risk;
@@ -29,14 +25,14 @@ ${allRowsOf(report, job)}${next === undefined ? '' : `\nTo look up all rows: ${n
 `;
 }
 
-function priceOf({paid}: SampleReport, {endpoint}: Pick<Job, 'endpoint'>): string {
+function priceOf({paid}: SampleReport, {endpoint}: Job): string {
   const credits = many(paid.once, 'credit');
   return endpoint.kind === 'embedded'
     ? `Nothing was spent: the embedded service is free. A live one: ${credits}.`
     : `The sample cost ${credits}.`;
 }
 
-function keptOf({paid}: SampleReport, {settings}: Pick<Job, 'settings'>): string {
+function keptOf({paid}: SampleReport, {settings}: Job): string {
   if (paid.again === 0)
     return 'Its answers are kept: a run does not pay for them again while they are fresh.';
   const why = settings.store === false ? ' (--no-store)' : '';
@@ -44,7 +40,7 @@ function keptOf({paid}: SampleReport, {settings}: Pick<Job, 'settings'>): string
   return `A run pays ${many(paid.again, 'credit')} of these again, for calls whose answers are not kept.`;
 }
 
-function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Pick<Job, 'endpoint'>): string {
+function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Job): string {
   const sample = again === 0 ? `the sample's ${count(once)} included` : `beside the sample's ${count(again)}`;
   const where = endpoint.kind === 'embedded' ? 'At a live service all' : 'All';
   return `${where} rows cost about ${many(Math.round(credits.expected), 'credit')}, ${sample} (${count(credits.at_most)} at worst).`;

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
-import type {Client} from '../../client/client.ts';
+import type {Sender} from '../../client/client.ts';
 import {askedMs} from '../../lookup/policy.ts';
 import type {Gate} from '../gate.ts';
 import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
@@ -36,7 +36,7 @@ export class WorkerLane {
   }
 
   /** Asks about all values of a chunk. Those that are not let through come back unsent. */
-  async ask({asks, pace}: Chunk, client: Pick<Client, 'send'>): Promise<TimedAttempt[]> {
+  async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
     return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
@@ -48,11 +48,7 @@ export class WorkerLane {
     this.#giveBack(0);
   }
 
-  async #attempt(
-    ask: ChunkAsk,
-    pace: ChunkPace | undefined,
-    client: Pick<Client, 'send'>,
-  ): Promise<TimedAttempt> {
+  async #attempt(ask: ChunkAsk, pace: ChunkPace | undefined, client: Sender): Promise<TimedAttempt> {
     const heldMs = await this.#permit(pace);
     if (heldMs !== undefined) return givenBack(heldMs);
     const attempt = timed(await client.send(ask.operation, ask.params));

@@ -3,7 +3,7 @@ import type {Job} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type {Attempt} from '../../client/attempt.ts';
-import type {Client} from '../../client/client.ts';
+import type {Sender} from '../../client/client.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
 import {Gate} from '../gate.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
@@ -32,7 +32,7 @@ export interface WorkerOptions {
   /** A worker that is silent for this long, in milliseconds, is taken for lost. */
   readonly lostAfterMs: number;
   /** The client whose calls may take this long, in milliseconds. */
-  readonly clientFor: (timeoutMs: number) => Pick<Client, 'send'>;
+  readonly clientFor: (timeoutMs: number) => Sender;
   readonly log: Logger;
   /** The worker can't go on. */
   readonly onFatal: (error: unknown) => void;
@@ -190,7 +190,7 @@ export class FleetWorker {
     return lane;
   }
 
-  #counted(client: Pick<Client, 'send'>): Pick<Client, 'send'> {
+  #counted(client: Sender): Sender {
     return {
       send: async (operation, params) => {
         this.#inFlight += 1;

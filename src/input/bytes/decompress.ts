@@ -55,7 +55,7 @@ export async function* decompress(
     throw new InputError(
       'input_compression',
       `${name} is compressed with ${compression}, which this Node (${process.version}) can't read. Use Node >= ${since}, or pipe it through ${compression} -dc.`,
-      {pipe: {command: `${compression} -dc`, input: name}, flags: ['-o', defaultOutput([name], {})]},
+      {pipe: {command: `${compression} -dc`, input: name}, flags: ['-o', defaultOutput([name])]},
     );
   }
   yield* inflate(chunks, engine({chunkSize}), name, compression);

@@ -65,7 +65,7 @@ export function refuseValues(sample: string, path: string, name: string): void {
   throw new InputError(
     'input_header',
     `${name} is a list of values, and no list of objects. Make objects of them, {"value": …}, one a line.`,
-    {pipe: {command: "jq -c '.[] | {value: .}'", input: path}, flags: ['-o', defaultOutput([path], {})]},
+    {pipe: {command: "jq -c '.[] | {value: .}'", input: path}, flags: ['-o', defaultOutput([path])]},
   );
 }
 

@@ -20,9 +20,16 @@ const FILE = 'daily-credits.db';
 /** By UTC. */
 export type Period = 'day' | 'month';
 
-export interface PeriodBudgetOptions {
+/** The file in which all budgets are kept. */
+interface BudgetFile {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly date?: SharedDate;
+}
+
+export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
   /**
@@ -35,9 +42,6 @@ export interface PeriodBudgetOptions {
   readonly limit: string;
   /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly date?: SharedDate;
   /** Told once, when this share of it (0 to 1) is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
@@ -217,11 +221,7 @@ export class PeriodBudget {
  * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
  */
 export function giveBackBlocks(
-  {
-    directory,
-    now,
-    date = new SharedDate(now, () => {}),
-  }: Pick<PeriodBudgetOptions, 'directory' | 'now' | 'date'>,
+  {directory, now, date = new SharedDate(now, () => {})}: BudgetFile,
   holder: string,
   taken: (name: string) => number,
 ): void {

@@ -78,7 +78,7 @@ export function grant(before: Schedule, ask: Ask): {schedule: Schedule; permits:
 }
 
 /** The schedule once the asker's permits are accounted for; those of processes that are gone count as just used. */
-function settled(before: Schedule, ask: Ask, windowMs: number): Pick<Schedule, 'sent' | 'held'> {
+function settled(before: Schedule, ask: Ask, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
   const held: Record<string, Held> = {};
   const more: Sent[] = used.map(at => [at, 1]);

@@ -1,12 +1,10 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Ledger} from '../ledger.ts';
-import type {Lookup, StoredOutcome} from '../lookup.ts';
+import type {LookupKey, StoredOutcome} from '../lookup.ts';
 import type {AnswerStore} from './store.ts';
 
-type Rejected = Pick<Lookup, 'operation' | 'key'>;
-
 interface Rejection {
-  readonly lookup: Rejected;
+  readonly lookup: LookupKey;
   readonly outcome: StoredOutcome;
 }
 
@@ -16,15 +14,12 @@ interface Rejection {
  * the next one.
  */
 export class Rejections {
-  readonly #store: Pick<AnswerStore, 'put'>;
-  readonly #ledger: Pick<Ledger, 'judgeRejection' | 'unjudged' | 'tally'>;
+  readonly #store: AnswerStore;
+  readonly #ledger: Ledger;
   readonly #waiting = new Map<Operation, Rejection[]>();
   #dropped = 0;
 
-  constructor(
-    store: Pick<AnswerStore, 'put'>,
-    ledger: Pick<Ledger, 'judgeRejection' | 'unjudged' | 'tally'>,
-  ) {
+  constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
     for (const {operation, key, outcome} of ledger.unjudged()) this.add({operation, key}, outcome, false);
@@ -41,7 +36,7 @@ export class Rejections {
   }
 
   /** `isKnown`: the value was rejected so before. */
-  add(lookup: Rejected, outcome: StoredOutcome, isKnown: boolean): void {
+  add(lookup: LookupKey, outcome: StoredOutcome, isKnown: boolean): void {
     const waiting = this.#waiting.get(lookup.operation);
     if (isKnown) this.#keep({lookup, outcome});
     else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);

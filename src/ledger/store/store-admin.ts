@@ -6,7 +6,6 @@ import type {SharedDate} from '../shared-date.ts';
 import {isBusy, type Sqlite} from '../sqlite.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
-import type {Term} from './validity.ts';
 
 /** Runs hold the store for as long as they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -60,7 +59,7 @@ export class StoreAdmin {
    */
   async prune(
     operation: Operation,
-    {answers, rejections}: Omit<Term, 'stale'>,
+    {answers, rejections}: {readonly answers: number; readonly rejections: number},
     today: number,
   ): Promise<number> {
     const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();

@@ -4,7 +4,7 @@ import {systemReason} from '../../errors.ts';
 import {isStored, type Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Ledger} from '../ledger.ts';
-import {isKept, type Lookup, type StoredOutcome} from '../lookup.ts';
+import {isKept, type LookupKey, type StoredOutcome} from '../lookup.ts';
 import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile, type StoreScope} from './store-file.ts';
@@ -20,16 +20,21 @@ const POLL_EVERY_MS = 250;
 /** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
 const PATIENCE_MS = 30_000;
 
+/** A run's own answers: the store reads those that it could not write when they came. */
+export interface OwnAnswers {
+  /** Has them by number. */
+  readonly ledger: Ledger;
+  /** The last of them that an earlier session has written. */
+  readonly stored: number;
+}
+
 export interface StoreOptions {
   readonly scope: StoreScope;
   readonly judge: Judge;
   readonly date: SharedDate;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
-  /** Has the run's own answers, by number: the store reads those that it could not write when they came. */
-  readonly ledger?: Pick<Ledger, 'tally' | 'answersAfter'>;
-  /** The last of them that an earlier session has written. */
-  readonly stored?: number;
+  readonly own?: OwnAnswers | undefined;
   /** How long to wait for another program, in milliseconds. */
   readonly patienceMs?: number | undefined;
 }
@@ -50,7 +55,7 @@ export interface AnswerStore {
   /** Whether there is any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
-  put(lookup: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome): void;
+  put(lookup: LookupKey, outcome: StoredOutcome): void;
   /**
    * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
    * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
@@ -112,9 +117,9 @@ class SqliteStore implements AnswerStore {
     this.#locate = locate;
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
-    this.stored = options.stored ?? 0;
+    this.stored = options.own?.stored ?? 0;
     // An earlier session may have been cut off before it wrote its last ones.
-    if (options.ledger !== undefined) this.#missed = 0;
+    if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
 
@@ -141,7 +146,7 @@ class SqliteStore implements AnswerStore {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  put({operation, key}: Pick<Lookup, 'operation' | 'key'>, outcome: StoredOutcome): void {
+  put({operation, key}: LookupKey, outcome: StoredOutcome): void {
     this.#waiting.push({operation, key, outcome});
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
@@ -173,7 +178,7 @@ class SqliteStore implements AnswerStore {
   }
 
   get #bought(): number {
-    return this.#options.ledger?.tally.bought ?? 0;
+    return this.#options.own?.ledger.tally.bought ?? 0;
   }
 
   #readable(patiently = false): boolean {
@@ -227,7 +232,7 @@ class SqliteStore implements AnswerStore {
     // A probe: the ledger is not read for a store that can't be written.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
-    for (const answers of this.#options.ledger?.answersAfter(this.stored) ?? []) {
+    for (const answers of this.#options.own?.ledger.answersAfter(this.stored) ?? []) {
       const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
       if (!this.#write(kept, true)) return false;
       await sleep(0);

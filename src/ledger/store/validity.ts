@@ -1,5 +1,5 @@
 import type {Operation} from '../../operations/table.ts';
-import type {BoughtOutcome, Lookup, StoredOutcome} from '../lookup.ts';
+import type {BoughtOutcome, LookupKey, StoredOutcome} from '../lookup.ts';
 
 /** For how long an operation's answers are valid, in milliseconds. */
 export interface Term {
@@ -17,10 +17,7 @@ export interface Term {
 export type Validity = 'fresh' | 'due' | 'stale';
 
 /** Returns the validity of an answer, wherever it was kept; undefined if it is too old for any use. */
-export type Judge = (
-  lookup: Pick<Lookup, 'operation' | 'key'>,
-  answer: BoughtOutcome,
-) => Validity | undefined;
+export type Judge = (lookup: LookupKey, answer: BoughtOutcome) => Validity | undefined;
 
 /** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
@@ -28,21 +25,16 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): 
 }
 
 /** Returns the validity of an answer at `now`; undefined if it is too old for any use. */
-export function validity(
-  key: string,
-  answer: Pick<BoughtOutcome, 'status' | 'boughtAt'>,
-  term: Term,
-  now: number,
-): Validity | undefined {
+export function validity(key: string, answer: BoughtOutcome, term: Term, now: number): Validity | undefined {
   const age = now - answer.boughtAt;
-  const end = endOf(answer, term);
+  const end = endOf(answer.status, term);
   if (age > end + term.stale) return undefined;
   if (age > end) return 'stale';
   return age > dueAge(key, end) ? 'due' : 'fresh';
 }
 
 /** The age at which an answer's term ends. */
-export function endOf({status}: Pick<BoughtOutcome, 'status'>, {answers, rejections}: Term): number {
+export function endOf(status: BoughtOutcome['status'], {answers, rejections}: Term): number {
   return status === 'ok' ? answers : rejections;
 }
 
@@ -78,11 +70,7 @@ export interface Known {
  * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
  * rejection from before an answer says nothing.
  */
-export function bestOf(
-  lookup: Pick<Lookup, 'operation' | 'key'>,
-  found: readonly StoredOutcome[],
-  judge: Judge,
-): Known | undefined {
+export function bestOf(lookup: LookupKey, found: readonly StoredOutcome[], judge: Judge): Known | undefined {
   const known = found.flatMap((outcome): Known[] => {
     const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
     return validity === undefined ? [] : [{outcome, validity}];

@@ -27,7 +27,6 @@ export interface FlowControlOptions extends OutageOptions {
   readonly mayAllFail?: boolean | undefined;
 }
 
-type Sent = Pick<Lookup, 'operation' | 'key' | 'params'>;
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
@@ -58,7 +57,7 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends Candidate & {readonly lookup: Sent; readonly isUrgent?: () => boolean}>(
+  admit<T extends Candidate & {readonly lookup: Lookup; readonly isUrgent?: () => boolean}>(
     waiting: readonly T[],
     most: number,
   ): T[] {
@@ -90,14 +89,14 @@ export class FlowControl {
   }
 
   /** A call for this lookup is on its way. */
-  sent({operation, key}: Sent): void {
+  sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
     this.#countInFlight(1);
   }
 
   /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
-  ended({operation, key, params}: Sent, attempt: Attempt, isKnown = false): Blame {
+  ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);

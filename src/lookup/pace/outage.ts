@@ -6,7 +6,7 @@ import type {Unsettled} from './unsettled.ts';
 export interface OutageOptions {
   readonly maxOutageMs: number;
   /** Those that are not settled yet. */
-  readonly tasks: Pick<Unsettled, 'pending' | 'sendsLeft' | 'areHeld'>;
+  readonly tasks: Unsettled;
   readonly random: () => number;
 }
 

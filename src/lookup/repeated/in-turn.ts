@@ -4,10 +4,10 @@ import type {Executor, Task} from '../executor.ts';
 
 /** Lets calls about one value go out in input order where each changes the next one's answer: those behind the first wait here. */
 export class InTurn {
-  readonly #executor: Pick<Executor, 'submit'>;
+  readonly #executor: Executor;
   readonly #waiting = new Map<string, Task[]>();
 
-  constructor(executor: Pick<Executor, 'submit'>) {
+  constructor(executor: Executor) {
     this.#executor = executor;
   }
 

@@ -14,10 +14,7 @@ export function bar(share: number, tone: Tone): Markup {
 }
 
 /** One line of a stack: its parts side by side. */
-export function stack(
-  {keys}: Pick<StacksBlock, 'keys'>,
-  {name, counts}: StacksBlock['rows'][number],
-): Markup {
+export function stack({keys}: StacksBlock, {name, counts}: StacksBlock['rows'][number]): Markup {
   const total = counts.reduce((sum, value) => sum + value, 0);
   const rects: Markup[] = [];
   let from = 0;

@@ -85,8 +85,10 @@ function blockHtml(block: Block): Markup {
   }
 }
 
+type Table = Omit<TableBlock, 'kind'>;
+
 /** A table; on a phone each row of one with more than two columns is a list of its cells with their headings. What is too wide still scrolls by itself, also by keyboard. */
-function table({caption, head, rows, texts = []}: Omit<TableBlock, 'kind'>): Markup {
+function table({caption, head, rows, texts = []}: Table): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>
 <caption>${caption}</caption>
@@ -100,7 +102,7 @@ function table({caption, head, rows, texts = []}: Omit<TableBlock, 'kind'>): Mar
 }
 
 /** The figures behind a chart. */
-function behind(block: Omit<TableBlock, 'kind'>, label = 'Figures'): Markup {
+function behind(block: Table, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }
 

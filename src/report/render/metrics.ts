@@ -5,8 +5,13 @@ import {by, type Family, familyText, gauge, labelIn, labelText, type Sample} fro
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /** How a run ended, whether or not it could begin. */
-export type RunEnd = Pick<Summary, 'job' | 'finished_at' | 'exit_code'> &
-  Partial<Pick<Summary, 'duration_ms'>>;
+interface RunEnd {
+  /** Undefined where its name is not known. */
+  readonly job: string | null | undefined;
+  readonly finished_at: string;
+  readonly exit_code: number;
+  readonly duration_ms?: number;
+}
 
 /**
  * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
@@ -22,10 +27,7 @@ export function renderMetrics(summary: Summary, before = ''): string {
  * The same of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
  * `before`, whose series an alert goes by.
  */
-export function renderEnd(
-  {job: known, ...end}: Omit<RunEnd, 'job'> & {readonly job: string | null | undefined},
-  before = '',
-): string {
+export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
   return textOfAll(endFamilies({...end, job}, before), job);
 }

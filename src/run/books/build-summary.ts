@@ -1,4 +1,5 @@
 import type {FileDigest} from '../../disk/digest.ts';
+import type {ExitCode} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import type {Bill} from '../../ledger/bills.ts';
@@ -15,7 +16,6 @@ import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
 import {settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
-import type {Stop} from '../stop.ts';
 import {type Counters, cellsWith, listErrors} from './counters.ts';
 import {riskSummary} from './risk-summary.ts';
 import {usesOf} from './shared-uses.ts';
@@ -59,10 +59,18 @@ export interface UnderWay {
   readonly published: Published;
 }
 
+/** How a run ended: by a stop, or with all its rows. */
+interface End {
+  readonly status: Summary['status'];
+  readonly reason: Summary['reason'];
+  readonly exitCode: ExitCode;
+  readonly comeBackMs?: number | undefined;
+}
+
 /** What a run knows when its summary is written. */
 export interface SummaryFacts {
   readonly job: Job;
-  readonly end: Pick<Stop, 'exitCode' | 'comeBackMs'> & Pick<Summary, 'status' | 'reason'>;
+  readonly end: End;
   readonly finishedAt: number;
   readonly books: Books;
   /** Undefined where the run could not start. */
@@ -246,7 +254,7 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
   };
 }
 
-export function spendingSummary({spent, maybeSpent}: Pick<Spending, 'spent' | 'maybeSpent'>) {
+export function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 

@@ -171,7 +171,7 @@ function countFields(counts: Record<string, FieldCount>, answer: unknown, fields
 
 /** A cell that was repaired in one way or several. */
 export function countRepairs(
-  counters: Pick<Counters, 'repaired' | 'repairs'>,
+  counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
   operation: Operation,
   repairs: readonly RepairCode[],
   row: number,
@@ -181,12 +181,7 @@ export function countRepairs(
 }
 
 /** A lookup that came to nothing, by a code that may be the service's own. */
-export function countFailure(
-  {errors}: Pick<Counters, 'errors'>,
-  operation: Operation,
-  error: string,
-  row: number,
-): void {
+export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =
     Object.hasOwn(errors, code) ||

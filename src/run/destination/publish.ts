@@ -160,7 +160,7 @@ function orFailed(work: () => void): void {
 }
 
 /** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */
-export function forgetPublishing({directory}: Pick<RunFiles, 'directory'>, output: string): void {
+export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
   if (!existsSync(path)) return;
   // What is in place by now stays there, after a power cut too: the record would have seen to that.

@@ -6,7 +6,8 @@ import {listOf, recordOfCutOff, type SessionFacts} from '../../report/run-record
 import type {Summary} from '../../report/summary.ts';
 import {spendingSummary} from '../books/build-summary.ts';
 import type {RunIdentity} from '../identity.ts';
-import {accountOf, listKey, ownEntry, remember, type TellIo} from './history.ts';
+import type {World} from '../io.ts';
+import {accountOf, listKey, ownEntry, remember} from './history.ts';
 
 /** What the history is to know of a session that can't tell it itself. */
 interface BillFacts extends SessionFacts {
@@ -15,7 +16,7 @@ interface BillFacts extends SessionFacts {
 }
 
 /** Opens the session's bill, and tells the history what sessions before it spent that were cut off. */
-export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdentity, io: TellIo): void {
+export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdentity, io: World): void {
   const account = accountOf(job);
   ledger.bills.begin({
     run_id: runId,
@@ -30,13 +31,13 @@ export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdenti
 }
 
 /** Tells the history of this session by its summary, and of earlier ones that it may lack. True once it has all of that. */
-export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: TellIo): boolean {
+export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
 }
 
 /** Tells the history what sessions spent that could not tell it themselves. True once it has all of that. */
-export function tellBills(bills: readonly Bill[], io: TellIo): boolean {
+export function tellBills(bills: readonly Bill[], io: World): boolean {
   return remember(io, () => bills.map(cutOffEntry));
 }
 
@@ -46,7 +47,7 @@ function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   // One that was cut off during its first calls has booked none.
   const endedAt = Math.max(at, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
-  const inCredits = spent.map(([name, {calls, ...each}]) => [name, {calls, ...spendingSummary(each)}]);
+  const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);
   const record = recordOfCutOff(facts, new Date(endedAt).toISOString(), Object.fromEntries(inCredits));
   return {
     bill: id,

@@ -6,12 +6,10 @@ import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metr
 import {dated, utcDate} from '../../job/paths.ts';
 import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
-import type {RunIo} from '../io.ts';
-
-type Io = Pick<RunIo, 'env' | 'warn'>;
+import type {World} from '../io.ts';
 
 /** Writes or pushes a run's metrics, where its job asks for them. Trouble is a warning. */
-export async function deliverMetrics(to: string | undefined, summary: Summary, io: Io): Promise<void> {
+export async function deliverMetrics(to: string | undefined, summary: Summary, io: World): Promise<void> {
   await deliver(to, summary.job, before => renderMetrics(summary, before), io);
 }
 
@@ -24,9 +22,9 @@ export async function deliverEnd(
   to: string | undefined,
   job: string | null | undefined,
   exitCode: ExitCode,
-  io: Io & Partial<Pick<RunIo, 'now'>>,
+  io: World,
 ): Promise<void> {
-  const finished = new Date((io.now ?? Date.now)()).toISOString();
+  const finished = new Date(io.now()).toISOString();
   const end = {job, finished_at: finished, exit_code: exitCode};
   const render = (before: string) => (isMetrics(before) ? renderEnd(end, before) : undefined);
   await deliver(to === '' || to === '-' ? undefined : to, job ?? null, render, io);
@@ -40,7 +38,7 @@ export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
   isPart: boolean,
   error: unknown,
-  io: Io,
+  io: World,
 ): Promise<void> {
   if (typeof metrics !== 'string' || !isMetricsTarget(metrics)) return;
   const day = typeof date === 'string' ? date : utcDate(Date.now());
@@ -53,21 +51,21 @@ async function deliver(
   to: string | undefined,
   job: string | null,
   render: (before: string) => string | undefined,
-  {env, warn}: Io,
+  io: World,
 ): Promise<void> {
   if (to === undefined) return;
   try {
     const text = render(isAddress(to) ? '' : (textOf(to) ?? ''));
     if (text === undefined) return;
-    if (isAddress(to)) await push(to, job, text, {env, warn});
+    if (isAddress(to)) await push(to, job, text, io);
     else writeAtomically(to, text);
   } catch (error) {
-    warn(error instanceof Error ? error.message : systemCode(error));
+    io.warn(error instanceof Error ? error.message : systemCode(error));
   }
 }
 
 /** POST leaves what it does not name: the time of the last success stays there over nights that fail. */
-async function push(to: string, job: string | null, body: string, {env, warn}: Io): Promise<void> {
+async function push(to: string, job: string | null, body: string, {env, warn}: World): Promise<void> {
   const auth = env.BULK_ENRICH_METRICS_AUTH;
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';
   const result = await notify(pushAddress(to, job), {body, contentType, ...(auth ? {auth} : {})});

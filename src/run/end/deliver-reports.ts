@@ -10,7 +10,7 @@ import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import type {Summary} from '../../report/summary.ts';
-import type {RunIo} from '../io.ts';
+import type {World} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
 
 /**
@@ -46,7 +46,7 @@ function checkPlace(flag: string, path: string): void {
  * What follows once all that there is of rows is safe, so that trouble is a warning: the report and the metrics that the
  * job asks for are written.
  */
-export async function deliver(job: Job, summary: Summary, io: Pick<RunIo, 'env' | 'warn'>): Promise<void> {
+export async function deliver(job: Job, summary: Summary, io: World): Promise<void> {
   const {report} = job.settings;
   if (report !== undefined) {
     try {

@@ -34,7 +34,7 @@ export async function finish(session: Session): Promise<RunOutcome> {
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  session.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
+  session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -44,7 +44,8 @@ async function ended(session: Session): Promise<RunOutcome> {
 }
 
 async function complete(session: Session): Promise<RunOutcome> {
-  const {job, writer, state, ledger, store, stopper, io} = session;
+  const {job, state, stopper, io, input, asking, output} = session;
+  const {ledger, store} = asking;
   // The ledger goes with the run, so this is when its answers are given to the store at the latest.
   await stopper.unlessStopped(store.flush(true));
   const published = await readyToPublish(session);
@@ -53,11 +54,11 @@ async function complete(session: Session): Promise<RunOutcome> {
   const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
-    input: session.source.position,
+    input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
     summary: job.paths.summary === undefined ? null : text,
     exitCode,
-    rowsWritten: writer.counters.rows.written,
+    rowsWritten: output.writer.counters.rows.written,
   });
   await closeStages(session);
   // Before the ledger goes, which would have it told by the next session.
@@ -82,7 +83,7 @@ async function readyToPublish({state, io}: Session): Promise<Published> {
     }),
     rejects: await digestRejects(state),
   });
-  return await during(io, 'putting the output in place', () => ({share: share()}), work);
+  return await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
 }
 
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
@@ -90,8 +91,8 @@ function judge(
   session: Session,
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
-  const {job, writer, io, rejections} = session;
-  const done = completedExit(writer.counters, keepsRejections(job) && rejections.dropped === 0);
+  const {job, io, asking, output} = session;
+  const done = completedExit(output.writer.counters, keepsRejections(job) && asking.rejections.dropped === 0);
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -107,7 +108,7 @@ function judge(
   return {exitCode, summary: {...draft, exit_code: exitCode, reason, failed_if: failedIf, drift}};
 }
 
-function exceededThresholds({layout, io}: Session, summary: Summary): string[] {
+function exceededThresholds({io, input: {layout}}: Session, summary: Summary): string[] {
   const exceeded = layout.thresholds.filter(threshold => {
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
@@ -147,8 +148,9 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
 
 /** What was saved is safe; the summary says so too, if it can still be written. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
-  const {job, state, io, ledger} = session;
-  await session.store.flush().catch(() => false);
+  const {job, state, io, asking, output} = session;
+  const {ledger} = asking;
+  await asking.store.flush().catch(() => false);
   const stop = endLedger(session, first);
   const summary = summarize(session, stop, {output: null, rejects: null});
   writeStopped(job, io, summary);
@@ -157,11 +159,11 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing');
-  return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
+  return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: output.writer.safeRows};
 }
 
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
-function endLedger({ledger}: Session, stop: Stop): Stop {
+function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
     ledger.end();
@@ -174,7 +176,7 @@ function endLedger({ledger}: Session, stop: Stop): Stop {
 }
 
 /** Told is what the history has; what can't be noted, the next session tells again, and it is one line. */
-function closeLedger({ledger}: Session, told: readonly Bill[]): void {
+function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
     ledger.close();

@@ -12,11 +12,9 @@ import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-r
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {endpointName} from '../identity.ts';
-import {dateOf, type RunIo} from '../io.ts';
+import {dateOf, type World} from '../io.ts';
 
-type Io = Pick<RunIo, 'env' | 'warn'>;
 /** What the history is told with: it forgets what is old by the date that runs agree on. */
-export type TellIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /** Whether the job's runs are compared with each other: it needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
@@ -24,7 +22,7 @@ export function isCompared({name, settings}: Job): boolean {
 }
 
 /** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
-export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] {
+export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
   const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
@@ -34,7 +32,7 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: Io): Drift[] 
 }
 
 /** Keeps how a session ended, for runs to come and for `runs` and `spend`. Returns true once the history has it. */
-export function rememberRun(job: Job, summary: Summary, io: TellIo): boolean {
+export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
 
@@ -69,7 +67,7 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
  * Has the history take these lines; what is left for it while it is locked, it has. Returns true where it does. A user
  * without a state directory has no history, and a job that would need it was told so before.
  */
-export function remember(io: TellIo, entriesOf: () => HistoryEntry[]): boolean {
+export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
   if (userDirectoryTrouble('state', env) !== undefined) return true;
   try {
@@ -156,7 +154,7 @@ function isComplete({status}: Summary): boolean {
   return status === 'completed' || status === 'partial';
 }
 
-function earlierRuns(job: Job, summary: Summary, env: Env, warn: Io['warn']): RunProfile[] {
+function earlierRuns(job: Job, summary: Summary, env: Env, warn: World['warn']): RunProfile[] {
   try {
     const kept = hasHistory(env) ? withHistory(env, history => history.summaries(job.name ?? '')) : [];
     const runs = kept.map(text => profileOf(JSON.parse(text) as Summary));

@@ -14,7 +14,9 @@ import type {Stop} from '../stop.ts';
 
 /** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
-  const {job, io, identity, source, writer, ledger, executor, checkpoint, connection, layout} = session;
+  const {job, io, identity, input, asking, output} = session;
+  const {source, checkpoint, layout} = input;
+  const {ledger, executor, connection, store} = asking;
   const {tally, earlier, bills} = ledger;
   return buildSummary({
     job,
@@ -26,11 +28,11 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       startedAt: identity.startedAt,
       resumed: {times: identity.sessions - 1, from_row: checkpoint ? checkpoint.record + 1 : null},
       input: source.position,
-      counters: writer.counters,
+      counters: output.writer.counters,
       tally,
       earlier,
       bill: bills.open,
-      timeline: session.timeline.state,
+      timeline: output.timeline.state,
     },
     session: {
       published,
@@ -38,7 +40,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       blankLines: source.blankLines,
       paddedRows: source.paddedRows,
       pace: executor.pace(),
-      store: session.store.trouble,
+      store: store.trouble,
       budgets: ledger.budget.uses,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,

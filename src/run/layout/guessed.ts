@@ -87,7 +87,7 @@ export function demandSure(
   if (list !== undefined && rows.length === 1 && path !== '-')
     throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
       pipe: {command: `jq -c '.${list}[]'`, input: path},
-      flags: ['-o', defaultOutput([path], {})],
+      flags: ['-o', defaultOutput([path])],
     });
   if (lookups.length > 0)
     throw new UsageError(

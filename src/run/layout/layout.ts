@@ -40,7 +40,7 @@ export interface Layout {
 }
 
 /** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
-export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, startedAt: number): Layout {
+export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = backgroundOf(rules, startedAt);
   const mapping = resolveMapping(job, source.format, source.sample, background);

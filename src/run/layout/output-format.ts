@@ -6,7 +6,7 @@ import type {OutputFormat} from '../../output/encoder.ts';
 import {flatColumns} from '../../output/flat.ts';
 
 /** How the output is written: as the settings say, else like the input. */
-export function outputFormat({settings}: Job, {format}: Pick<Source, 'format'>): OutputFormat {
+export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
   const delimiter = named === 'tsv' ? '\t' : outputDelimiter(settings.delimiter, format, named);
@@ -40,10 +40,7 @@ function outputDelimiter(
 }
 
 /** The input's format with the columns that its rows are written in. */
-export function writtenInput(
-  {format, sample}: Pick<Source, 'format' | 'sample'>,
-  output: OutputFormat,
-): InputFormat {
+export function writtenInput({format, sample}: Source, output: OutputFormat): InputFormat {
   const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
   return flat ? {...format, columns: flatColumns(sample)} : format;
 }

@@ -4,14 +4,14 @@ import {
   type AnswerStore,
   defaultStoreDirectory,
   noStore,
+  type OwnAnswers,
   openStore,
-  type StoreOptions,
 } from '../../ledger/store/store.ts';
 import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {keepUp} from '../../ledger/store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
-import {dateOf, type RunIo} from '../io.ts';
+import {dateOf, type World} from '../io.ts';
 
 /** How long answers are valid. A verdict that is asked for again would only describe our own call. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
@@ -32,7 +32,7 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
  * At the end of a run: what is of use to no job goes from the store. Trouble with the store was the run's to tell, and
  * what is left now goes after the next one.
  */
-export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>): Promise<void> {
+export async function keepUpStore(job: Job, io: World): Promise<void> {
   const {store: place, maxStoreSize} = job.settings;
   if (place === false) return;
   try {
@@ -54,8 +54,8 @@ export function openAnswerStore(
   {settings: {store: place}}: Job,
   scope: StoreScope,
   judge: Judge,
-  io: Pick<RunIo, 'env' | 'now' | 'date' | 'warn' | 'storePatienceMs'>,
-  own: Pick<StoreOptions, 'ledger' | 'stored'> = {},
+  io: World,
+  own?: OwnAnswers,
 ): AnswerStore {
   if (place === false) return noStore;
   const locate = () => (typeof place === 'string' ? place : defaultStoreDirectory(io.env));
@@ -65,6 +65,6 @@ export function openAnswerStore(
     date: dateOf(io),
     onTrouble: io.warn,
     patienceMs: io.storePatienceMs,
-    ...own,
+    own,
   });
 }

@@ -8,10 +8,8 @@ import type {Earlier} from '../../ledger/given-up.ts';
 import type {LedgerOptions} from '../../ledger/ledger-options.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT} from '../identity.ts';
-import {dateOf, type RunIo} from '../io.ts';
+import {dateOf, type World} from '../io.ts';
 import type {Account} from './account.ts';
-
-type BudgetIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
 
 /**
  * The budgets of an account, its day's and its month's. `holder`: the session that spends from them; none for a call
@@ -19,7 +17,7 @@ type BudgetIo = Pick<RunIo, 'env' | 'now' | 'date' | 'warn'>;
  *
  * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
  */
-export function openBudgets(account: Account | undefined, io: BudgetIo, holder?: string): PeriodBudget[] {
+export function openBudgets(account: Account | undefined, io: World, holder?: string): PeriodBudget[] {
   const {env, now, warn} = io;
   if (account === undefined) return [];
   const {key: owner, path, warn_at: share} = account;
@@ -44,7 +42,7 @@ export function openBudgets(account: Account | undefined, io: BudgetIo, holder?:
 }
 
 /** Gives back what a killed session took of its account's budgets and did not spend, whatever account this one has. */
-export function giverBack(io: BudgetIo): LedgerOptions['giveBack'] {
+export function giverBack(io: World): LedgerOptions['giveBack'] {
   return (holder, taken) => {
     const {env, now} = io;
     try {

@@ -1,7 +1,10 @@
-import {type Client, type ClientOptions, createClient} from '../../client/client.ts';
+import {type CallOptions, type Client, createClient} from '../../client/client.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
+import type {Ledger} from '../../ledger/ledger.ts';
+import type {LaneSettings} from '../../lookup/outlet.ts';
 import {endpointName} from '../identity.ts';
 import type {RunIo} from '../io.ts';
+import type {Account} from './account.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
@@ -11,10 +14,18 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** What a run's calls go through, are paid from, and are booked in. */
+export interface Calling {
+  readonly connection: Connection;
+  readonly account: Account | undefined;
+  readonly ledger: Ledger;
+  readonly lanes: readonly LaneSettings[];
+}
+
 /** Starts the embedded service in this process, and asks it over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
-  options: Pick<ClientOptions, 'timeoutMs' | 'maxConnections' | 'unasked'>,
+  options: CallOptions,
   transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
 import {UsageError} from '../../errors.ts';
+import type {AskedOf} from '../../fleet/chunk-queue.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
@@ -9,35 +10,23 @@ import type {Ledger} from '../../ledger/ledger.ts';
 import {isKept, lookupOf} from '../../ledger/lookup.ts';
 import type {AnswerStore} from '../../ledger/store/store.ts';
 import {totalOf} from '../../ledger/tally.ts';
-import type {LaneSettings} from '../../lookup/outlet.ts';
 import {chargeOf, leavesDoubt, nextStep} from '../../lookup/policy.ts';
 import {isStored} from '../../operations/table.ts';
-import type {Counters} from '../books/counters.ts';
-import type {RunIdentity} from '../identity.ts';
-import type {RunIo} from '../io.ts';
+import type {World} from '../io.ts';
 import {costOf} from '../layout/prices.ts';
+import type {Running} from '../stop.ts';
 import type {Account} from './account.ts';
 import {stateDirectory} from './budgets.ts';
-import type {Connection} from './connection.ts';
+import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
-/** The run that a fleet works for. */
-export interface FleetRun {
-  readonly job: Job;
-  readonly io: RunIo;
-  readonly connection: Connection;
-  readonly ledger: Ledger;
-  readonly identity: RunIdentity;
-  readonly account: Account | undefined;
-  readonly counters: Counters;
-}
-
-/** Joins the fleet on the job's Redis, so that its workers make the calls. */
+/** Joins the fleet on the job's Redis, so that its workers make the calls. `rows`: how many are done. */
 export async function joinFleet(
-  {job, io, connection, identity, account, ledger, counters}: FleetRun,
+  {job, io, clock}: Running,
+  {connection, account, ledger, lanes}: Calling,
   redisUrl: string,
-  lanes: readonly LaneSettings[],
-  now: () => number,
+  runId: string,
+  rows: () => number,
 ): Promise<Fleet> {
   if (account?.rate !== undefined && lanes.length > 1)
     throw new UsageError(
@@ -48,7 +37,7 @@ export async function joinFleet(
   const {sealingSecret} = await import('../../fleet/seal.ts');
   return Fleet.join({
     redisUrl,
-    runId: identity.runId,
+    runId,
     scope: connection.scope,
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
@@ -58,13 +47,13 @@ export async function joinFleet(
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
       job: job.name,
-      rows: counters.rows.written + counters.rows.rejected,
+      rows: rows(),
       calls: totalOf(ledger.tally, 'calls'),
       spent: inCredits(totalOf(ledger.tally, 'spent')),
       maybeSpent: inCredits(totalOf(ledger.tally, 'maybeSpent')),
       limit: job.settings.maxCredits ?? null,
     }),
-    now,
+    now: clock,
     date: io.now,
     warn: io.warn,
   });
@@ -75,14 +64,15 @@ export async function joinFleet(
  * workers went on, and what they were answered is paid for.
  */
 export async function bookCollected(
-  fleet: Pick<Fleet, 'collect'>,
-  {ledger, job, io}: Pick<FleetRun, 'ledger' | 'job' | 'io'>,
-  store: Pick<AnswerStore, 'put'>,
+  collected: Promise<readonly AskedOf[]>,
+  {job, io}: Running,
+  ledger: Ledger,
+  store: AnswerStore,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   const {settings} = job;
   const cost = costOf(job);
-  for (const {ask, attempt} of await fleet.collect()) {
+  for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
     // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
@@ -112,7 +102,7 @@ export async function bookCollected(
 }
 
 /** Where the account's credits are counted, by a name that says nothing of it: undefined where it has no limit. */
-function creditsPlace(account: Account, env: RunIo['env']): string | undefined {
+function creditsPlace(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
   const place = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;

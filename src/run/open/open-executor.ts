@@ -6,26 +6,16 @@ import type {Rejections} from '../../ledger/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
-import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
+import type {Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
-import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
-import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
+import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
-import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
-import {lanesOf} from './lanes.ts';
+import type {Calling} from './connection.ts';
+import {bookCollected, joinFleet} from './join-fleet.ts';
 
-/** A run that may be a fleet's. */
-interface Fleeting extends FleetRun {
-  /** Never jumps. */
-  readonly clock: () => number;
-  readonly layout: Layout;
-  readonly stopper: Stopper;
-}
-
-/** What an executor works for. */
-export interface ExecutorFor extends Fleeting {
+/** What values are looked up with, whoever makes the calls. */
+export interface Means extends Calling {
   readonly store: AnswerStore;
   readonly rejections: Rejections;
 }
@@ -36,20 +26,26 @@ export interface OpenedExecutor {
   readonly closeExecutor: () => Promise<void>;
 }
 
-/** An executor that makes the calls itself, or has them made by the job's fleet. */
-export async function openExecutor(work: ExecutorFor): Promise<OpenedExecutor> {
-  const {io, connection, clock, job} = work;
+/** An executor that makes the calls itself, or has them made by the job's fleet. `rows`: how many are done. */
+export async function openExecutor(
+  run: Running,
+  means: Means,
+  identity: RunIdentity,
+  rows: () => number,
+): Promise<OpenedExecutor> {
+  const {io, clock, job} = run;
   const {offline} = job.settings;
-  if (job.redisUrl !== undefined && !offline) return openFleetExecutor(work, job.redisUrl);
-  const pace = openSharedPace(work);
-  const outlet = localOutlet(loggedClient(connection.client, io.log), io.now, clock, pace);
-  const executor = createExecutor(work, lanesFor(work), outlet);
+  if (job.redisUrl !== undefined && !offline)
+    return openFleetExecutor(run, means, job.redisUrl, identity, rows);
+  const pace = openSharedPace(run, means);
+  const outlet = localOutlet(loggedClient(means.connection.client, io.log), io.now, clock, pace);
+  const executor = createExecutor(run, means, outlet);
   if (offline) executor.close('offline');
   return {executor, closeExecutor: async () => pace?.close()};
 }
 
 /** The pace that all runs of the account keep together, where it has a rate. */
-function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undefined {
+function openSharedPace({io, stopper}: Running, {account}: Calling): SharedPace | undefined {
   if (account?.rate === undefined) return undefined;
   return new SharedPace({
     directory: stateDirectory(io.env, `rate in ${account.path}`),
@@ -60,24 +56,30 @@ function openSharedPace({account, io, stopper}: ExecutorFor): SharedPace | undef
   });
 }
 
-async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<OpenedExecutor> {
-  const {stopper, job, clock, identity} = work;
-  const lanes = lanesFor(work);
+async function openFleetExecutor(
+  run: Running,
+  means: Means,
+  redisUrl: string,
+  {runId, sessions}: RunIdentity,
+  rows: () => number,
+): Promise<OpenedExecutor> {
+  const {stopper, job} = run;
   let pace: SharedPace | undefined;
-  const fleet = await joinFleet(work, redisUrl, lanes, clock);
+  const fleet = await joinFleet(run, means, redisUrl, runId, rows);
   const close = async () => {
     await fleet.close();
     pace?.close();
   };
   try {
-    pace = openSharedPace(work);
+    pace = openSharedPace(run, means);
     if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
-    const executor = createExecutor(work, lanes, fleet);
-    watchFleet(fleet, work, count => {
+    const executor = createExecutor(run, means, fleet);
+    watchFleet(fleet, run, means, count => {
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
     });
     stopper.onStop(() => void fleet.withdraw());
-    if (identity.sessions > 1) await stopper.unlessStopped(bookCollected(fleet, work, work.store));
+    if (sessions > 1)
+      await stopper.unlessStopped(bookCollected(fleet.collect(), run, means.ledger, means.store));
     return {executor, closeExecutor: close};
   } catch (error) {
     await close();
@@ -89,16 +91,15 @@ async function openFleetExecutor(work: ExecutorFor, redisUrl: string): Promise<O
  * Books what the fleet has of the attempt that is in the ledger, before that is given up: its answers are paid for, and
  * what no worker has begun would be asked for twice.
  */
-export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>): Promise<void> {
-  const {ledger, job, stopper, clock} = work;
-  const identity = ledger.getMeta<RunIdentity>('run');
+export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
+  const {job, stopper} = run;
+  const identity = calling.ledger.getMeta<RunIdentity>('run');
   if (identity === undefined || job.redisUrl === undefined || job.settings.offline) return;
-  const attempt = {...work, identity, counters: emptyCounters()};
-  const fleet = await joinFleet(attempt, job.redisUrl, lanesFor(work), clock);
+  const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
   try {
-    watchFleet(fleet, work, () => {});
+    watchFleet(fleet, run, calling, () => {});
     // The run that begins carries its answers over.
-    await stopper.unlessStopped(bookCollected(fleet, work, noStore));
+    await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
   } finally {
     await fleet.close();
   }
@@ -106,7 +107,8 @@ export async function bookGivenUp(work: Omit<Fleeting, 'identity' | 'counters'>)
 
 function watchFleet(
   fleet: Fleet,
-  {stopper, ledger, job}: Pick<Fleeting, 'stopper' | 'ledger' | 'job'>,
+  {stopper, job}: Running,
+  {ledger}: Calling,
   slots: (count: number) => void,
 ): void {
   fleet.watch({
@@ -122,13 +124,9 @@ function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
   return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
 }
 
-function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'account'>): LaneSettings[] {
-  return lanesOf(job, operationsOf(layout.mapping.targets), account);
-}
-
 function createExecutor(
-  {job, io, clock, ledger, store, rejections, stopper}: ExecutorFor,
-  lanes: readonly LaneSettings[],
+  {job, io, clock, stopper}: Running,
+  {ledger, lanes, store, rejections}: Means,
   outlet: Outlet,
 ): QueueExecutor {
   const {settings} = job;

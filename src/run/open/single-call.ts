@@ -7,7 +7,7 @@ import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {Charge} from '../../ledger/lookup.ts';
 import {chargeOf} from '../../lookup/policy.ts';
-import type {RunIo} from '../io.ts';
+import type {World} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
@@ -22,7 +22,7 @@ export type SingleCall = Pick<Job, 'endpoint' | 'settings'> & {readonly cost: nu
  */
 export async function callWithinAccount<T>(
   {cost, ...asked}: SingleCall,
-  io: Pick<RunIo, 'env' | 'now' | 'warn'>,
+  io: World,
   call: () => Promise<T>,
 ): Promise<T> {
   const account = findAccount(asked, io.env, io.warn);
@@ -68,7 +68,7 @@ function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Char
 
 async function inTurn<T>(
   account: Account | undefined,
-  {env, warn}: Pick<RunIo, 'env' | 'warn'>,
+  {env, warn}: World,
   call: () => Promise<T>,
 ): Promise<T> {
   if (account?.rate === undefined) return call();

@@ -2,7 +2,7 @@ import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {OutputError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isCompared} from '../end/history.ts';
-import type {RunIo} from '../io.ts';
+import type {World} from '../io.ts';
 
 /** What a job keeps from one run to the next in the user's directories, where it names no others. */
 const kept = {
@@ -20,7 +20,7 @@ const kept = {
  *
  * @throws {OutputError} when that is the answer store, and the job requires it.
  */
-export function withoutUnusable(job: Job, {env, warn}: Pick<RunIo, 'env' | 'warn'>): Job {
+export function withoutUnusable(job: Job, {env, warn}: World): Job {
   const unusable = (['cache', 'state'] as const)
     .filter(kind => kept[kind].isUsed(job))
     .flatMap(kind => {

@@ -44,9 +44,9 @@ export async function beginningOf(
     const summary =
       job.restarts === 'now'
         ? undefined
-        : await during(io, 'comparing with what is there', () => ({}), compare);
+        : await during(io.phase, 'comparing with what is there', () => ({}), compare);
     if (summary !== undefined) {
-      const isCutOff = hasOtherRun(state, summary.run_id);
+      const isCutOff = hasOtherRun(state.directory, summary.run_id);
       return end(job, io, state, doneBefore(job, state, summary, isCutOff), isCutOff);
     }
     throw new UsageError(
@@ -59,9 +59,9 @@ export async function beginningOf(
     const {summary} = completedNow(job, record);
     if (summary !== undefined) rememberRun(job, summary, io);
     tellLeftOver(io, state);
-    forgetLedger(state);
+    forgetLedger(state.directory);
   }
-  forgetPublishing(state, job.output.name);
+  forgetPublishing(state.directory, job.output.name);
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 

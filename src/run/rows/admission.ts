@@ -11,7 +11,7 @@ import type {InOrder, PendingRecord} from './in-order.ts';
 interface Stages {
   readonly layout: Layout;
   readonly window: InOrder;
-  readonly answers: Pick<Answers, 'ask'>;
+  readonly answers: Answers;
   readonly stopper: Stopper;
   /** Whether its rows are still waited for; always, where it does not say. */
   readonly isWanted?: () => boolean;

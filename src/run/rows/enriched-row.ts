@@ -9,7 +9,7 @@ import type {ReadyRecord} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */
 export function enrichedRow<Kind extends Row>(
-  {scorer, mapping}: Pick<Layout, 'scorer' | 'mapping'>,
+  {scorer, mapping}: Layout,
   row: Kind,
   {results, repairs, answers: parsed}: ReadyRecord,
   parse: typeof parsedAnswer = parsedAnswer,

@@ -32,9 +32,12 @@ export class Feed {
   /** `isRequest`: each of its rows is a request, and not one of a list. */
   constructor(session: Session, isRequest: boolean) {
     this.#session = session;
-    this.#position = session.source.position;
+    const {stopper, input, asking} = session;
+    this.#position = input.source.position;
     this.#admission = new Admission({
-      ...session,
+      layout: input.layout,
+      answers: asking.answers,
+      stopper,
       window: this.#window,
       isWanted: () => !this.#left,
       isRequest,
@@ -62,7 +65,7 @@ export class Feed {
 
   /** The rows at the head that have all their answers, once there are any; undefined after the last. */
   async take(): Promise<FedRow[] | undefined> {
-    const {writer} = this.#session;
+    const {writer} = this.#session.output;
     const ready = await this.#window.take();
     if (ready === undefined) return undefined;
     logTrouble(this.#session, ready);
@@ -89,13 +92,13 @@ export class Feed {
   /** What is not known by now comes to this, and is not asked any more if it has not left. */
   giveUp(result: Result): void {
     this.#window.giveUp(result);
-    this.#session.executor.dropUnwanted();
+    this.#session.asking.executor.dropUnwanted();
   }
 
   /** Nobody takes what is left, so nothing of it is asked any more. What is complete can still be taken. */
   leave(): void {
     this.#left = true;
     this.#window.abort();
-    if (this.open > 0) this.#session.executor.dropUnwanted();
+    if (this.open > 0) this.#session.asking.executor.dropUnwanted();
   }
 }

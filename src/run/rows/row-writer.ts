@@ -6,7 +6,7 @@ import {FileSink, type Sink} from '../../output/sink.ts';
 import {type Counters, countReject, countRow, savedCounters} from '../books/counters.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {Checkpoint, RunState} from '../state/run-state.ts';
+import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
 import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';
 
@@ -77,7 +77,7 @@ export class RowWriter {
   }
 
   /** Makes all that was written durable. Undefined where there is nothing to go on from: before the first row, or in a stream. */
-  async flush(): Promise<Omit<Checkpoint, 'timeline' | 'stored'> | undefined> {
+  async flush(): Promise<Written | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;
     const last = this.#last;

@@ -11,10 +11,7 @@ export async function* picked(
 }
 
 /** The source's batches, up to record number `limit`: what comes after that is not read. */
-export async function* limited(
-  source: Pick<Source, 'batches'>,
-  limit: number | undefined,
-): AsyncGenerator<Batch> {
+export async function* limited(source: Source, limit: number | undefined): AsyncGenerator<Batch> {
   for await (const batch of source.batches()) {
     const {records, position} = batch;
     const last = records.at(-1)?.record ?? 0;

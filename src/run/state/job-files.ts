@@ -39,7 +39,7 @@ interface Named {
  *
  * @throws {UsageError} when a file would be lost: two of them are one, or something else is in a file's place.
  */
-export function placesOf(job: Job, {writes, own}: Pick<Destination, 'writes' | 'own'>): Places {
+export function placesOf(job: Job, {writes, own}: Destination): Places {
   const {rejects, summary, state} = job.paths;
   const written = writtenFiles(job, writes);
   const read = readFiles(job);

@@ -21,11 +21,15 @@ import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
-/** Everything up to here is durable; the run goes on from it. */
-export interface Checkpoint extends ResumePoint {
+/** Everything up to here is durable. */
+export interface Written extends ResumePoint {
   readonly outputBytes: number;
   readonly rejectsBytes: number;
   readonly counters: Counters;
+}
+
+/** The run goes on from it. */
+export interface Checkpoint extends Written {
   readonly timeline: TimelineState;
   /** The run's own answers up to this number are in the answer store. */
   readonly stored: number;
@@ -105,16 +109,16 @@ function busy(who: string): string {
  * the count of what was spent, so a limit has to be given up in so many words.
  */
 export function openLedger(
-  {directory, places, temporary}: Pick<RunState, 'directory' | 'places' | 'temporary'>,
+  {directory, places, temporary}: RunState,
   job: Job,
-  options: Pick<LedgerOptions, 'shared' | 'giveBack'>,
+  options: LedgerOptions,
   warn: (sentence: string) => void,
 ): Ledger {
-  const path = ledgerPath({directory});
+  const path = ledgerPath(directory);
   const open = () => {
     const {maxCredits} = job.settings;
     const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
-    const lostState = hasLostState({directory});
+    const lostState = hasLostState(directory);
     return new Ledger(path, {
       ...options,
       maxCredits: limit,
@@ -145,13 +149,10 @@ export function openLedger(
 }
 
 /** What `read` makes of the ledger as the last session left it; undefined where there is none. Throws where it can't be read. */
-export function fromLedger<T>(
-  state: Pick<RunState, 'directory'>,
-  read: (ledger: Ledger) => T,
-): T | undefined {
-  const path = ledgerPath(state);
+export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T): T | undefined {
+  const path = ledgerPath(directory);
   if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {lostState: hasLostState(state)});
+  const ledger = new Ledger(path, {lostState: hasLostState(directory)});
   try {
     return read(ledger);
   } finally {
@@ -160,13 +161,13 @@ export function fromLedger<T>(
 }
 
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
-function hasLostState({directory}: Pick<RunState, 'directory'>): boolean {
-  return existsSync(ledgerPath({directory}) + UNREADABLE);
+function hasLostState(directory: string): boolean {
+  return existsSync(ledgerPath(directory) + UNREADABLE);
 }
 
 /** Whether calls of another run than this are in the ledger, or may be: one that never came to its end. */
-export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: string): boolean {
-  const path = ledgerPath({directory});
+export function hasOtherRun(directory: string, runId: string): boolean {
+  const path = ledgerPath(directory);
   if (!existsSync(path)) return false;
   try {
     const {run, hasCalls} = peek<RunIdentity>(path);
@@ -177,16 +178,16 @@ export function hasOtherRun({directory}: Pick<RunState, 'directory'>, runId: str
 }
 
 /** Whether the ledger has calls, or may have. */
-export function hasCalls(state: Pick<RunState, 'directory'>): boolean {
-  return hasOtherRun(state, '');
+export function hasCalls(state: RunState): boolean {
+  return hasOtherRun(state.directory, '');
 }
 
-function ledgerPath({directory}: Pick<RunState, 'directory'>): string {
+function ledgerPath(directory: string): string {
   return join(directory, LEDGER);
 }
 
 /** Forgets a run that is complete. */
-export function forgetLedger({directory}: Pick<RunState, 'directory'>): void {
+export function forgetLedger(directory: string): void {
   for (const name of ledgerFiles) rmSync(join(directory, name), {force: true});
 }
 

@@ -1,6 +1,8 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
 import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
+import type {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
+import {whole} from '../../support/whole.ts';
 
 beforeEach(() => void vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'Date']}));
 afterEach(() => void vi.useRealTimers());
@@ -20,7 +22,7 @@ function closed(pending: number) {
   const onOpen = vi.fn();
   const flow = new FlowControl({
     maxOutageMs: 3_600_000,
-    tasks: left,
+    tasks: whole<Unsettled>(left),
     random: () => 0.5,
     slots: () => 4,
     isAnswered: () => true,

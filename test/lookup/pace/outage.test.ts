@@ -1,6 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {OutageWatch} from '../../../src/lookup/pace/outage.ts';
+import type {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
+import {whole} from '../../support/whole.ts';
 
 const MINUTE = policyNumbers.patienceMs;
 const ambiguous = (status?: number) =>
@@ -16,7 +18,7 @@ interface Given {
 /** A watch with chance in the middle: waits are three quarters of their bound. */
 function watching({maxOutageMs = 1e9, pending = 99, sendsLeft = Number.POSITIVE_INFINITY}: Given = {}) {
   const left = {pending, sendsLeft, areHeld: false};
-  const watch = new OutageWatch({maxOutageMs, tasks: left, random: () => 0.5});
+  const watch = new OutageWatch({maxOutageMs, tasks: whole<Unsettled>(left), random: () => 0.5});
   return {
     left,
     watch,
