@@ -87,8 +87,27 @@ function addVerify(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
+/** Flags of a command that writes rows of an output again. */
+function withOutput(command: Command, what: string): Command {
+  return command
+    .option('-o, --output <FILE>', what)
+    .option('--force', 'Replace an existing file.')
+    .option('--json', 'What changed, as JSON on stdout.');
+}
+
 /** The commands that read files which a run wrote. */
 function addReaders(add: Add, run: Run): void {
+  const diff = add('diff', 'Show what changed between two outputs.', ' Both were written by run.')
+    .argument('<old>', 'an output of run, CSV or NDJSON')
+    .argument('<new>', 'a later one')
+    .option(
+      '--key <COLUMN>',
+      "Match rows by this column; several times for several columns. (default: all of the list's own)",
+      (given: string, before: string[] = []) => [...before, given],
+    );
+  withOutput(diff, 'Write the new and changed rows there.').action(
+    run(async () => (await import('./outputs/diff.ts')).diffCommand),
+  );
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
@@ -97,14 +116,14 @@ function addReaders(add: Add, run: Run): void {
         ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],
       ),
     )
-    .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+    .action(run(async () => (await import('./outputs/explain.ts')).explainCommand));
   add(
     'rejects',
     'Print the rows that could not be read.',
     ' They come with their header, to fix and run again.',
   )
     .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
-    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
+    .action(run(async () => (await import('./outputs/rejects.ts')).rejectsCommand));
 }
 
 function addWorker(addWith: AddWith, run: Run): void {

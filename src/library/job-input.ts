@@ -153,4 +153,6 @@ export interface JobInput {
   readonly logFormat?: Setting<'logFormat'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
+  /** Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}. */
+  readonly changes?: Setting<'changes'>;
 }

@@ -96,9 +96,14 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
+/** As much of a target's columns as their names come from. */
+export interface NamedColumns extends Pick<TargetColumns, 'fields' | 'marksStale'> {
+  readonly target: Pick<Target, 'prefix'>;
+}
+
 /** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
 export function addedNames(
-  columns: readonly TargetColumns[],
+  columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
   const lookups = columns.flatMap(column =>
@@ -110,7 +115,7 @@ export function addedNames(
 }
 
 /** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
-const REPAIRS = 'input_repairs';
+export const REPAIRS = 'input_repairs';
 
 /** Whether it is written: left out where `--fields` names fields and not this. */
 export function planRepairs(only: readonly string[] | undefined): boolean {

@@ -1,6 +1,7 @@
 import {basename} from 'node:path';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
+import {changesSection} from './sections/changes-section.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {paceSection} from './sections/pace-section.ts';
@@ -14,6 +15,7 @@ import type {Summary} from './summary.ts';
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),
+    changesSection(summary),
     riskSection(summary),
     moneySection(summary),
     rowsSection(summary),

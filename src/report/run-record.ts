@@ -123,12 +123,15 @@ export function listOf([first]: readonly string[]): string | null {
 
 /** The summary as it is kept: of its paths, only the last names. */
 export function withoutPaths(summary: Summary): Summary {
-  const {input, output, rejects} = summary;
+  const {input, output, rejects, changes} = summary;
   return {
     ...summary,
     input: {...input, paths: input.paths.map(path => basename(path))},
     output: {...output, path: basename(output.path)},
     rejects: rejects && {...rejects, path: rejects.path && basename(rejects.path)},
+    ...(changes && {
+      changes: {...changes, compared_with: changes.compared_with && basename(changes.compared_with)},
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
+import {changesSchema} from './changes.ts';
 
 /**
  * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
@@ -238,6 +239,10 @@ export function summaryOf(
     repairs: z
       .array(coded)
       .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
+    changes: changesSchema
+      .extend({compared_with: z.string().nullable().describe('Null where the job had no output yet.')})
+      .optional()
+      .describe("How the output differs from the job's last one (changes)."),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),

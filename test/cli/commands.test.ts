@@ -167,6 +167,7 @@ describe('help', () => {
   const rest = [
     'runs',
     'spend',
+    'diff',
     'explain',
     'rejects',
     'store stats',

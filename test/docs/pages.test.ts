@@ -69,6 +69,7 @@ test('every flag that the pages name is one', async () => {
     'serve',
     'doctor',
     'explain',
+    'diff',
     'init',
     'worker',
     'plan',
@@ -86,9 +87,17 @@ test('every flag that the pages name is one', async () => {
       flags.add(flag);
   for (const page of [
     'README.md',
-    ...['cost-privacy-security', 'errors', 'fleet', 'guide', 'output', 'recipes', 'reports', 'scoring'].map(
-      name => `docs/${name}.md`,
-    ),
+    ...[
+      'cost-privacy-security',
+      'decisions',
+      'errors',
+      'fleet',
+      'guide',
+      'output',
+      'recipes',
+      'reports',
+      'scoring',
+    ].map(name => `docs/${name}.md`),
   ])
     for (const [flag] of textOf(page).matchAll(/(?<=[`\s])--[a-z][a-z-]+/g))
       expect(flags, page).toContain(flag);

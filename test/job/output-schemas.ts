@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
+import {changesSchema} from '../../src/report/changes.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {summarySchema} from '../../src/report/summary.ts';
@@ -132,6 +133,7 @@ const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data
 export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
+  diff: ['What bulk-enrich diff --json writes', changesSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],

@@ -22,10 +22,12 @@ import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
-/** Digests of what a run publishes; null where there is none. */
+/** What a run publishes: digests, null where there is none. */
 export interface Published {
   readonly output: FileDigest | null;
   readonly rejects: FileDigest | null;
+  /** What differs from the job's last output; undefined where it is not to be compared. */
+  readonly changes?: Summary['changes'];
 }
 
 /** A run's books: those of the session that is under way, or as the last one left them. */
@@ -109,6 +111,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
+    ...(session?.published.changes && {changes: session.published.changes}),
     drift: [],
     failed_if: [],
     resumed: books.resumed,

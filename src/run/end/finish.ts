@@ -23,6 +23,7 @@ import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
+import {writeChanges} from './write-changes.ts';
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
@@ -74,7 +75,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   };
 }
 
-async function readyToPublish({state, io}: Session): Promise<Published> {
+async function readyToPublish(session: Session): Promise<Published> {
+  const {state, io} = session;
   let share = () => 0;
   const work = async () => ({
     output: await state.destination.digest(state, watched => {
@@ -82,7 +84,9 @@ async function readyToPublish({state, io}: Session): Promise<Published> {
     }),
     rejects: await digestRejects(state),
   });
-  return await during(io, 'putting the output in place', () => ({share: share()}), work);
+  const published = await during(io, 'putting the output in place', () => ({share: share()}), work);
+  // Before the output takes the place of what it is compared with.
+  return {...published, changes: await writeChanges(session)};
 }
 
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
