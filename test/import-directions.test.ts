@@ -37,7 +37,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'score/risk.ts',
   ],
   enriched: [
-    ...['disk', 'input', 'job', 'lookup/plan-row.ts', 'lookup/targets.ts', 'operations', 'output', 'score'],
+    ...['disk', 'input', 'job', 'lookup/targets.ts', 'operations', 'output', 'score'],
+    'client/answer-fields.ts',
     'ledger/distinct-keys.ts',
     'ledger/ledger-file.ts',
     'ledger/lookup.ts',
@@ -86,6 +87,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     'output/csv-table.ts',
     'score/default-rules.ts',
+    'score/rules.ts',
     'service/start.ts',
   ],
 };

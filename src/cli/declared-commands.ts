@@ -108,6 +108,13 @@ function addReaders(add: Add, run: Run): void {
   withOutput(diff, 'Write the new and changed rows there.').action(
     run(async () => (await import('./outputs/diff.ts')).diffCommand),
   );
+  const score = add('score', 'Score an output again, by other rules; makes no calls.')
+    .argument('<output>', 'an output of run, CSV or NDJSON')
+    .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
+    .option('--now <TIME>', "What now means in rules. (default: the start of the output's run)");
+  withOutput(score, 'Write the same rows there, with the new scores.').action(
+    run(async () => (await import('./outputs/score.ts')).scoreCommand),
+  );
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")

@@ -60,7 +60,7 @@ function notOutput(path: string, why: string): UsageError {
 }
 
 /** The summary beside an output; undefined where none is, or it is another output's. */
-function summaryBeside(path: string): Summary | undefined {
+export function summaryBeside(path: string): Summary | undefined {
   const {summary} = besideOutput(path);
   if (!existsSync(summary)) return undefined;
   try {

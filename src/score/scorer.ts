@@ -22,6 +22,8 @@ import {
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
+  /** All that its rules read. */
+  readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
@@ -66,6 +68,7 @@ export function createScorer(
     return {score, level: levelOf(score, levels, isBlind(view, relevant, isListFault))};
   };
   return {
+    reads: conditions.flatMap(({references}) => references),
     score(view) {
       const {held, undecided, wrong, missing} = judge(ready, readFacts(view), view, nameSignal);
       const {score, level} = verdict(held, view);

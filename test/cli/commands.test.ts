@@ -169,6 +169,7 @@ describe('help', () => {
     'spend',
     'diff',
     'explain',
+    'score',
     'rejects',
     'store stats',
     'store prune',

@@ -70,6 +70,7 @@ test('every flag that the pages name is one', async () => {
     'doctor',
     'explain',
     'diff',
+    'score',
     'init',
     'worker',
     'plan',

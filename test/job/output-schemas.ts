@@ -133,7 +133,7 @@ const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data
 export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
-  diff: ['What bulk-enrich diff --json writes', changesSchema],
+  diff: ['What bulk-enrich diff --json and score --json write', changesSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],
