@@ -87,6 +87,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     'output/csv-table.ts',
     'score/default-rules.ts',
+    'score/rule-tests.ts',
     'score/rules.ts',
     'service/start.ts',
   ],

@@ -31,6 +31,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   addLookup(addWith, run, said);
   program.commandsGroup('Operation:');
   addDoctor(addWith, run);
+  addRules(program, run);
   addHistory(add, run);
   addStore(program, run, said);
   addWorker(addWith, run);
@@ -108,7 +109,7 @@ function addReaders(add: Add, run: Run): void {
   withOutput(diff, 'Write the new and changed rows there.').action(
     run(async () => (await import('./outputs/diff.ts')).diffCommand),
   );
-  const score = add('score', 'Score an output again, by other rules; makes no calls.')
+  const score = add('score', 'Score an output by other rules, without calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
     .option('--now <TIME>', "What now means in rules. (default: the start of the output's run)");
@@ -225,6 +226,18 @@ function addFleet(program: Command, run: Run): void {
     .option('--redis <URL>', "The fleet's Redis (default: BULK_ENRICH_REDIS_URL)")
     .option('--json', 'The status as JSON on stdout.')
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
+}
+
+function addRules(program: Command, run: Run): void {
+  program
+    .command('rules')
+    .description('Test the rules of the risk score.')
+    .exitOverride()
+    .command('test')
+    .description('Run the tests that stand in files of rules; exit 4 if one fails.')
+    .exitOverride()
+    .argument('<file...>', 'YAML files of rules')
+    .action(run(async () => (await import('./outputs/rules.ts')).rulesTest));
 }
 
 function addStore(program: Command, run: Run, said: CommandSettings['said']): void {

@@ -131,6 +131,9 @@ const rule = z.object({
   reason: z.string(),
   when: z.string(),
   add: z.int(),
+  shadow: z.boolean().optional().describe('True for a rule that is tried out: its points are not added.'),
+  description: z.string().optional(),
+  owner: z.string().optional(),
   held: whole,
   undecided: whole.describe('Rows in which something that it reads was not there.'),
   wrong: whole.describe('Rows in which all was there and could not be worked with.'),
@@ -147,6 +150,11 @@ const risk = z.object({
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,
   missing: counts.describe('Rows by signal that was not there.'),
+  levels: z
+    .object({medium: whole, high: whole})
+    .optional()
+    .describe('The lowest scores of these levels; no earlier version wrote it.'),
+  default_rules: z.boolean().optional().describe('True if the default rules were among those scored by.'),
   rules: z.array(rule).describe("The job's own rules, with the rows by what became of each."),
   warnings: z.array(z.string()).describe("Rules that can't be meant as they stand."),
 });

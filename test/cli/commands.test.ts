@@ -169,6 +169,7 @@ describe('help', () => {
     'spend',
     'diff',
     'explain',
+    'rules test',
     'score',
     'rejects',
     'store stats',
