@@ -119,6 +119,8 @@ function addReaders(add: Add, run: Run): void {
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
+    .option('--where <EXPR>', 'Explain the rows for which this holds, such as row.id == "u17".')
+    .option('--json', 'A JSON object a line for each row, without its values.')
     .addOption(
       new Option('--level <LEVEL>', 'List all rows of this risk, by number, with score and reasons.').choices(
         ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],

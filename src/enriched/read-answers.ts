@@ -80,7 +80,7 @@ function unescaped(text: string): string {
 }
 
 /** A cell's JSON; undefined where it is none. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

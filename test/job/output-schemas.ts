@@ -1,6 +1,7 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
 import {changesSchema} from '../../src/report/changes.ts';
+import {explanationSchema} from '../../src/report/explanation.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {summarySchema} from '../../src/report/summary.ts';
@@ -133,6 +134,7 @@ const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data
 export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
+  explain: ['A line of what bulk-enrich explain --json writes', explanationSchema],
   diff: ['What bulk-enrich diff --json and score --json write', changesSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
