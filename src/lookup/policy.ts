@@ -44,6 +44,8 @@ export const policyNumbers = {
 export interface PolicySettings {
   /** How often a value may be sent again at most. */
   readonly resends: number;
+  /** True if a value that was sent as often as it may be fails in an outage too, and does not wait for its end. */
+  readonly failsInOutage?: boolean | undefined;
   /** What calls cost that are turned down. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
@@ -142,10 +144,10 @@ export function nextStep(
   }
 }
 
-/** What becomes of a value that is not sent again: in an outage nothing yet, but where that is never done. */
+/** Ends a value that may not be sent again: at once, or after the outage in which its last resend failed. */
 export function usedUp(code: string, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error: code}};
-  if (blame === 'service') return {next: 'hold'};
+  if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error: code}};
 }
 

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {expect, test} from 'vitest';
+import {test} from 'vitest';
 import {booksOf, listOf} from '../support/crash.ts';
 import {redisInstalled} from '../support/redis.ts';
 import {openFleetArena} from './fleet-arena.ts';
@@ -10,7 +10,7 @@ const VALUES = 4;
 test.skipIf(!redisInstalled)(
   'a chunk that is left over from before its values went out again says nothing of that second time',
   {concurrent: true},
-  async () => {
+  async ({expect}) => {
     await using arena = await openFleetArena({faults: ['429'], error: 1, faultsPerValue: 1});
     const list = Array.from({length: VALUES}, (_, n) => `198.18.0.${n}\n`);
     arena.sandbox.write('list.csv', `ip\n${list.join('')}`);
@@ -42,7 +42,7 @@ test.skipIf(!redisInstalled)(
 test.skipIf(!redisInstalled)(
   'a Redis that comes back with an old snapshot has no chunk carried out twice',
   {concurrent: true},
-  async () => {
+  async ({expect}) => {
     await using arena = await openFleetArena();
     arena.sandbox.write('list.csv', listOf(20, 20));
     const run = arena.run();
@@ -67,7 +67,7 @@ test.skipIf(!redisInstalled)(
 test.skipIf(!redisInstalled)(
   'a worker ends when it is asked to, though Redis is away for good',
   {concurrent: true},
-  async () => {
+  async ({expect}) => {
     await using arena = await openWithList();
     const worker = await arena.worker();
     const run = arena.run();

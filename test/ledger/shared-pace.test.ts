@@ -58,7 +58,8 @@ describe('its file', () => {
     await sleep(60);
     let waited = b.take(1);
     expect(waited.waitMs).toBeLessThanOrEqual(1_000);
-    await sleep(waited.waitMs);
+    // Timers may come a millisecond early.
+    await sleep(waited.waitMs + 2);
     waited = b.take(1);
     expect(waited.permits).toBe(1);
     b.use().left();

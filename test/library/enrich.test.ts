@@ -3,6 +3,8 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {accelerated} from '../support/fast-clock.ts';
 import {bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip'} as const;
@@ -167,6 +169,14 @@ it.each([
   };
   expect(await reading().catch((thrown: unknown) => thrown)).toBe(own);
   expect(out).toEqual(['192.0.2.1', '192.0.2.2']);
+});
+
+it('a value that was sent as often as it may be fails in an outage too, and the rows reach their end', async () => {
+  await using program = await startProgram({script: () => reply.drop('reset', {charge: true})});
+  const asked = {...settings, resends: 1, maxOutage: '10m'} as const;
+  const enriched = await accelerated(200, () => all(enrich(rows(6), asked, program.options)));
+  expect(enriched.map(({enrichment}) => enrichment.ip.status)).toEqual(Array(6).fill('failed'));
+  expect(program.api.ledger.calls).toBe(12);
 });
 
 it('a row that is too large, or no object, is a result with its index', async () => {

@@ -149,8 +149,7 @@ export class OutageWatch {
     const outage = this.current;
     if (outage === undefined) return undefined;
     const isDown = this.room(now, 0, true) === 0;
-    const isOverdue = this.overdue(now) !== undefined || this.#options.tasks.areHeld;
-    return {probe: outage.probe, isDown, isOverdue};
+    return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
   }
 
   /** The outage, once it has lasted too long. */

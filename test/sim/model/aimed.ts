@@ -243,5 +243,18 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied);
+  /** One value is in flight at each of several kills. */
+  const worn = night(
+    rows(1, 3),
+    tuple(
+      specWith({...plain, columns: 'ip', resends: 1, concurrency: 1, cache: 'none', maxCredits: undefined}),
+      tuple(cutOff(13, 18), cutOff(10, 15), cutOff(10, 15)),
+    ).map(([one, [first, ...others]]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, latencyMs: 400, fate: first}},
+      ...others.map(fate => again({...fine, latencyMs: 400, fate})),
+      again(fine),
+    ]),
+  );
+
+  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied, worn);
 }
