@@ -1,5 +1,6 @@
 import type {TextRow} from '../input/row.ts';
 import {operationNames} from '../operations/table.ts';
+import type {RiskColumn} from '../output/columns.ts';
 import type {Explanation} from '../report/explanation.ts';
 import type {Summary} from '../report/summary.ts';
 import {defaultLevels, defaultRules} from '../score/default-rules.ts';
@@ -34,7 +35,7 @@ export function explainerOf(
   let usedBy: ((row: TextRow, cells: readonly string[]) => readonly (Used | undefined)[]) | undefined;
   return (row, number) => {
     const cells = file.cellsOf(row);
-    const cell = (name: string) => cells[first + columns.findIndex(column => column === name)] ?? '';
+    const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsed(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
     usedBy ??= evaluator(file, rules);

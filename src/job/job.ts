@@ -150,7 +150,7 @@ function outputBefore(output: string, given: string | undefined, today: string):
   return last === undefined ? undefined : dated(given, last);
 }
 
-const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
+const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const;
 
 function namedPaths(settings: Settings): string[] {
   return [...pathSettings.map(name => settings[name]), settings.changes?.file].filter(

@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {changesSchema} from './changes.ts';
+import {priceSchema} from './money.ts';
 
 /**
  * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
@@ -92,7 +93,12 @@ const calls = z.object({
 });
 
 const account = z
-  .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+  .object({
+    label: z.string(),
+    per_day: perPeriod.optional(),
+    per_month: perPeriod.optional(),
+    price: priceSchema.optional().describe('What a credit costs, by the file of the account.'),
+  })
   .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
 
 const earlier = z

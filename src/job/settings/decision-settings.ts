@@ -20,4 +20,10 @@ export const decisionSettings = {
     uses: ['run'],
     shapes: 'summary',
   }),
+  calls: resultSetting(z.string().min(1).optional(), {
+    value: 'FILE',
+    description: 'A line for each call and what was booked for it (NDJSON), to hold against an invoice.',
+    uses: ['run'],
+    shapes: 'summary',
+  }),
 };

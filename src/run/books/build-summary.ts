@@ -10,6 +10,7 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import type {Price} from '../../report/money.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
@@ -54,6 +55,8 @@ export interface UnderWay {
   readonly store: StoreTrouble | undefined;
   /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
   readonly budgets: readonly PeriodUse[];
+  /** What a credit costs, where the account's file says so. */
+  readonly price: Price | undefined;
   /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -238,7 +241,11 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    account: {label: job.settings.account, ...usesOf(budgets)},
+    account: {
+      label: job.settings.account,
+      ...usesOf(budgets),
+      ...(session?.price && {price: session.price}),
+    },
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       cache: saved(name => tally.operations[name].fromCache),
