@@ -17,6 +17,8 @@ interface Common {
   readonly new: number;
 }
 
+const MOST_KEPT = 1_000;
+
 /** The level of a row that has none: nothing was scored. */
 const NO_LEVEL = 'none';
 
@@ -27,6 +29,7 @@ export class ChangeCounts {
   readonly #risk: Readonly<Partial<Record<RiskColumn, Common>>>;
   readonly #columns: Changes['columns'];
   readonly #levels = new Map<string, Map<string, number>>();
+  readonly #reasons = new Map<string, ReadonlySet<string>>();
   readonly #came = new Map<string, number>();
   readonly #went = new Map<string, number>();
   readonly #changed = new Map<string, number>();
@@ -71,9 +74,18 @@ export class ChangeCounts {
 
   #countReasons(before: string, after: string): void {
     if (before === after) return;
-    const [old, now] = [before, after].map(reasonsIn) as [Set<string>, Set<string>];
+    const [old, now] = [this.#reasonsIn(before), this.#reasonsIn(after)];
     for (const reason of now) if (!old.has(reason)) countIn(this.#came, reason);
     for (const reason of old) if (!now.has(reason)) countIn(this.#went, reason);
+  }
+
+  /** Rows have the same few lists of reasons, so each is parsed once. */
+  #reasonsIn(text: string): ReadonlySet<string> {
+    const known = this.#reasons.get(text);
+    if (known !== undefined) return known;
+    const reasons = reasonsIn(text);
+    if (this.#reasons.size < MOST_KEPT) this.#reasons.set(text, reasons);
+    return reasons;
   }
 
   get counts(): Pick<Changes, 'levels' | 'reasons' | 'answers' | 'columns'> {

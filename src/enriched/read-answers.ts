@@ -2,6 +2,8 @@ import {isObject, usedAnswer} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import type {TextRow} from '../input/row.ts';
 import {cellReader, type Target} from '../lookup/targets.ts';
+import {type FieldType, fieldTypes} from '../operations/field-types.ts';
+import type {Operation} from '../operations/table.ts';
 import {type Field, formulaSafe, valueAt} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import type {LookupStatus, RowView} from '../score/subjects.ts';
@@ -28,8 +30,9 @@ export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): Rea
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
-  const places = results.lookups.map(({fields, marksStale, key}) => {
-    const place = {status: at, error: at + 1, first: at + 2 + Number(marksStale), fields, key};
+  const places = results.lookups.map(({operation, fields, marksStale, key}) => {
+    const reads = fields.map(field => readerOf(operation, field, isEscaped));
+    const place = {status: at, error: at + 1, first: at + 2 + Number(marksStale), reads, key};
     at = place.first + fields.length;
     return place;
   });
@@ -38,12 +41,11 @@ export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): Rea
     return {
       row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
       results: places.map(({status, error}) => statusOf(cells[status], cells[error])),
-      answers: places.map(({first, fields, key, status}, index) => {
-        const given =
-          nested === undefined ? dataIn(cells, first, fields, isEscaped) : valueAt(nested, [key, 'data']);
-        const isAnswer = isObject(given) && (cells[status] === 'ok' || Object.keys(given).length > 0);
+      answers: places.map(({first, reads, key, status}, index) => {
+        if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
+        const data = valueAt(nested, [key, 'data']);
         const operation = targets[index]?.operation;
-        return isAnswer && operation !== undefined ? usedAnswer(operation, given) : undefined;
+        return isObject(data) && operation !== undefined ? usedAnswer(operation, data) : undefined;
       }),
     };
   };
@@ -54,25 +56,44 @@ function statusOf(status = '', error = ''): LookupStatus {
   return error === '' ? known : {...known, error};
 }
 
-/** An answer of the fields that have a cell; an empty one is a field that the answer lacked. */
-function dataIn(
+/** Puts what a cell says into an answer. */
+type PutField = (text: string, answer: Record<string, unknown>) => void;
+
+function readerOf(operation: Operation | undefined, {path, kind}: Field, isEscaped: boolean): PutField {
+  const name = path.at(-1) ?? '';
+  const parts = path.slice(0, -1);
+  let type: FieldType | undefined = operation && fieldTypes[operation];
+  for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
+  const read = (text: string): unknown => {
+    if (kind === 'json') return parsed(text);
+    const value = isEscaped ? unescaped(text) : text;
+    return typeof type === 'function' ? type(value) : value;
+  };
+  return (text, answer) => {
+    let inner = answer;
+    for (const part of parts) {
+      inner[part] ??= {};
+      inner = inner[part] as Record<string, unknown>;
+    }
+    inner[name] = read(text);
+  };
+}
+
+/** An answer of the fields that have a cell: an empty one is a field that the answer lacked. */
+function answerIn(
   cells: readonly string[],
   first: number,
-  fields: readonly Field[],
-  isEscaped: boolean,
-): Record<string, unknown> {
-  const data: Record<string, unknown> = {};
-  for (const [index, {path, kind}] of fields.entries()) {
-    const text = cells[first + index] ?? '';
+  reads: readonly PutField[],
+  isAnswered: boolean,
+): Record<string, unknown> | undefined {
+  let answer: Record<string, unknown> | undefined = isAnswered ? {} : undefined;
+  for (let at = 0; at < reads.length; at += 1) {
+    const text = cells[first + at] ?? '';
     if (text === '') continue;
-    let inner = data;
-    for (const key of path.slice(0, -1)) {
-      inner[key] ??= {};
-      inner = inner[key] as Record<string, unknown>;
-    }
-    inner[path.at(-1) ?? ''] = kind === 'json' ? parsed(text) : isEscaped ? unescaped(text) : text;
+    answer ??= {};
+    reads[at]?.(text, answer);
   }
-  return data;
+  return answer;
 }
 
 function unescaped(text: string): string {

@@ -34,8 +34,9 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
   try {
     const {names, results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
-    const after = {results: {...results, risk}, names: addedNames(results.lookups, {...results, risk})};
-    const counts = new ChangeCounts(after, after);
+    // The answers are the same: the risk alone is compared.
+    const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
+    const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
     const startedAt = now ?? Date.parse(summaryBeside(path)?.started_at ?? '');
     const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
@@ -46,12 +47,12 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
       const {risk: judged} = scorer.score(read(row, cells));
-      const [head, tail] = [cells.slice(0, answers), cells.slice(answers + results.risk.length)];
-      const before = results.risk.length > 0 ? cells : [...head, ...risk.map(() => ''), ...tail];
-      const now = [...head, ...riskCells(judged, risk), ...tail];
+      const rest = cells.slice(answers + results.risk.length);
+      const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
+      const now = riskCells(judged, risk);
       counts.compare(before, now);
       rows += 1;
-      return {row, cells: now, judged};
+      return {row, cells: [...cells.slice(0, answers), ...now, ...rest], judged};
     };
     const {head, encode} = rewriterOf(file, risk);
     async function* texts() {
@@ -66,6 +67,10 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
   } finally {
     await file.close();
   }
+}
+
+function riskNames(risk: readonly RiskColumn[]): string[] {
+  return addedNames([], {risk, repairs: false});
 }
 
 /** A field that was left out of the output is not known, and would be taken for one that answers lacked. */
