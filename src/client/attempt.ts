@@ -71,5 +71,5 @@ export type Attempt =
       readonly detail?: string;
     };
 
-/** An attempt with the moment at which it ended, in milliseconds since the epoch: its answer was bought then. */
+/** An attempt and the moment at which it ended, in milliseconds since the epoch: its answer was bought then. */
 export type TimedAttempt = Attempt & {readonly boughtAt: number};

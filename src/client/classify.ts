@@ -109,7 +109,7 @@ function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): st
   return repeaterOf(sent)(data.message) ? 'service_error' : data.message;
 }
 
-/** What a field is counted as whose name repeats the value. */
+/** Counts a field whose name repeats the value. */
 const NAMED_BY_VALUE = '[value]';
 
 function withoutValue<T extends Pick<Answered, 'unknownFields'>>(

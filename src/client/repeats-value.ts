@@ -1,6 +1,6 @@
 import {isIPv4} from 'node:net';
 
-/** What a call sends that says nothing of a person. */
+/** Parameters of a call that say nothing of a person. */
 const PLAIN = new Set(['action_id']);
 /** A text that is shorter may turn up in a code by chance. */
 const SHORTEST = 4;

@@ -134,14 +134,9 @@ function valueIn(row: TextRow, name: string): unknown {
 function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly string[] {
   const enrichment = valueIn(row, ENRICHMENT);
   return [
-    ...lookups.flatMap(({key, marksStale, fields}) => {
+    ...lookups.flatMap(({key, said, fields}) => {
       const of = (...path: string[]) => textOf(valueAt(enrichment, [key, ...path]));
-      return [
-        of('status'),
-        of('error'),
-        ...(marksStale ? [of('stale')] : []),
-        ...fields.map(({path}) => of('data', ...path)),
-      ];
+      return [...said.map(({name}) => of(name)), ...fields.map(({path}) => of('data', ...path))];
     }),
     ...risk.map(name => textOf(valueAt(enrichment, ['risk', name]))),
   ];

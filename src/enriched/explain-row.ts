@@ -60,7 +60,7 @@ export function explainerOf(
   };
 }
 
-/** The rules of the summary, and the default ones where they were among those scored by, or that is not known. */
+/** The rules of the summary, and the default ones where they were among those scored by, or there is no summary. */
 function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   const own = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
   const taken = new Set(own.map(({reason}) => reason));

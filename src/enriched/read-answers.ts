@@ -30,9 +30,9 @@ export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): Rea
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
-  const places = results.lookups.map(({operation, fields, marksStale, key}) => {
+  const places = results.lookups.map(({operation, fields, said, key}) => {
     const reads = fields.map(field => readerOf(operation, field, isEscaped));
-    const place = {status: at, error: at + 1, first: at + 2 + Number(marksStale), reads, key};
+    const place = {status: at, error: at + 1, first: at + said.length, reads, key};
     at = place.first + fields.length;
     return place;
   });

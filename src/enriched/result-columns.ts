@@ -6,6 +6,7 @@ import {
   planRisk,
   REPAIRS,
   type RiskColumn,
+  saidOf,
 } from '../output/columns.ts';
 
 /** One lookup's columns in an output. */
@@ -54,8 +55,8 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   const name = names[at] ?? '';
   const prefix = name.slice(0, -'status'.length);
   if (name !== `${prefix}status` || names[at + 1] !== `${prefix}error`) return undefined;
-  const marksStale = names[at + 2] === `${prefix}stale`;
-  const from = at + 2 + Number(marksStale);
+  const said = saidOf(names[at + 2] === `${prefix}stale`);
+  const from = at + said.length;
   const candidates = operationNames.map(operation => {
     let next = from;
     const fields = fieldsOf(operation).filter(field => names[next] === prefix + field.name && ++next > 0);
@@ -68,7 +69,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
     prefix,
   );
   const fields = fitting.find(one => operation === undefined || one.operation === operation)?.fields ?? [];
-  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), marksStale, fields};
+  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
 /** Of several, the one that the prefix names, as `ip_` and `signup_ip_` do. */
@@ -86,8 +87,8 @@ export function resultMembersIn(enrichment: unknown): ResultColumns | undefined 
   const lookups = members.map(([key, member]): LookupColumns => {
     const operation = operationNames.find(name => name === key) ?? onlyOne(operationNames, `${key}_`);
     const prefix = operation === key ? operations[operation].prefix : `${key}_`;
-    const marksStale = 'stale' in (member as object);
-    return {operation, target: {prefix}, key, marksStale, fields: operation ? fieldsOf(operation) : []};
+    const said = saidOf('stale' in (member as object));
+    return {operation, target: {prefix}, key, said, fields: operation ? fieldsOf(operation) : []};
   });
   const risk = 'risk' in enrichment ? planRisk(undefined) : [];
   return lookups.length === 0 ? undefined : {own: 0, lookups, risk, repairs: false, isNested: true};

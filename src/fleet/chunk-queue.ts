@@ -11,7 +11,7 @@ import type {Seal} from './seal.ts';
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
-  /** When it left, in milliseconds since the epoch: nothing in it was bought before that. */
+  /** Milliseconds since the epoch at which it left: nothing in it was bought before. */
   readonly leftAt: number;
   /** Redis has it, or had it: before that, that it is not there says nothing. */
   there: boolean;

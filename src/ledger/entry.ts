@@ -1,6 +1,6 @@
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
-import {INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
+import {COPY_AT_ONCE, INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Charge, LastingOutcome, StoredOutcome} from './lookup.ts';
 import type {SqlRow} from './sqlite.ts';
 
@@ -63,6 +63,16 @@ export function answerOf(row: SqlRow): Answer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
+/** Yields answers in groups, as memory may not hold them all; `read` returns the rows after the last one read. */
+export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<Answer[]> {
+  for (let last: SqlRow | undefined; ; ) {
+    const rows = read(last);
+    yield rows.map(answerOf);
+    if (rows.length < COPY_AT_ONCE) return;
+    last = rows.at(-1);
+  }
+}
+
 /** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
@@ -71,7 +81,7 @@ export function entryOf(row: SqlRow): LedgerEntry {
   return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
-/** What is known of a value whose outcome waits to be written. */
+/** A value's entry while its outcome waits to be written. */
 export function settledEntry(outcome: LastingOutcome): LedgerEntry {
   return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
 }
@@ -95,7 +105,7 @@ export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
   }
 }
 
-/** A value's state, error, data and time as the table has them: the inverse of {@link outcomeOf}. */
+/** An outcome's state, error, data and time as columns: the inverse of {@link outcomeOf}. */
 export function columnsOf(outcome: LastingOutcome | undefined) {
   if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
@@ -107,7 +117,7 @@ export function columnsOf(outcome: LastingOutcome | undefined) {
   ] as const;
 }
 
-/** What an attempt leaves in its value's row; `nth` is the number of the answer that it brought, null for none. */
+/** The columns that an attempt sets in its value's row; `nth` is the number of its answer, null for none. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;

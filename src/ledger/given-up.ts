@@ -1,5 +1,5 @@
-import {type LedgerEntry, outcomeOf} from './entry.ts';
-import {INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
+import {type Answer, answersOf, type LedgerEntry, outcomeOf} from './entry.ts';
+import {COPY_AT_ONCE, DOUBTS, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
 import type {BoughtOutcome} from './lookup.ts';
 import type {Sqlite, SqlRow} from './sqlite.ts';
 import {
@@ -20,6 +20,14 @@ export interface Earlier {
   readonly notCounted: Spending;
   /** Whether there was state that could not be read: nobody knows what that cost, or what it had asked for. */
   readonly unknown: boolean;
+}
+
+/** How a run is started over. */
+export interface StartOver {
+  /** Gives up the count of what was spent. */
+  readonly freshBudget?: boolean;
+  /** True if the count of a value's sends in doubt continues; else all of them count as one. */
+  readonly keepsDoubts?: boolean;
 }
 
 /** Where there is nothing to read of it. */
@@ -48,10 +56,11 @@ export class GivenUp {
    * Gives up the attempt under way and begins one in `scope`, within the caller's transaction. Returns the books that
    * it begins with: with a fresh budget, none.
    */
-  begin(tally: Tally, scope: string, freshBudget: boolean): Tally {
-    const {answers, doubts, forget, keepBooks, clear, setScope} = this.#sql;
+  begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
+    const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
     answers.run(this.#scope);
     doubts.run(this.#scope);
+    if (!keepsDoubts) countAsOne.run(scope);
     forget.run(this.#scope);
     keepBooks.run(this.#scope, JSON.stringify(tally));
     if (freshBudget) this.#forgetSpending();
@@ -72,24 +81,24 @@ export class GivenUp {
   }
 
   /**
-   * Returns what an attempt before knew of a value, undefined if it did not ask for it. An answer that does not serve
-   * any more only says that the value was asked for.
+   * Returns an earlier attempt's entry of a value, undefined if it did not ask for it. An answer that no longer serves
+   * only proves that the value was asked for.
    */
   find(key: string, serves: (answer: BoughtOutcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
-    const asked = {
-      ambiguous: true,
-      doubts: 0,
-      lastCode: INTERRUPTED,
-      interrupted: undefined,
-      outcome: undefined,
-    };
-    if (row === undefined) return this.#lostState ? asked : undefined;
-    const answer = answerIn(row);
-    if (answer !== undefined && serves(answer)) return {...asked, outcome: answer};
-    if (row.state !== WAITING) return asked;
-    // How often it was sent in that attempt is not known here: once for sure.
-    return {...asked, doubts: 1, lastCode: String(row.error ?? INTERRUPTED)};
+    const asked = {ambiguous: true, interrupted: undefined};
+    const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
+    if (row === undefined) return this.#lostState ? unknown : undefined;
+    const answer = outcomeOf(withAnswer(row)) as BoughtOutcome | undefined;
+    const outcome = answer !== undefined && serves(answer) ? answer : undefined;
+    const lastCode = row.state === WAITING ? String(row.error ?? INTERRUPTED) : INTERRUPTED;
+    return {...asked, doubts: Number(row.doubts), lastCode, outcome};
+  }
+
+  /** All answers that earlier attempts left in this scope, in groups. */
+  answers(): Generator<Answer[]> {
+    const {answersFrom} = this.#sql;
+    return answersOf(last => answersFrom.all(this.#scope, String(last?.key ?? '')).map(withAnswer));
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
@@ -118,23 +127,30 @@ export class GivenUp {
   }
 }
 
-/** The answer in a row; the doubt that came after an answer left it in its place. */
-function answerIn(row: SqlRow): BoughtOutcome | undefined {
-  const state = row.state === WAITING && row.data !== null ? stateOf.ok : row.state;
-  return outcomeOf({...row, state}) as BoughtOutcome | undefined;
+/** The row with its answer, which a later doubt has left in it. */
+function withAnswer(row: SqlRow): SqlRow {
+  return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
 
 function statements(db: Sqlite) {
   return {
     // An answer stands for all that was in doubt before it.
     answers: db.prepare(
-      'INSERT OR REPLACE INTO carried SELECT key, ?, state, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
+      'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
     // An answer from before it stays beside it.
     doubts: db.prepare(
-      `INSERT INTO carried SELECT key, ?, ${WAITING}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND (ambiguous > 0 OR error = '${INTERRUPTED}') ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error`,
+      `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),
-    find: db.query(['state', 'error', 'data', 'bought_at'], 'FROM carried WHERE key = ? AND scope = ?'),
+    countAsOne: db.prepare('UPDATE carried SET doubts = 1 WHERE scope = ? AND doubts > 1'),
+    find: db.query(
+      ['state', 'doubts', 'error', 'data', 'bought_at'],
+      'FROM carried WHERE key = ? AND scope = ?',
+    ),
+    answersFrom: db.query(
+      ['key', 'operation', 'state', 'error', 'data', 'bought_at'],
+      `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${COPY_AT_ONCE}`,
+    ),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
     books: db.query(['scope', 'tally'], 'FROM given_up'),

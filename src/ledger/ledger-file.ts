@@ -4,9 +4,9 @@ import {damageOf} from './sound.ts';
 import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 7;
+const VERSION = 8;
 
-/** `nth`: its number among the answers that this run bought, in their order; NULL for what it took over. */
+/** `nth` numbers the answers that this run bought, in their order; NULL for those it took over. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -26,7 +26,10 @@ const SCHEMA = `
   CREATE TABLE carried (
     key TEXT NOT NULL,
     scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
     state INTEGER NOT NULL,
+    -- Sends since its answer, if any, that may have been charged and brought none.
+    doubts INTEGER NOT NULL,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
@@ -43,6 +46,9 @@ export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** The error of a value whose session ended before its outcome was known: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
+
+/** How often a value was sent in doubt, in SQL. One that was never sent has the code of an earlier attempt's. */
+export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
 /** So many keys are looked up with one statement; fewer are padded with nulls. */
 const FIND_AT_ONCE = 64;
@@ -110,13 +116,17 @@ export function ledgerStatements(db: Sqlite) {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
+      `UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = coalesce(?, nullif(error, '${INTERRUPTED}')), data = ?, bought_at = ?, nth = ? WHERE key = ?`,
     ),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    unjudged: db.query(
+      ['key', 'operation', 'state', 'error', 'bought_at'],
+      `FROM lookup WHERE state = ${stateOf.rejected} AND nth IS NULL AND dispatch <> 0 ORDER BY id`,
+    ),
     dropRejection: db.prepare(
       `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),

@@ -1,10 +1,11 @@
-import {isStored, type Operation} from '../operations/table.ts';
+import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
 import {type CallRecord, CallRecords} from './call-records.ts';
 import {
   type Answer,
   answerOf,
+  answersOf,
   attemptColumns,
   type BookedAttempt,
   entryOf,
@@ -12,10 +13,9 @@ import {
   type Reservation,
   settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp} from './given-up.ts';
+import {type Earlier, GivenUp, type StartOver} from './given-up.ts';
 import {
   adoptRows,
-  COPY_AT_ONCE,
   findRows,
   guarded,
   ledgerStatements,
@@ -147,12 +147,12 @@ export class Ledger {
     this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
-    if (isKept(outcome)) tally.fromCache += 1;
+    if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
 
-  /** Settles a value by the answer of before, as the call that was to renew it came to nothing. */
+  /** Settles a value by its earlier answer, as the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: LastingOutcome): void {
     this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
@@ -162,6 +162,11 @@ export class Ledger {
     this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
+  /** Rejections that a session before was killed too early to judge. */
+  unjudged(): Answer[] {
+    return guarded(() => this.#sql.unjudged.all()).map(answerOf);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -169,8 +174,8 @@ export class Ledger {
 
   /** True if any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
-    const {answered, fromCache, knownRejections} = this.tally.operations[operation];
-    return answered + fromCache > knownRejections;
+    const {answered, fromStore, knownRejections} = this.tally.operations[operation];
+    return answered + fromStore > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
@@ -178,27 +183,23 @@ export class Ledger {
     return guarded(() => this.#givenUp.find(key, serves));
   }
 
-  /** The answers that this run bought after the `nth`, those that are kept for other runs, in groups. */
+  /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
   *answersAfter(nth: number): Generator<Answer[]> {
     if (this.#state === 'open') this.#drain();
-    for (let after = 0; ; ) {
-      const rows = guarded(() => this.#sql.answered.all(after, nth));
-      yield rows.map(answerOf).filter(({operation}) => isStored(operation));
-      if (rows.length < COPY_AT_ONCE) return;
-      after = Number(rows.at(-1)?.id);
-    }
+    if (nth === 0) yield* this.#givenUp.answers();
+    yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
   }
 
   /**
    * Starts the run over at an endpoint and account: outcomes and checkpoint go; answers, doubt and what was spent there
    * stay at hand, but for the spending where the budget is to be fresh.
    */
-  restart(scope: string, freshBudget = false): void {
+  restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
-          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, freshBudget));
-          if (freshBudget) this.#calls?.forget();
+          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, how));
+          if (how.freshBudget === true) this.#calls?.forget();
           this.#run = undefined;
         });
         this.#saveMeta('tally', this.tally);
@@ -290,7 +291,7 @@ export class Ledger {
         }
         for (const [key, nth] of rejections)
           nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
-        // Behind them: what is taken over settles values whose own calls came to nothing.
+        // After the attempts: it settles values whose own call failed.
         adoptRows(this.#sql, adopted);
         for (const reservation of reservations) {
           const {key, operation, cost, dispatch, firstRow} = reservation;

@@ -30,10 +30,10 @@ export type Outcome =
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
 export type LastingOutcome = BoughtOutcome | {readonly status: 'failed' | 'unknown'; readonly error: string};
 
-/** An outcome that the service gave: it carries its own time to every place that keeps it. */
+/** An answer of the service, with the time at which it was bought, wherever it is kept. */
 export type BoughtOutcome =
   | StoredOutcome
-  /** A verdict that may tell of a call of our own. */
+  /** A verdict that may describe an earlier call of this program. */
   | (Bought & {readonly status: 'unknown'; readonly error: string; readonly data: string});
 
 /** An outcome that holds for other runs too: the answer store keeps it. */

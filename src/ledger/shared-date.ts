@@ -1,26 +1,26 @@
 import type {Sqlite} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** Two runs agree on a date where so much time lies between them: seldom is a clock wrong for longer. */
+/** Two runs agree on a date if this much time lies between them: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
-/** No job is away for longer, a monthly one either: a clock that says so leaps. */
+/** A monthly job is away for less: a clock that says more leaps. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** A clock that is behind by less was set, or is another machine's. */
+/** Setting a clock moves it by less. */
 const BEHIND_MS = HOUR_MS;
 
-/** What a file that runs share knows of the date; all in milliseconds since the epoch, 0 for nothing. */
+/** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
 export interface KnownDate {
   /** The newest date on which two runs agreed. */
   readonly agreed: number;
-  /** The newest that a run has said, as far as it fits the ones before. */
+  /** The newest date that a run has said and that fits the ones before. */
   readonly said: number;
-  /** One that does not fit: the next run on another day agrees with it, or with the ones before. */
+  /** A date that does not fit. The next run on another day agrees with it, or with the ones before. */
   readonly claimed: number;
 }
 
 type Leap = 'ahead' | 'behind';
 
-/** What a file knows once a run has said that it is `now`, and whether that leaps: it fits nothing that the file knows. */
+/** Returns a file's knowledge after a run has said `now`; with the leap, if that fits nothing known before. */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -33,18 +33,18 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
   return {date, leap: now > said ? 'ahead' : 'behind'};
 }
 
-/** What a run may take for sure, whatever its clock says. */
+/** The date as far as a run may rely on it, whatever its own clock says. */
 export interface NotedDate {
-  /** It is no earlier than this: two runs agreed on it. Only what is old by this date is deleted. */
+  /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
   readonly certain: number;
-  /** An earlier run has said so, and nothing speaks against it. */
+  /** An earlier run said it, and no run contradicted it. */
   readonly earlier: number;
   readonly leaps: boolean;
 }
 
 /**
- * The date as one run has it, in the files that it shares with others: none of them believes a clock that no other run
- * agrees with. A clock that leaps is told of, once.
+ * The date in the files that runs share. A file believes a clock only if another run agrees with it. The run is told of a
+ * clock that leaps, once.
  */
 export class SharedDate {
   readonly now: () => number;
@@ -57,7 +57,7 @@ export class SharedDate {
     this.#warn = warn;
   }
 
-  /** Notes in a file what the clock says, and returns what is known there. Within a transaction of the caller's. */
+  /** Notes in a file the date by the clock, and returns the date to rely on. The caller holds a transaction. */
   note(db: Sqlite): NotedDate {
     db.exec(
       'CREATE TABLE IF NOT EXISTS date (only INTEGER PRIMARY KEY, agreed INTEGER NOT NULL, said INTEGER NOT NULL, claimed INTEGER NOT NULL)',
@@ -83,8 +83,8 @@ export class SharedDate {
     const says = `The clock of this machine says ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     this.#warn(
       leap === 'ahead'
-        ? `${says}, more than 35 days after the last run. If that is wrong, set it and run again: by this date answers are too old, and are paid for again. Nothing is deleted by it until a run on another day agrees.`
-        : `${says}, earlier than the last run. If that is wrong, set it and run again. Nothing is deleted by it until a run on another day agrees.`,
+        ? `${says}, more than 35 days after the last run. If that is wrong, set it and run again: by this date answers are too old, and this run pays for them again. Nothing is deleted by this date until a run on another day agrees.`
+        : `${says}, earlier than the last run. If that is wrong, set it and run again. Nothing is deleted by this date until a run on another day agrees.`,
     );
   }
 }

@@ -9,7 +9,7 @@ export interface OperationTally {
   /** Distinct values that were looked for, however they were answered. */
   distinct: number;
   /** Distinct values answered by the store, and those of them that it knows to be rejected. */
-  fromCache: number;
+  fromStore: number;
   knownRejections: number;
   /** Distinct values that were asked for while the store could not be read. */
   notLookedUp: number;
@@ -33,7 +33,7 @@ export interface Draw {
 
 /** The run's books: written in the same transaction as what they count. */
 export interface Tally {
-  /** Answers that the run bought and keeps, so far: the number of the last one. */
+  /** Answers that the run has bought so far; the last one has this number. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status, and by code where there was none; both together are all attempts. */
@@ -57,7 +57,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
     distinct: 0,
-    fromCache: 0,
+    fromStore: 0,
     knownRejections: 0,
     notLookedUp: 0,
     answered: 0,
@@ -128,7 +128,7 @@ export function beginningWith(tally: Tally): Tally {
     operations: perOperation(name => ({
       ...tally.operations[name],
       distinct: 0,
-      fromCache: 0,
+      fromStore: 0,
       knownRejections: 0,
     })),
   };
@@ -193,8 +193,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
 }
 
 /**
- * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of the answer that it brought,
- * null for none.
+ * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of its answer, null for none.
  */
 export function bookAttempt(
   tally: Tally,

@@ -10,7 +10,7 @@ interface Adopted {
 
 /** What is booked and not in the ledger's file yet. */
 export class Unwritten {
-  /** Each with the number of the answer that it brought; null for none. */
+  /** Each with the number of its answer, null for none. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
   /** By key: a value is never asked for again while its answer waits to be written. */

@@ -12,7 +12,7 @@ import {
 } from '../ledger/lookup.ts';
 import type {Rejections} from '../ledger/store/rejections.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
-import type {Judge, Known} from '../ledger/store/validity.ts';
+import type {Judge, Known, Validity} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Ended, Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
@@ -39,7 +39,7 @@ export interface AnswersOptions {
   readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** The store goes by it too. */
+  /** The store uses the same one. */
   readonly judge: Judge;
 }
 
@@ -56,7 +56,7 @@ interface Pending {
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** What the store has that does not spare the call. */
+  /** Of the store: known values that are asked for anyway. */
   readonly stored: ReadonlyMap<string, Known>;
 }
 
@@ -66,13 +66,24 @@ const HANGING_ON_IT = 5;
 
 const NOTHING: ReadonlyMap<string, Known> = new Map();
 
-/** The outcome of a value that may not be sent again: the answer of before, if that is good still. */
+/** Returns the later bought one of the store's answer and a carried one. */
+function newer(
+  found: Known | undefined,
+  carried: StoredOutcome,
+  validity: Validity | undefined,
+): Known | undefined {
+  if (validity === undefined) return found;
+  if (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt) return found;
+  return {outcome: carried, validity};
+}
+
+/** Returns the outcome of a value that must not be sent again: its earlier answer, if that is still valid. */
 function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** What a task has of what the store knows. */
+/** A task's part of the store's knowledge. */
 function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
   if (known === undefined) return {};
   const {outcome, validity} = known;
@@ -193,7 +204,7 @@ export class Answers {
         const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
         const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
         const last = carried?.outcome;
-        const newest = last && isKept(last) ? this.#newer(found, last, {operation, key}) : found;
+        const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
           const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
@@ -207,19 +218,6 @@ export class Answers {
       }
     }
     return {carried: carriedOver, stored: left};
-  }
-
-  /** The one that was bought last, of the store's answer and a carried one; the store is given what it lacks. */
-  #newer(found: Known | undefined, carried: StoredOutcome, lookup: Pick<Lookup, 'operation' | 'key'>) {
-    const {store, judge} = this.#options;
-    const validity = judge(lookup, carried);
-    if (
-      validity === undefined ||
-      (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt)
-    )
-      return found;
-    if (isStored(lookup.operation)) store.put(lookup, carried);
-    return {outcome: carried, validity};
   }
 
   /** All that is left is pending from here on, before the first of it is submitted. */

@@ -3,8 +3,8 @@ import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
 /**
- * Values leave as calls of this process. `now` is in milliseconds since the epoch, and so is `clock`, which never jumps:
- * answers are dated by the one, calls are paced by the other.
+ * Values leave as calls of this process. `now` dates answers, `clock` paces calls and never jumps: both in milliseconds
+ * since the epoch.
  */
 export function localOutlet(
   client: Pick<Client, 'send'>,

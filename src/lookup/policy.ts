@@ -50,7 +50,7 @@ export interface PolicySettings {
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** What a value has been through. */
+/** A value's attempts so far. */
 export interface History {
   /** Its attempts so far that left a doubt, see {@link leavesDoubt}: each attempt after one of them is a resend. */
   readonly doubts: number;
@@ -58,7 +58,7 @@ export interface History {
   readonly ambiguous: boolean;
 }
 
-/** Who failed: the value; the service, in an outage; or the value for good, as it had all the time there is. */
+/** The failing party: the value; the service, in an outage; or the value for good, as it had all the time there is. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =

@@ -61,7 +61,7 @@ export function concluded(
   const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
   const kept = keptInstead(next, task);
   const step = kept ?? next;
-  // An answer of before is not this attempt's.
+  // This attempt did not bring the earlier answer.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;
@@ -77,10 +77,7 @@ export function isKnownRejection({rejectedBefore}: Task, attempt: Attempt): bool
   return attempt.kind === 'rejected' && attempt.code === rejectedBefore;
 }
 
-/**
- * The answer of before, which is good still, where the call that was to renew it came to nothing, or to a rejection of a
- * value that had an answer.
- */
+/** Settles by an earlier answer that is still good, if asking again failed, or an answered value is rejected. */
 export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
   if (fallback?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;

@@ -10,6 +10,8 @@ import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
+import {totalOf} from '../ledger/tally.ts';
+import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
@@ -19,8 +21,8 @@ import type {Layout} from './layout/layout.ts';
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
  *
  *   the lock, the state's directory   the output, by its path
- *   going on (resume)                 input, output, scope and the settings that shape the output; the ledger's version;
- *                                     the bytes that were read before, and the header that was written
+ *   going on (resume)                 rows that were written; input, output, scope and the settings that shape the
+ *                                     output; the ledger's version; the bytes that were read before, and the header
  *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
  *   are carried over a restart
  *   the history                       the job's name, else its list and scope
@@ -41,11 +43,15 @@ export interface RunIdentity {
   sessions: number;
 }
 
-/** Where a run goes on from its state, or has to start over. */
-export type Beginning = 'resume' | 'over';
+/**
+ * - `resume`: the run continues from its state.
+ * - `anew`: it had written no row, so another run begins by itself. It keeps the count of each value's sends in doubt.
+ * - `over`: the user, the job or the run's end says to start over. All sends in doubt of a value count as one.
+ */
+export type Beginning = 'resume' | 'anew' | 'over';
 
 /** How a command or a job says that a run which starts over has all of its limit again. */
-export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
+export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
 /** Whose answers and whose money it is: never another endpoint's or account's. With other data, the embedded service is another. */
 export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
@@ -60,22 +66,32 @@ export function endpointName(endpoint: Endpoint): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** Whether state that does not fit is given up without asking. */
-export function restartsWhenStale({settings, fromFile}: Job): boolean {
-  return settings.restart || (settings.onStaleState ?? (fromFile ? 'restart' : 'stop')) === 'restart';
-}
-
 /** The codes of errors that say that the saved state is another run's, or is not whole. */
 const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
 
 /** Whether this error is about saved state that the job says to start over from. */
 export function isStale(error: unknown, job: Job): boolean {
-  return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
+  return error instanceof BulkEnrichError && STALE.has(error.code) && job.restarts !== 'never';
 }
 
-/** Where a run begins, by the state that it has found. */
-export function beginningIn(ledger: Ledger, beginning: Beginning): Beginning {
-  return ledger.getMeta<RunIdentity>('run')?.isOver ? 'over' : beginning;
+/**
+ * Decides where a run begins, by the state that it has found. Only written rows bind a run to its input: without any, the
+ * input may be another night's by now.
+ */
+export function beginningIn(
+  ledger: Ledger,
+  beginning: Beginning,
+  warn: (sentence: string) => void,
+): Beginning {
+  const found = foundRun(ledger, beginning);
+  if (found === undefined) return beginning;
+  if (found.isOver) return 'over';
+  if (ledger.getMeta('checkpoint') !== undefined) return beginning;
+  if (totalOf(ledger.tally, 'distinct') > 0)
+    warn(
+      'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
+    );
+  return 'anew';
 }
 
 /** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */
@@ -90,7 +106,7 @@ export function firstStart(ledger: Ledger, beginning: Beginning, now: number): n
 }
 
 function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
-  return beginning === 'over' ? undefined : ledger.getMeta<RunIdentity>('run');
+  return beginning === 'resume' ? ledger.getMeta<RunIdentity>('run') : undefined;
 }
 
 /**
@@ -109,7 +125,7 @@ export function identifyRun(
   const shape = shapeOf(job, layout);
   const found = foundRun(ledger, beginning);
   const {head} = layout.encoder;
-  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt});
+  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt}, beginning);
   const changed = changedSettings(found.shape, shape);
   if (changed.length > 0) {
     throw new StateError(
@@ -131,9 +147,11 @@ function beginRun(
   ledger: Ledger,
   job: Job,
   made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
+  beginning: Beginning,
 ): RunIdentity {
   // What was paid for, or may have been, stays at hand.
-  ledger.restart(scopeKey(scopeOf(job)), job.settings.freshBudget);
+  const freshBudget = job.settings.restart === 'fresh';
+  ledger.restart(scopeKey(scopeOf(job)), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
@@ -169,13 +187,14 @@ function resolvedOf(
     ]),
     encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
-    fields: columns.map(({whole, fields, marksStale}) => [
-      whole,
-      fields.map(field => field.name).join(),
-      marksStale,
+    fields: columns.map(column => [
+      column.whole,
+      columnsOf(column)
+        .map(({name}) => name)
+        .join(),
     ]),
     country: mapping.country ?? null,
-    action_id: job.endpoint.actionId ?? null,
+    verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
     score:
       rules === undefined

@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date in the files that runs share; the same one for all that a run does, so that it is told of once. */
+/** The date in shared files: one object for the whole run, so that it tells of a leap once. */
 export function dateOf({date, now, warn}: Pick<RunIo, 'date' | 'now' | 'warn'>): SharedDate {
   return date ?? new SharedDate(now, warn);
 }

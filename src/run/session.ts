@@ -81,8 +81,8 @@ export function openSession(
       ),
       stage => stage.abandon(),
     );
-    const beginning = beginningIn(ledger, asked);
-    const checkpoint = beginning === 'over' ? undefined : ledger.getMeta<Checkpoint>('checkpoint');
+    const beginning = beginningIn(ledger, asked, io.warn);
+    const checkpoint = beginning === 'resume' ? ledger.getMeta<Checkpoint>('checkpoint') : undefined;
     const source = opened(
       io.source ??
         (await openSource({
@@ -97,8 +97,8 @@ export function openSession(
     const layout = layOut(job, source, startedAt);
     for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const clock = steadyClock(io.now());
-    if (beginning === 'over') {
-      endRun(ledger);
+    if (beginning !== 'resume') {
+      if (beginning === 'over') endRun(ledger);
       await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);

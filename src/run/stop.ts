@@ -4,7 +4,6 @@ import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
@@ -198,12 +197,12 @@ function codesOf({code, isMixed}: Streak): string {
 
 const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
 
-/** What a person is told of values that were refused in a row, while the run continues. */
+/** Warns of values that were refused in a row, while the run continues. */
 export function streakWarning(operation: Operation, streak: Streak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
 }
 
-/** What a person is told of rejections in a run that got no answer. */
+/** Warns of rejections in a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
   return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
 }
@@ -219,15 +218,6 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, 
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** Whether what is there is published where this keeps the rest from being asked; else the run stops. */
-export function publishes(
-  {stale, onBudget, onDeadline, onOutage}: Settings,
-  at: 'budget' | 'deadline' | 'outage',
-): boolean {
-  const said = {budget: onBudget, deadline: onDeadline, outage: onOutage}[at];
-  return (said ?? (stale === undefined ? 'stop' : 'publish')) === 'publish';
 }
 
 /** What a person is told of what would have stopped the run. */

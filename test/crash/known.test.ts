@@ -13,7 +13,7 @@ import {until} from '../support/until.ts';
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
 
-test('what a killed run had from the store stays what it saw, though others renewed and removed it meanwhile', async () => {
+test('what a run that stopped had from the store stays what it saw, though others renewed and removed it meanwhile', async () => {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
@@ -25,11 +25,9 @@ test('what a killed run had from the store stays what it saw, though others rene
   const known = ips(KNOWN).trimEnd().split('\n').slice(1);
   const fresh = ips(1, KNOWN).trimEnd().split('\n')[1] ?? '';
   sandbox.write('today.csv', `ip\n${[...known, fresh, ...known.toReversed()].join('\n')}\n`);
-  api.setScript(() => reply.stall());
-  const killed = sandbox.start(command('today.csv'), options);
-  await until(() => api.ledger.calls === KNOWN + 1);
-  killed.kill('SIGKILL');
-  expect((await killed.outcome).signal).toBe('SIGKILL');
+  api.setScript(() => reply.throttle(3_600));
+  expect((await runHere(sandbox, [...command('today.csv'), '--max-outage', '0s'], options)).code).toBe(5);
+  expect(sandbox.summary('out.summary.json').rows.written).toBe(KNOWN);
   api.setScript(undefined);
 
   const [store = ''] = filesUnder(sandbox.home).filter(path => path.endsWith(STORE_FILE));
@@ -43,5 +41,31 @@ test('what a killed run had from the store stays what it saw, though others rene
   const today = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
   expect(today).toEqual([...yesterday, today[KNOWN], ...yesterday.toReversed()]);
   expect(api.ledger.calls).toBe(KNOWN + 2);
-  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_cache: KNOWN});
+  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_store: KNOWN});
+});
+
+test('a streak of refusals that a kill divides is one: none of its values is taken for rejected', async () => {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
+  const [answered, before, refused] = [12, 9, 12];
+  // So slowly that rows are saved before the kill: without any, the run would begin anew.
+  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '10/s', '--force'];
+  sandbox.write('list.csv', ips(answered + refused));
+  const refuse = ({call}: {call: number}) =>
+    call > answered ? reply.error(400, 'insufficient_credits') : undefined;
+  api.setScript(call => (call.call > answered + before ? reply.stall() : refuse(call)));
+  const killed = sandbox.start(command, options);
+  await until(() => api.ledger.calls === answered + before + 1);
+  killed.kill('SIGKILL');
+  expect((await killed.outcome).signal).toBe('SIGKILL');
+  api.setScript(refuse);
+  const resumed = await runHere(sandbox, command, options);
+  expect(resumed.code, resumed.stderr).toBe(3);
+  expect(sandbox.summary('out.summary.json').resumed.times).toBe(1);
+  expect(resumed.stderr).toContain('ip values in a row');
+  api.setScript(undefined);
+  const {calls} = api.ledger;
+  expect((await runHere(sandbox, command, options)).code).toBe(0);
+  expect(api.ledger.calls - calls).toBe(refused);
 });

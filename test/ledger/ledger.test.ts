@@ -176,7 +176,7 @@ test('answers taken over are found at once, and once they are in the file; value
     ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}', boughtAt: 600}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
-  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
+  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromStore: 2});
   next.close();
   const last = open();
   expect([...last.find(['new', 'sent'])].sort()).toEqual(wanted);
@@ -227,7 +227,7 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
   back.restart('here');
   expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(4);
-  back.restart('here', true);
+  back.restart('here', {freshBudget: true});
   expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(0);
   expect(back.earlier).toEqual({
@@ -262,6 +262,62 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   next.restart('');
   expect(next.carried('b', since(0))?.outcome).toMatchObject({status: 'ok'});
   next.close();
+});
+
+test('how often a value was sent in doubt is counted over attempts, until it is answered or the run is started over', async () => {
+  const lost = {...call('a'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false} as const;
+  for (const times of [1, 2]) {
+    const ledger = open();
+    if (times === 1) ledger.restart('here');
+    ledger.reserve([call('a'), call('b')]);
+    await ledger.record(lost);
+    ledger.reserve([call('a')]);
+    ledger.close();
+    const next = open();
+    next.restart('here', {keepsDoubts: true});
+    expect(next.carried('a')).toMatchObject({doubts: 2 * times, lastCode: 'interrupted'});
+    expect(next.carried('b')).toMatchObject({doubts: times});
+    // It may not be sent any more: that is no send.
+    next.adopt('ip', 'b', {status: 'failed', error: 'interrupted'});
+    next.close();
+    const third = open();
+    third.restart('here', {keepsDoubts: true});
+    expect(third.carried('b')).toMatchObject({doubts: times});
+    third.close();
+  }
+  const answering = open();
+  answering.reserve([call('b')]);
+  await answering.record(answered('b'));
+  answering.restart('there', {keepsDoubts: true});
+  answering.restart('here', {keepsDoubts: true});
+  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([4, 0]);
+  answering.restart('here');
+  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([1, 0]);
+  answering.close();
+});
+
+test('a call that was not sent says nothing of the doubt before it, which keeps its own code', async () => {
+  const attempt = {kind: 'not_sent', code: 'econnrefused', latencyMs: 5} as never;
+  const timedOut = {attempt: ambiguous, charge: 'maybe', doubt: true, retry: false} as const;
+  const unsent = {attempt, charge: 'free', doubt: false, retry: true} as const;
+  const killed = open();
+  killed.reserve([call('cut off'), call('timed out')]);
+  await killed.record({...call('timed out'), ...timedOut});
+  killed.close();
+  const ledger = open();
+  for (const key of ['cut off', 'timed out']) {
+    ledger.reserve([call(key)]);
+    await ledger.record({...call(key), ...unsent});
+  }
+  const known = ledger.find(['cut off', 'timed out']);
+  expect(known.get('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted', interrupted: undefined});
+  expect(known.get('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout', interrupted: undefined});
+  for (const keepsDoubts of [true, false]) {
+    ledger.restart('', {keepsDoubts});
+    expect(ledger.carried('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted'});
+    expect(ledger.carried('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout'});
+  }
+  ledger.close();
 });
 
 test('doubt that came after an answer is known too, once that is too old', async () => {
@@ -311,8 +367,15 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const next = open();
   expect(next.tally.bought).toBe(1_201);
   expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
+  // What is carried over a restart comes first, as long as the store has nothing of the run that began then.
   next.restart('');
-  expect([next.tally.bought, [...next.answersAfter(0)].flat()]).toEqual([0, []]);
+  next.reserve([call('again')]);
+  void next.record(answered('again'));
+  const carried = [...next.answersAfter(0)].flat();
+  expect([next.tally.bought, carried.length, carried.at(-1)?.key]).toEqual([1, 1_202, 'again']);
+  expect(carried.find(({key}) => key === 'k600')?.outcome.boughtAt).toBe(4_400);
+  next.restart('another scope');
+  expect([...next.answersAfter(0)].flat()).toHaveLength(0);
   next.close();
 });
 
@@ -406,7 +469,7 @@ test('each session has a bill of its own, to which what it left in flight at its
   expect(untold(open({}, 'other.db'))).toEqual([]);
   for (const scope of ['a scope', 'another']) {
     const ledger = open();
-    ledger.restart(scope, scope === 'a scope');
+    ledger.restart(scope, {freshBudget: scope === 'a scope'});
     expect(untold(ledger)).toEqual([
       ['killed', {spent: 1, maybeSpent: 1, calls: 1}],
       ['next', {spent: 5, maybeSpent: 0, calls: 1}],
@@ -447,7 +510,7 @@ test('with a fresh budget it is still known where an operation was answered', as
     await ledger.record(answered(scope));
   }
   for (const scope of ['another', 'one']) {
-    ledger.restart(scope, true);
+    ledger.restart(scope, {freshBudget: true});
     expect([scope, ledger.isAnswered('ip'), ledger.isAnswered('email')]).toEqual([scope, true, false]);
     expect(ledger.earlier).toMatchObject({counted: {spent: 0, calls: 0}, notCounted: {spent: 2, calls: 2}});
   }

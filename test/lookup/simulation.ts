@@ -30,7 +30,7 @@ export interface SimulationOptions
   readonly resends?: number;
   readonly failsInOutage?: boolean;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
-  /** What earlier sessions of the run left of all values. */
+  /** All values' attempts in earlier sessions of the run. */
   readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
   readonly answer: (call: SimulatedCall) => Attempt;
   /** Told of a streak of refusals. */
@@ -107,8 +107,7 @@ function start(options: SimulationOptions) {
   const executor = new QueueExecutor({
     lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
-    onBudget: 'stop',
-    onOutage: 'stop',
+    publishOn: [],
     isAnswered: () => false,
     now: Date.now,
     random,

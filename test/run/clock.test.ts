@@ -71,7 +71,9 @@ describe('a run whose clock is far ahead', () => {
     stage.account('a.yaml', 'endpoint: URL/\nmax_credits_per_day: 10\n');
     const limited = {...settings, store: false};
     await stage.run(limited);
-    expect(await stage.run(limited, inDays(70))).toMatchObject({code: 0, summary: {credits: {spent: 10}}});
+    const ahead = await stage.run(limited, inDays(70));
+    expect(ahead).toMatchObject({code: 0, summary: {credits: {spent: 10}}});
+    expect(ahead.warnings.filter(sentence => /more than 35 days after/.test(sentence))).toHaveLength(1);
     expect(await stage.run(limited)).toMatchObject({code: 7, summary: {calls: {total: 0}}});
     expect(stage.api.ledger.credits).toBe(20);
   });

@@ -26,7 +26,7 @@ describe.each([
     expect(calls).toBeLessThan(50 + 100 + 4);
     stage.api.setScript(undefined);
     expect(await stage.run(nightly)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 250}}}});
-    // What was answered before is not paid for again.
+    // Answers from before are not paid for again.
     expect(stage.api.ledger.calls).toBe(calls + 200);
   });
 
@@ -43,7 +43,7 @@ describe.each([
     const next = await stage.run(nightly);
     expect(next).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {answered: 60, calls: 40, from_cache: 20}}},
+      summary: {lookups: {ip: {answered: 60, calls: 40, from_store: 20}}},
     });
   });
 
@@ -110,7 +110,7 @@ describe('many values that really are rejected', () => {
     const night = (calls: number) => ({code: 0, summary: {lookups: {ip: {calls, rejected: 54}}}});
     expect(await stage.run(alone)).toMatchObject(night(10));
     expect(await stage.run(alone)).toMatchObject(night(0));
-    // What is past its age is no news where the code is the same.
+    // A rejection that is past its age is no news if its code is the same.
     expect(await stage.run(alone, inDays(7.1))).toMatchObject(night(54));
   });
 });

@@ -13,6 +13,8 @@ import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {Stopper} from '../../src/run/stop.ts';
+import type {Call} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
 
 const ROWS = 100;
@@ -185,7 +187,7 @@ test('settings that shape the output are compared: exit 10 names them, and the w
   expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'settings_changed'}});
   expect(refused.message).toMatch(/account.*fields.*--restart/);
   expect(stage.api.ledger.calls).toBe(calls);
-  expect((await stage.run({...settings, concurrency: 9, maxAge: '1h', maxCredits: ROWS})).code).toBe(0);
+  expect((await stage.run({...settings, concurrency: 9, resends: 5, maxCredits: ROWS})).code).toBe(0);
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
@@ -228,13 +230,14 @@ test("a job file's run starts over by itself from state that does not fit, and k
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
-test('--on-stale-state stop makes a job file stop, and restart makes a command start over', async () => {
+test('restart: false makes a job file stop, and true is what it does anyway', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
   stage.write('list.csv', ips(ROWS, 1));
-  expect((await stage.run({...settings, onStaleState: 'stop'}, {fromFile: true})).code).toBe(8);
-  expect((await stage.run({...settings, onStaleState: 'restart'})).code).toBe(0);
+  expect((await stage.run({...settings, restart: false}, {fromFile: true})).code).toBe(8);
+  expect((await stage.run(settings)).code).toBe(8);
+  expect((await stage.run({...settings, restart: true}, {fromFile: true})).code).toBe(0);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
@@ -317,4 +320,54 @@ test('the output takes the mode of the file it replaces', async () => {
   chmodSync(stage.path('out.csv'), 0o640);
   expect((await stage.run({...settings, force: true})).code).toBe(0);
   expect(statSync(stage.path('out.csv')).mode & 0o777).toBe(0o640);
+});
+
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => ({now: () => Date.now() + days * DAY_MS});
+
+const throttleFirst = ({value}: Call) => (value === '203.0.113.0' ? reply.throttle(3_600) : undefined);
+
+test.each([
+  ['whose key was wrong', () => reply.unauthorized(), 6],
+  ['that met an outage', throttleFirst, 5],
+] as const)(
+  "a night %s and that wrote no row is no part of the next night's run",
+  async (_, answer, code) => {
+    await using stage = await openStage();
+    const nightly = {...settings, name: 'nightly', maxAge: '1d', maxOutage: '0s'};
+    const how = {fromFile: true, name: 'nightly'};
+    stage.write('list.csv', ips(ROWS));
+    stage.api.setScript(answer);
+    const first = await stage.run(nightly, how);
+    expect(first).toMatchObject({code, summary: {rows: {written: 0}}});
+    stage.api.setScript(undefined);
+    // Half of it is the same.
+    stage.write('list.csv', ips(ROWS, ROWS / 2));
+    const later = await stage.run(nightly, {...how, ...inDays(3)});
+    expect(later).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {values: ROWS, distinct: ROWS, from_cache: 0}}, resumed: {times: 0}},
+    });
+    expect(later.summary?.run_id).not.toBe(first.summary?.run_id);
+    expect(Date.parse(later.summary?.started_at ?? '') - Date.now()).toBeGreaterThan(2.9 * DAY_MS);
+    expect(later.warnings).toContainEqual(expect.stringMatching(/had written no row.* a new run begins/));
+  },
+);
+
+test('what it paid for is kept where that is fresh, and counts against the limit of the run', async () => {
+  await using stage = await openStage();
+  const limited = {...settings, store: false, maxOutage: '0s', maxCredits: ROWS, fields: 'ip.country'};
+  stage.write('list.csv', ips(ROWS));
+  stage.api.setScript(throttleFirst);
+  expect(await stage.run(limited)).toMatchObject({code: 5, summary: {rows: {written: 0}}});
+  const {credits} = stage.api.ledger;
+  expect(credits).toBeGreaterThan(0);
+  stage.api.setScript(undefined);
+  // Nothing that was written binds the settings either.
+  const ended = await stage.run({...limited, fields: 'ip.city'});
+  expect(ended).toMatchObject({
+    code: 0,
+    summary: {lookups: {ip: {distinct: ROWS, from_cache: credits}}, credits: {spent: ROWS}},
+  });
+  expect(stage.api.ledger.credits).toBe(ROWS);
 });

@@ -22,7 +22,7 @@ const others: Readonly<
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
   },
-  '--verbose': {says: 'Log lines say more.', flag: '--log-level=debug', isLeftOut: true},
+  '--verbose': {says: 'Log lines say more.', flag: '--log=debug', isLeftOut: true},
   '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
 };
 
@@ -60,7 +60,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   return `${sentence}\n(${other.says})\n${tried(command)}`;
 }
 
-/** What to write instead of a flag that Commander does not know, as its setting was removed. */
+/** Says what to write instead of a flag that Commander does not know, as its setting was removed. */
 export function writtenInstead(sentence: string): string | undefined {
   const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
   return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));

@@ -104,7 +104,7 @@ function givenBack(heldMs: number): TimedAttempt {
   return timed({kind: 'not_sent', code, latencyMs: 0, heldMs});
 }
 
-/** By this machine's clock: the run keeps it between the chunk's leaving and its coming back. */
+/** Dated by this machine's clock; the run corrects a date from before the chunk left, or from the future. */
 function timed(attempt: Attempt): TimedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

@@ -110,8 +110,8 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * The schedule by a clock that began anew, as the machine was started again: `shiftMs` later by the old one, if the time of
- * day is right. Certain is only how long the machine has run since, so a time of day that leaps counts for no more.
+ * The schedule by a new clock, after the machine was restarted: `shiftMs` later by the old clock, if the time of day is
+ * right. Only the time since the restart is certain, so a time of day that leaps counts for no more than that.
  */
 export function shifted({due, sent, held}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(held);

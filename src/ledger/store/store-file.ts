@@ -11,7 +11,7 @@ import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 const VERSION = 2;
 export const STORE_FILE = 'answers.db';
 
-/** `after`: it was bought after this date, whatever the clock said then; 0 where that is not known. */
+/** `after`: the answer was bought after this date, whatever the clock said then; 0 if unknown. */
 const SCHEMA = `
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
@@ -30,7 +30,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ: an answer from further ahead than this was bought under a wrong one, and is as old as it may be. */
+/** Clocks differ: an answer dated further ahead was bought under a wrong one, and counts as bought at its `after`. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Whose answers these are: never taken for another endpoint's or account's. */
@@ -98,7 +98,7 @@ export class StoreFile {
   readonly #any: Query;
   readonly #date: SharedDate;
   readonly #openedAt: number;
-  /** By what an earlier run has said, it was no earlier than this when the file was opened; known once it was written to. */
+  /** The newest date that an earlier run said before this file was opened; undefined before the first write. */
   #earlier: number | undefined;
 
   constructor(directory: string, scope: StoreScope, date: SharedDate, busyTimeoutMs: number) {
@@ -124,7 +124,7 @@ export class StoreFile {
     );
   }
 
-  /** What it has of these keys, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
   find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
     const found = new Map<string, StoredOutcome[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));
@@ -146,7 +146,7 @@ export class StoreFile {
     }
   }
 
-  /** Answers of a day to come make way for any. */
+  /** Any answer replaces one that is dated ahead. */
   write(answers: readonly Answer[]): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
@@ -181,7 +181,7 @@ export class StoreFile {
   }
 }
 
-/** An answer is an object, and a rejection its code: programs that know of no rejections pass over those. */
+/** An answer is an object, and a rejection its code. */
 function textOf(outcome: StoredOutcome): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }

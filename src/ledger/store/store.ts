@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
-import type {Operation} from '../../operations/table.ts';
+import {isStored, type Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {Ledger} from '../ledger.ts';
-import type {Lookup, StoredOutcome} from '../lookup.ts';
+import {isKept, type Lookup, type StoredOutcome} from '../lookup.ts';
 import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile, type StoreScope} from './store-file.ts';
@@ -26,9 +26,9 @@ export interface StoreOptions {
   readonly date: SharedDate;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
-  /** The run's own answers, by their numbers: for those that could not be written when they came. */
+  /** Has the run's own answers, by number: the store reads those that it could not write when they came. */
   readonly ledger?: Pick<Ledger, 'tally' | 'answersAfter'>;
-  /** Up to this one an earlier session has written them. */
+  /** The last of them that an earlier session has written. */
   readonly stored?: number;
   /** How long to wait for another program, in milliseconds. */
   readonly patienceMs?: number | undefined;
@@ -56,7 +56,7 @@ export interface AnswerStore {
    * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
    */
   flush(patiently?: boolean): Promise<boolean>;
-  /** The run's own answers up to this one are in the file; undefined where none is meant to be. */
+  /** The run's own answers up to this number are in the file; undefined without a store. */
   readonly stored: number | undefined;
   /** Undefined where all is well. */
   readonly trouble: StoreTrouble | undefined;
@@ -97,7 +97,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: Answer[] = [];
-  /** How many could not be written when they came: the ledger has those after `stored`. Undefined where all could. */
+  /** Answers that could not be written when they came: the ledger has those after `stored`. Undefined if all could. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -205,7 +205,7 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // An answer is put as it is booked: what has a number by now was among them.
+    // An answer is put at the moment it is booked, so every number so far is in the file.
     this.stored = this.#bought;
     return true;
   }
@@ -228,7 +228,8 @@ class SqliteStore implements AnswerStore {
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const answers of this.#options.ledger?.answersAfter(this.stored) ?? []) {
-      if (!this.#write(answers, true)) return false;
+      const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
+      if (!this.#write(kept, true)) return false;
       await sleep(0);
     }
     this.stored = upTo;

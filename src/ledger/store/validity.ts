@@ -1,11 +1,11 @@
 import type {Operation} from '../../operations/table.ts';
 import type {BoughtOutcome, Lookup, StoredOutcome} from '../lookup.ts';
 
-/** How long what the service said of an operation's values is good for, in milliseconds. */
+/** For how long an operation's answers are valid, in milliseconds. */
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** How long beyond that it still serves where the service can't be asked. */
+  /** How much longer they serve if the service can't be asked. */
   readonly stale: number;
 }
 
@@ -16,7 +16,7 @@ export interface Term {
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 
-/** Tells what an answer is good for, undefined for nothing; wherever it was kept. */
+/** Returns the validity of an answer, wherever it was kept; undefined if it is too old for any use. */
 export type Judge = (
   lookup: Pick<Lookup, 'operation' | 'key'>,
   answer: BoughtOutcome,
@@ -27,7 +27,7 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): 
   return ({operation, key}, answer) => validity(key, answer, terms[operation], now);
 }
 
-/** What an answer is good for at a moment; undefined for nothing. */
+/** Returns the validity of an answer at `now`; undefined if it is too old for any use. */
 export function validity(
   key: string,
   answer: Pick<BoughtOutcome, 'status' | 'boughtAt'>,
@@ -46,7 +46,7 @@ export function endOf({status}: Pick<BoughtOutcome, 'status'>, {answers, rejecti
   return status === 'ok' ? answers : rejections;
 }
 
-/** The oldest that anything may be to be of use. */
+/** The greatest age at which anything is still of use. */
 export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
 }

@@ -13,7 +13,7 @@ import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts'
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
 import {dateOf, type RunIo} from '../io.ts';
 
-/** How long what the service said is good for. Asked for again, a verdict would only tell of our own call. */
+/** How long answers are valid. A verdict that is asked for again would only describe our own call. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
@@ -49,7 +49,7 @@ export async function keepUpStore(job: Job, io: Pick<RunIo, 'env' | 'now' | 'dat
   }
 }
 
-/** `own` is what a run tells of its own answers. */
+/** `own` gives the store the run's own answers. */
 export function openAnswerStore(
   {settings: {store: place}}: Job,
   scope: StoreScope,

@@ -89,9 +89,10 @@ export async function bookCollected(
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
+    const carried = ledger.carried(lookup.key);
     // The interruption was one of them: this is what it came to.
-    const doubts = known.doubts - 1 + Number(doubt);
-    const ambiguous = known.doubts > 1 || ledger.carried(lookup.key) !== undefined;
+    const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
+    const ambiguous = known.doubts > 1 || carried !== undefined;
     // Nothing tells here of a rejection's value or account: the next run asks again.
     const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;

@@ -8,6 +8,7 @@ import {
   callsInLedger,
   DAY_MS,
   grouped,
+  isBegunAnew,
   rejectedAs,
   runsOfLedger,
   type Scene,
@@ -145,7 +146,8 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   if (!before.recorded && isFollowed(before, scene))
     return 'its answer came before another call was sent, and is in no ledger';
   if (!before.recorded) return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
-  if (!isStartedOver(before, call, scene)) return 'the run had its outcome';
+  const isAnother = isStartedOver(before, call, scene) || runsBetween(before, call, scene).some(isBegunAnew);
+  if (!isAnother) return 'the run had its outcome';
   if (before.told !== 'answered') return undefined;
   if (before.operation === 'verify') return 'a verdict is not asked for twice';
   // A run that goes on judges by its start, whatever the clock is set to since.
@@ -203,13 +205,15 @@ function runsBetween(before: Call, call: Call, {runs}: Scene): readonly Ended[] 
 
 const resent: Check = {
   promise:
-    'A value is sent again no more often than --resends says, outages, kills and resumes of the run included.',
+    'A value is sent again no more often than --resends says, outages, kills, resumes and runs begun anew included.',
   broken(scene) {
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
-        const doubtful = calls
-          .slice(0, index)
+        const earlier = calls.slice(0, index);
+        // A run that begins anew asks again for a value whose answer is too old.
+        const doubtful = earlier
+          .slice(1 + earlier.findLastIndex(before => hasAnswer(before, scene)))
           .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
         if (doubtful.length > call.spec.resends)
           return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
@@ -286,7 +290,7 @@ const keptOfAll: Check = {
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const sessions = runsOfLedger(scene);
     const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && !one.spec.restart && !one.spec.fromFile,
+      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
     );
     if (!isOneRun || summary.store.not_stored > 0) return undefined;
     const scope = scopeOfSpec(spec);
@@ -390,7 +394,7 @@ const neverTwice: Check = {
     const sessions = runsOfLedger(scene);
     if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return undefined;
     for (const calls of histories(scene)) {
-      const carried = calls.findIndex(({carriedOut}) => carriedOut);
+      const carried = calls.findIndex(call => call.carriedOut && !hasAnswer(call, scene));
       const again = carried < 0 ? undefined : calls[carried + 1];
       if (again !== undefined && scene.run.calls.includes(again))
         return `${showCall(again)} after ${showCall(calls[carried] as Call)}`;

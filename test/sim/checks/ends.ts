@@ -3,7 +3,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
-import {type Check, rowsIn, type Scene, scopeOfCall, scopeOfSpec, storedAs} from './scene.ts';
+import {type Check, isBegunAnew, rowsIn, type Scene, scopeOfCall, scopeOfSpec, storedAs} from './scene.ts';
 
 const noFault: Check = {
   promise: 'No run ends with an internal error.',
@@ -166,7 +166,30 @@ const told: Check = {
   },
 };
 
+const bound: Check = {
+  promise: 'A run goes on where rows of it were written, and only one without any is begun anew.',
+  broken({run, runs}) {
+    const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
+    const written = before?.summary?.rows.written ?? 0;
+    return isBegunAnew(run) && run.ledger !== undefined && written > 0
+      ? `run ${before?.nth} had written ${written}`
+      : undefined;
+  },
+};
+
+const ofOneInput: Check = {
+  promise: 'What a complete run looked up is of its own input: no more values than it has cells.',
+  broken({run}) {
+    if (run.stop !== undefined || run.error !== undefined || !run.isAlone) return undefined;
+    const lookups = Object.entries(run.summary?.lookups ?? {});
+    const [name, counts] = lookups.find(([, {values, distinct}]) => distinct > values) ?? [];
+    return counts && `${counts.distinct} of ${name}, and ${counts.values} cells`;
+  },
+};
+
 export const endChecks: readonly Check[] = [
+  bound,
+  ofOneInput,
   noFault,
   silent,
   refused,

@@ -8,6 +8,7 @@ import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/servi
 import {
   ageOf,
   type Check,
+  isBegunAnew,
   rowsIn,
   runsOfLedger,
   type Scene,
@@ -178,7 +179,7 @@ function faultOf(
         ? undefined
         : 'no call failed so';
     case 'unknown':
-      return ours.some(call => isUnclear(call, run)) ||
+      return ours.some(call => isUnclear(call, run) && says(call, result.error, run)) ||
         mayBeInterrupted(result.error, run, runs) ||
         (lostState && result.error === 'verdict_replay_uncertain')
         ? undefined
@@ -190,7 +191,7 @@ function faultOf(
   }
 }
 
-/** Whether the store had an answer before the run began, and has it within its age until now. */
+/** True if the store had an answer before the run began, within its age until now. */
 function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
   const {spec, summary, storeIsSound} = run;
   const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
@@ -229,6 +230,12 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   );
 }
 
+/** True if a row may say this of a doubt that the call has left. */
+function says({told, code, recorded, ledger}: Call, error: string, run: Ended): boolean {
+  if (error === 'interrupted') return told === undefined || !recorded || ledger !== run.ledger;
+  return error === 'verdict_replay_uncertain' || (told !== 'not sent' && code === error);
+}
+
 function faultOfAnswer(
   name: Operation,
   {serial, isStale, redeemed, isLater}: Result,
@@ -258,7 +265,7 @@ function faultOfAnswer(
   const isGivenUp = runs.some(
     one =>
       one.ledger === run.ledger &&
-      one.spec.restart &&
+      (one.spec.restart || isBegunAnew(one)) &&
       one.process !== call.process &&
       // By the clock, which may have been set back in between.
       one.callsByThen >= call.number &&

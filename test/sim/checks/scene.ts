@@ -115,6 +115,11 @@ export function runsOfLedger({run, runs}: Scene): readonly Ended[] {
   return runs.filter(({ledger}) => ledger !== undefined && ledger === run.ledger);
 }
 
+/** Whether a run says that it is begun anew, as no row was written that would bind it to its input. */
+export function isBegunAnew({warnings}: Ended): boolean {
+  return warnings.some(sentence => sentence.includes('a new run begins'));
+}
+
 /** The calls in groups of one key each. */
 export function grouped(calls: readonly Call[], keyOf: (call: Call) => string): Call[][] {
   const groups = new Map<string, Call[]>();

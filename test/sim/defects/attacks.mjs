@@ -9,8 +9,8 @@ export const attacks = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        '    policy: settings,\n',
-        '    policy: job.redisUrl === undefined ? settings : {...settings, resends: 2},\n',
+        'policy: {...settings, ',
+        'policy: {...settings, ...(job.redisUrl !== undefined && {resends: 2}), ',
       ],
     ],
   },
@@ -37,7 +37,11 @@ export const attacks = [
     name: 'attack: a restart publishes answers of any age',
     edits: [
       ['src/ledger/given-up.ts', '&& serves(answer)', '&& serves(answer) !== undefined'],
-      ['src/lookup/answers.ts', 'judge(lookup, carried);', "judge(lookup, carried) ?? 'fresh';"],
+      [
+        'src/lookup/answers.ts',
+        'judge({operation, key}, last))',
+        "judge({operation, key}, last) ?? 'fresh')",
+      ],
     ],
   },
   {

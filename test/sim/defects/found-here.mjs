@@ -65,10 +65,24 @@ export const foundHere = [
     edits: [
       [
         'src/ledger/given-up.ts',
-        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error',
+        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error',
         ' ON CONFLICT DO NOTHING',
       ],
     ],
+  },
+  {
+    name: 'found elsewhere: a run that wrote no row is continued with another input',
+    edits: [
+      [
+        'src/run/identity.ts',
+        "if (ledger.getMeta('checkpoint') !== undefined) return beginning;",
+        'if (found.sessions > 0) return beginning;',
+      ],
+    ],
+  },
+  {
+    name: 'found here: a run begun anew forgets how often each value was sent in doubt',
+    edits: [['src/run/identity.ts', "keepsDoubts: beginning === 'anew'", 'keepsDoubts: false']],
   },
   {
     name: 'found elsewhere: one run whose clock is ahead takes fresh answers from the store',
