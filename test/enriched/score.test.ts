@@ -29,7 +29,15 @@ afterAll(() => box[Symbol.dispose]());
 const run = (output: string, rules: string, ...more: string[]) =>
   runHere(box, [
     ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules],
-    ...['--ip', 'ip', '--email', 'mail', '--token', 'token', '--action-id', TEST_ACTION_NEVER_PASS, ...more],
+    ...[
+      '--ip',
+      'ip',
+      '--email',
+      'mail',
+      '--verdict',
+      `token=token,action=${TEST_ACTION_NEVER_PASS}`,
+      ...more,
+    ],
   ]);
 
 test.each([

@@ -120,7 +120,7 @@ test('what sessions without a record spent is told as that, and what a fresh bud
   expectSum(linesOf(stage), restarted.summary);
   expect(new Set(linesOf(stage).map(({run}) => run)).size).toBe(2);
   await stage.killAt(4, {...one, force: true});
-  const fresh = await stage.run({...one, force: true, restart: true, freshBudget: true});
+  const fresh = await stage.run({...one, force: true, restart: 'fresh'});
   expect(fresh.summary?.credits.earlier.not_counted.spent).toBe(3);
   expectSum(linesOf(stage), fresh.summary);
 });
