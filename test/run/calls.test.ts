@@ -31,6 +31,7 @@ const linesOf = (stage: Stage) =>
 
 /** The lines add up to the summary's credits, to the last one. */
 function expectSum(lines: readonly Line[], summary: Summary | undefined): void {
+  expect(lines.filter(({credits}) => credits < 0)).toEqual([]);
   const sum = (booked: Line['booked']) =>
     lines
       .filter(line => line.booked === booked)

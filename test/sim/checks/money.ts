@@ -257,6 +257,7 @@ const proven: Check = {
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
       const {booked, credits: own} = JSON.parse(line) as {booked: keyof typeof sums; credits: number};
+      if (own < 0) return `one takes ${-own} credits back`;
       sums[booked] += Math.round(own * 1_000);
     }
     const {spent, maybe_spent: maybe} = summary.credits;
@@ -278,6 +279,7 @@ const recorded: Check = {
     if (run.healed || /had ended while it put/.test(run.message)) return undefined;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
+    if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
     const lines = file.toString().split('\n').filter(Boolean).length;
     return lines < sent.length ? `${lines} lines, ${sent.length} calls` : undefined;
   },
