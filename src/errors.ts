@@ -188,6 +188,7 @@ const inWords: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'a read-only file system',
   ENOENT: 'there is no such file or directory',
+  EEXIST: 'a file has its name',
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is no directory',
   EMFILE: 'too many open files',

@@ -115,7 +115,7 @@ export function resolveJob(
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
-      'A job file names its endpoint: embedded, live (from the environment), or a base URL. Add a line such as "endpoint: live".',
+      `${source.jobFile ?? 'The job file'} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
     );
   }
   const output = source.output ?? defaultOutput(inputs, settings);

@@ -29,7 +29,7 @@ export interface JobInput {
   readonly verdict?: Setting<'verdict'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column of countries, by code or name, for phone numbers in national form. */
+  /** Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own. */
   readonly country?: Setting<'country'>;
   /** Country of phone numbers in national form where no column says it, by code or name. */
   readonly defaultCountry?: Setting<'defaultCountry'>;

@@ -180,17 +180,33 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
 }
 
 /** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
-export function refuseClashes(inputColumns: readonly string[], added: readonly string[]): void {
+export function refuseClashes(
+  inputColumns: readonly string[],
+  added: readonly string[],
+  targets: readonly Target[] = [],
+  areGuessed = false,
+): void {
   const taken = new Set(inputColumns);
   for (const name of added) {
     if (taken.has(name)) {
+      const target = targets.find(({prefix}) => name.startsWith(prefix));
+      const choice = target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').join(' ');
       throw new UsageError(
         'column_clash',
-        `The output would have "${name}" twice. Give the looked-up column a prefix of its own, such as --ip COLUMN=checked_, or rename the input's column.`,
+        `The output would have "${name}" twice. Give what is added another prefix, such as ${choice}, or rename the input's column.`,
+        // One that is named turns guessing off: the others have to be named as well.
+        areGuessed
+          ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
+          : {},
       );
     }
     taken.add(name);
   }
+}
+
+/** The flag that gives what a column adds another prefix. */
+function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
+  return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
 /** @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under `enrichment`. */

@@ -193,7 +193,7 @@ function resolvedOf(
         .map(({name}) => name)
         .join(),
     ]),
-    country: mapping.country ?? null,
+    country: [...mapping.countries],
     verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
     score:

@@ -83,7 +83,7 @@ export function withBase(
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
-      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all, say --score none.`,
+      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all: --score none.`,
     );
   refuseSharedReasons(all, shared);
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};

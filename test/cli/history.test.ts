@@ -91,12 +91,12 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
     const {stdout} = await here('runs');
     expect(stdout.split('\n')[0]).toMatch(
-      /^run +ended \(UTC\) +job or list +why \(exit\) +rows +calls +credits +maybe +saved +known$/,
+      /^run +ended \(UTC\) +job or list +why +exit +rows +calls +credits +maybe +saved +known$/,
     );
-    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +33 +6 +4\.1 +1 +/);
-    expect(stdout).toMatch(/list\.csv +budget \(7\) +/);
+    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +0 +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/list\.csv +budget +7 +/);
     // The embedded service charges nothing.
-    expect(stdout).toMatch(/list\.csv +done +30 +60 +free +/);
+    expect(stdout).toMatch(/list\.csv +done +0 +30 +60 +free +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
       /^run_id,.*,drift,credits_email,credits_ip$/,
     );

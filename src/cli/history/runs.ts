@@ -52,8 +52,9 @@ function render(runs: readonly RunRecord[], since: string): string {
       isText: true,
     }),
     column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
-    column('why (exit)', whyOf, {isText: true, shrinksTo: 14}),
+    column('why', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
+    column('exit', ({exit_code: code}) => (code === null ? '–' : String(code))),
     column('rows', run => orUnknown(run.rows, count)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
@@ -80,9 +81,9 @@ function orUnknown(value: number | null, shown: (value: number) => string): stri
   return value === null ? '–' : shown(value);
 }
 
-function whyOf({reason, exit_code: code, drift, store_trouble: trouble}: RunRecord): string {
+function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
   return [
-    `${reason.replaceAll('_', ' ')}${code === 0 || code === null ? '' : ` (${code})`}`,
+    reason.replaceAll('_', ' '),
     ...(trouble ? ['without the store'] : []),
     ...(drift.length > 0 ? [`unlike: ${drift.join(', ')}`] : []),
   ].join('; ');
