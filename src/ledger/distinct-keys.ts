@@ -1,4 +1,4 @@
-import {KEY_LENGTH, type Lookup} from './lookup.ts';
+import {KEY_LENGTH} from './lookup.ts';
 import {Sqlite, type Statement} from './sqlite.ts';
 
 /** So many slots (64 MiB) are filled to {@link FULL}, with six million keys; those that follow go to a file. */
@@ -27,8 +27,8 @@ export class DistinctKeys {
   }
 
   /** Those among these that were never given before. */
-  fresh(lookups: readonly Lookup[]): Lookup[] {
-    const beyond: Lookup[] = [];
+  fresh<Keyed extends {readonly key: string}>(lookups: readonly Keyed[]): Keyed[] {
+    const beyond: Keyed[] = [];
     const fresh = lookups.filter(lookup => {
       const added = this.#add(lookup.key);
       if (added === undefined) beyond.push(lookup);
@@ -89,7 +89,7 @@ class KeyFile {
     this.#add = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
   }
 
-  fresh(lookups: readonly Lookup[]): Lookup[] {
+  fresh<Keyed extends {readonly key: string}>(lookups: readonly Keyed[]): Keyed[] {
     return this.#db.transaction(() => lookups.filter(lookup => this.#add.run(lookup.key) > 0));
   }
 

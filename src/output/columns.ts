@@ -34,6 +34,11 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
+/** The columns in front of the answer's fields. */
+export function saidOf(marksStale: boolean): readonly LookupColumn[] {
+  return SAID.filter(({name}) => marksStale || name !== 'stale');
+}
+
 /** The fields of each operation's answer, from the interface's tables, in their order. */
 export function fieldsOf(operation: Operation): Field[] {
   return flatten(operations[operation].data, []);
@@ -55,12 +60,17 @@ function kindOf(schema: z.ZodType): Field['kind'] {
   return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
 
-/** What one target adds to the output. */
-export interface TargetColumns {
-  readonly target: Target;
+/** As much of a target's columns as their names come from. */
+export interface NamedColumns {
+  readonly target: {readonly prefix: string};
   /** Its columns in front of the answer's fields. */
   readonly said: readonly LookupColumn[];
   readonly fields: readonly Field[];
+}
+
+/** What one target adds to the output. */
+export interface TargetColumns extends NamedColumns {
+  readonly target: Target;
   /** All fields that the answer may have, wanted or not. */
   readonly answerFields: readonly Field[];
   /** Whether all fields are wanted, those that the interface doesn't know included. */
@@ -70,7 +80,7 @@ export interface TargetColumns {
 }
 
 /** All columns of a lookup, in order. */
-export function columnsOf({said, fields}: TargetColumns): readonly LookupColumn[] {
+export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[] {
   return [...said, ...fields];
 }
 
@@ -82,7 +92,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
-  const said = SAID.filter(({name}) => marksStale || name !== 'stale');
+  const said = saidOf(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(field => {
@@ -122,7 +132,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
 
 /** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
 export function addedNames(
-  columns: readonly TargetColumns[],
+  columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
   const lookups = columns.flatMap(column => columnsOf(column).map(({name}) => column.target.prefix + name));
@@ -130,7 +140,7 @@ export function addedNames(
 }
 
 /** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
-const REPAIRS = 'input_repairs';
+export const REPAIRS = 'input_repairs';
 
 /** Whether it is written: left out where `--fields` names fields and not this. */
 export function planRepairs(only: readonly string[] | undefined): boolean {

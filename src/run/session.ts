@@ -10,6 +10,7 @@ import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
 import {openBill} from './end/bills.ts';
+import {prepareCalls} from './end/write-calls.ts';
 import {
   type Beginning,
   beginningIn,
@@ -134,7 +135,8 @@ export function openSession(
       await bookGivenUp(running, calling);
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
-    openBill(ledger, job, identity, io);
+    openBill(ledger, job, identity, account?.price, io);
+    prepareCalls(job, ledger);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());

@@ -16,7 +16,7 @@ import type {Stop} from '../stop.ts';
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
   const {job, io, identity, input, asking, output} = session;
   const {source, checkpoint, layout} = input;
-  const {ledger, executor, connection, store} = asking;
+  const {account, ledger, executor, connection, store} = asking;
   const {tally, earlier, bills} = ledger;
   return buildSummary({
     job,
@@ -42,6 +42,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       pace: executor.pace(),
       store: store.trouble,
       budgets: ledger.budget.uses,
+      price: account?.price,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
     },

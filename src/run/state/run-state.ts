@@ -124,6 +124,7 @@ export function openLedger(
       maxCredits: limit,
       lostState,
       temporary: temporary !== undefined,
+      recordsCalls: job.settings.calls !== undefined,
     });
   };
   try {
@@ -150,14 +151,30 @@ export function openLedger(
 
 /** What `read` makes of the ledger as the last session left it; undefined where there is none. Throws where it can't be read. */
 export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T): T | undefined {
-  const path = ledgerPath(directory);
-  if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {lostState: hasLostState(directory)});
+  const ledger = leftLedger(directory);
   try {
-    return read(ledger);
+    return ledger && read(ledger);
   } finally {
-    ledger.abandon();
+    ledger?.abandon();
   }
+}
+
+/** The same of work that takes its time. */
+export async function withLedger(
+  {directory}: RunState,
+  work: (ledger: Ledger) => Promise<void>,
+): Promise<void> {
+  const ledger = leftLedger(directory);
+  try {
+    if (ledger !== undefined) await work(ledger);
+  } finally {
+    ledger?.abandon();
+  }
+}
+
+function leftLedger(directory: string): Ledger | undefined {
+  const path = ledgerPath(directory);
+  return existsSync(path) ? new Ledger(path, {lostState: hasLostState(directory)}) : undefined;
 }
 
 /** Whether a ledger was renamed, and the run that came after it is not complete. */
