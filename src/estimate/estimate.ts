@@ -18,7 +18,7 @@ import {type Counters, countError, countRepairs, listErrors} from '../run/books/
 import {destinationOf} from '../run/destination/destinations.ts';
 import {checkReportPlaces} from '../run/end/deliver-reports.ts';
 import {lastOverSameList} from '../run/end/history.ts';
-import {scopeOf} from '../run/identity.ts';
+import {answersKey, scopeOf} from '../run/identity.ts';
 import type {Reached, RunIo, World} from '../run/io.ts';
 import {layOut, operationsOf} from '../run/layout/layout.ts';
 import type {Mapping} from '../run/layout/mapping.ts';
@@ -46,11 +46,11 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
   checkReportPlaces(job);
-  const account = findAccount(job, io.env, io.warn);
+  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, scopeOf(job), judgeBy(terms, now), io);
+  const store = openAnswerStore(job, answersKey(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
   /** The same without the lookups that are asked only where their condition holds. */

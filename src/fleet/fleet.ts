@@ -32,7 +32,7 @@ import {Limiters} from './shared-pacer.ts';
 export interface FleetOptions {
   readonly redisUrl: string;
   readonly runId: string;
-  readonly scope: string;
+  readonly endpoint: string;
   readonly secret: string;
   readonly lanes: readonly LaneSettings[];
   /** The rate as it was asked for: all runs of a fleet share one. */
@@ -193,12 +193,12 @@ export class Fleet implements Outlet {
   }
 
   #enterRoster(): Promise<Membership> {
-    const {scope, secret, rate, creditsAt, runId, report} = this.#options;
+    const {endpoint, secret, rate, creditsAt, runId, report} = this.#options;
     return enterRoster(
       this.#redis,
       'run',
       [
-        ...identityClaims(scope, sealWith(secret)),
+        ...identityClaims(endpoint, sealWith(secret)),
         rateClaim(rate),
         ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
       ],

@@ -101,13 +101,13 @@ export interface Claim {
 }
 
 /** Members of one fleet are the same program, ask the same service, and have the same API key. */
-export function identityClaims(scope: string, {fingerprint}: Seal): Claim[] {
+export function identityClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   return [
     {
       name: 'identity',
-      value: `bulk-enrich ${packageVersion()} asking ${scope}`,
+      value: `bulk-enrich ${packageVersion()} asking ${endpoint}`,
       refusal: theirs =>
-        `This is bulk-enrich ${packageVersion()} asking ${scope}, but the fleet on this Redis is ${theirs}. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
+        `This is bulk-enrich ${packageVersion()} asking ${endpoint}, but the fleet on this Redis is ${theirs}. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
     },
     {
       name: 'key',

@@ -9,7 +9,7 @@ import {spelled} from '../job/setting-names.ts';
 import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
+import {type Scope, scopeKey} from '../ledger/store/store-file.ts';
 import {totalOf} from '../ledger/tally.ts';
 import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
@@ -23,10 +23,10 @@ import type {Layout} from './layout/layout.ts';
  *   the lock, the state's directory   the output, by its path
  *   going on (resume)                 rows that were written; input, output, scope and the settings that shape the
  *                                     output; the ledger's version; the bytes that were read before, and the header
- *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), as the answer store
- *   are carried over a restart
+ *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), with the
+ *   are carried over a restart        embedded service's data; as the answer store ({@link answersKey})
  *   the history                       the job's name, else its list and scope
- *   credits of a day and a month      the account: endpoint and label, however its files are named
+ *   credits of a day and a month      the scope, however the account's files are named
  */
 
 /** What a run is, over all its sessions. */
@@ -34,10 +34,8 @@ export interface RunIdentity {
   readonly runId: string;
   /** When it was first started, in milliseconds since the epoch: stored answers are judged fresh by that. */
   readonly startedAt: number;
-  /** The settings that shape the output, by name. */
+  /** What shapes the output, by name: its settings, and its {@link HEAD}. */
   readonly shape: Readonly<Record<string, unknown>>;
-  /** What the output begins with. */
-  readonly head: string;
   /** It is given up as soon as another run begins. */
   readonly isOver?: true;
   sessions: number;
@@ -53,10 +51,20 @@ export type Beginning = 'resume' | 'anew' | 'over';
 /** How a command or a job says that a run which starts over has all of its limit again. */
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
-/** Whose answers and whose money it is: never another endpoint's or account's. With other data, the embedded service is another. */
-export function scopeOf({endpoint, settings}: Job): StoreScope {
-  const data = endpoint.kind === 'embedded' ? ` ${dataVersion()}` : '';
-  return {endpoint: endpointName(endpoint) + data, account: settings.account};
+/** Whose answers and whose money it is: never another endpoint's or account's. */
+export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
+  return {endpoint: endpointName(endpoint), label: settings.account};
+}
+
+/** Who answers a job: with other data, the embedded service is another. */
+function answererOf({endpoint, settings}: Job): Scope {
+  const scope = scopeOf(endpoint, settings);
+  return endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope;
+}
+
+/** By which a job's answers, doubt and money are kept. */
+export function answersKey(job: Job): string {
+  return scopeKey(answererOf(job));
 }
 
 /** The endpoint's name, in summaries and for accounts. Throws UsageError where the base URL is none. */
@@ -124,16 +132,16 @@ export function identifyRun(
 ): RunIdentity {
   const shape = shapeOf(job, layout);
   const found = foundRun(ledger, beginning);
-  const {head} = layout.encoder;
-  if (found === undefined) return beginRun(ledger, job, {shape, head, startedAt}, beginning);
-  const changed = changedSettings(found.shape, shape);
-  if (changed.length > 0) {
+  if (found === undefined) return beginRun(ledger, job, shape, startedAt, beginning);
+  const changed = changedNames(found.shape, shape);
+  const settings = changed.filter(name => name !== HEAD);
+  if (settings.length > 0) {
     throw new StateError(
       'settings_changed',
-      `The unfinished run in ${job.paths.state} was begun with other settings (${changed.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
+      `The unfinished run in ${job.paths.state} was begun with other settings (${settings.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
     );
   }
-  if (found.head !== head)
+  if (changed.length > 0)
     throw new InputError(
       'input_changed',
       'Rows that were appended to the input have keys which would be columns of the output, and those written so far lack them. Give the same input as before, or start over with --restart: answers already paid for are kept.',
@@ -146,21 +154,25 @@ export function identifyRun(
 function beginRun(
   ledger: Ledger,
   job: Job,
-  made: Pick<RunIdentity, 'shape' | 'head' | 'startedAt'>,
+  shape: RunIdentity['shape'],
+  startedAt: number,
   beginning: Beginning,
 ): RunIdentity {
   // What was paid for, or may have been, stays at hand.
   const freshBudget = job.settings.restart === 'fresh';
-  ledger.restart(scopeKey(scopeOf(job)), {freshBudget, keepsDoubts: beginning === 'anew'});
-  const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
+  ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew'});
+  const identity: RunIdentity = {runId: randomUUID(), shape, startedAt, sessions: 1};
   ledger.setMeta('run', identity);
   return identity;
 }
 
-function changedSettings(before: RunIdentity['shape'], after: RunIdentity['shape']): string[] {
+function changedNames(before: RunIdentity['shape'], after: RunIdentity['shape']): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
+
+/** What the output begins with, among what shapes it: no setting has this name. */
+const HEAD = 'head';
 
 /** What shapes the output: a run goes on only with the same. */
 function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
@@ -170,6 +182,7 @@ function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
     output: job.output.lasts ? job.output.name : null,
     ...Object.fromEntries(values),
     ...resolvedOf(job, layout),
+    [HEAD]: layout.encoder.head,
   };
 }
 
@@ -178,7 +191,7 @@ function resolvedOf(
   {mapping, columns, encoding, format, rules}: Layout,
 ): Record<Resolved, unknown> {
   return {
-    endpoint: scopeOf(job).endpoint,
+    endpoint: answererOf(job).endpoint,
     columns: mapping.targets.map(({operation, column, prefix, when = null}) => [
       operation,
       column,
@@ -217,7 +230,7 @@ export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
   for (const name of namesThatShape('nothing')) delete settings[name];
   const {name, inputs, output, endpoint, paths} = job;
-  const asked = {scope: scopeOf(job), actionId: endpoint.actionId};
+  const asked = {scope: answersKey(job), actionId: endpoint.actionId};
   const {summary, rejects} = paths;
   const written = {...(output.lasts && {output: output.name}), summary, rejects};
   return createHash('sha256')

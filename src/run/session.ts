@@ -12,6 +12,7 @@ import {Timeline} from './books/timeline.ts';
 import {openBill} from './end/bills.ts';
 import {prepareCalls} from './end/write-calls.ts';
 import {
+  answersKey,
   type Beginning,
   beginningIn,
   endRun,
@@ -84,7 +85,7 @@ export function openSession(
   asked: Beginning,
 ): Promise<Session> {
   return inTurn(async opened => {
-    const account = findAccount(job, io.env, io.warn);
+    const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
     warnOfUnchecked(io.env, io.warn);
     const connection = opened(
       await connectTo(
@@ -141,7 +142,7 @@ export function openSession(
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
-      openAnswerStore(job, scopeOf(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
+      openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
       stage => stage.close(),
     );
     await readyStore(job, store);

@@ -133,7 +133,7 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
     'a.yaml:2: rate: expected a rate such as 20/s, 300/m or 1000/h.',
   );
   expect(await refused('endpoint: URL\nrate: 20/s\nwarnat: 1\n')).toBe(
-    'a.yaml:3: warnat: there is no such key (known: endpoint, account, rate, max_credits_per_day, max_credits_per_month, warn_at).',
+    'a.yaml:3: warnat: there is no such key (known: endpoint, account, rate, max_credits_per_day, max_credits_per_month, price, warn_at).',
   );
   expect(await refused('endpoint: URL\nmax_credits_per_day: -1\n')).toBe(
     'a.yaml:2: max_credits_per_day: expected a whole number, 0 or more.',

@@ -7,6 +7,7 @@ import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {durationFrom} from '../../job/values.ts';
+import {endpointName} from '../../run/identity.ts';
 import {type Connection, connectTo} from '../../run/open/connection.ts';
 import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {warningOfUnasked} from '../../run/session.ts';
@@ -35,7 +36,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   try {
     const worker = await FleetWorker.start({
       redisUrl,
-      scope: connection.scope,
+      endpoint: endpointName(endpoint),
       secret: sealingSecret(endpoint, process.env),
       concurrency,
       lostAfterMs: parseLostAfter(lostAfter),

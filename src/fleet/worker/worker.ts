@@ -25,7 +25,7 @@ import {WorkerLane} from './worker-lane.ts';
 export interface WorkerOptions {
   readonly redisUrl: string;
   /** What the fleet asks: workers for another endpoint, or with another key, are refused. */
-  readonly scope: string;
+  readonly endpoint: string;
   readonly secret: string;
   /** Calls in flight at most. */
   readonly concurrency: number;
@@ -112,7 +112,7 @@ export class FleetWorker {
       worker.#membership = await enterRoster(
         redis,
         'worker',
-        identityClaims(options.scope, worker.#seal),
+        identityClaims(options.endpoint, worker.#seal),
         () => worker.report,
         options.onFatal,
       );

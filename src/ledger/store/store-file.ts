@@ -33,15 +33,15 @@ const FIND_AT_ONCE = 64;
 /** Clocks differ: an answer dated further ahead was bought under a wrong one, and counts as bought at its `after`. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** Whose answers these are: never taken for another endpoint's or account's. */
-export interface StoreScope {
+/** An account at an endpoint: whose answers and whose money it is, never another's. */
+export interface Scope {
   readonly endpoint: string;
-  readonly account: string;
+  readonly label: string;
 }
 
-/** The scope as the store and a run's ledger have it: neither readable nor long. */
-export function scopeKey({endpoint, account}: StoreScope): string {
-  return hash('sha256', `${endpoint}\0${account}`, 'base64url').slice(0, 22);
+/** The scope as files have it: neither readable nor long. */
+export function scopeKey({endpoint, label}: Scope): string {
+  return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
 
 /** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
@@ -101,13 +101,13 @@ export class StoreFile {
   /** The newest date that an earlier run said before this file was opened; undefined before the first write. */
   #earlier: number | undefined;
 
-  constructor(directory: string, scope: StoreScope, date: SharedDate, busyTimeoutMs: number) {
+  constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
     this.#db = db;
     this.#date = date;
     this.#openedAt = date.now();
     this.#path = join(directory, STORE_FILE);
-    this.#scope = scopeKey(scope);
+    this.#scope = scope;
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(

@@ -7,7 +7,7 @@ import type {Ledger} from '../ledger.ts';
 import {isKept, type LookupKey, type StoredOutcome} from '../lookup.ts';
 import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
-import {StoreFile, type StoreScope} from './store-file.ts';
+import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type Known} from './validity.ts';
 
@@ -29,7 +29,8 @@ export interface OwnAnswers {
 }
 
 export interface StoreOptions {
-  readonly scope: StoreScope;
+  /** The answers' {@link scopeKey}. */
+  readonly scope: string;
   readonly judge: Judge;
   readonly date: SharedDate;
   /** Told once, when the store can't be used: the run goes on without it, and tries again. */

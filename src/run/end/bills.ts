@@ -6,9 +6,9 @@ import type {Price} from '../../report/money.ts';
 import {listOf, recordOfCutOff, type SessionFacts} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {spendingSummary} from '../books/build-summary.ts';
-import type {RunIdentity} from '../identity.ts';
+import {type RunIdentity, scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
-import {accountOf, listKey, ownEntry, remember} from './history.ts';
+import {listKey, ownEntry, remember} from './history.ts';
 
 /** What the history is to know of a session that can't tell it itself. */
 interface BillFacts extends SessionFacts {
@@ -24,7 +24,7 @@ export function openBill(
   price: Price | undefined,
   io: World,
 ): void {
-  const account = accountOf(job);
+  const account = scopeOf(job.endpoint, job.settings);
   ledger.bills.begin({
     run_id: runId,
     started_at: new Date(startedAt).toISOString(),

@@ -7,11 +7,12 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
 import {isBusy} from '../../ledger/sqlite.ts';
+import {type Scope, scopeKey} from '../../ledger/store/store-file.ts';
 import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
 import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
-import {endpointName} from '../identity.ts';
+import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
 /** What the history is told with: it forgets what is old by the date that runs agree on. */
@@ -55,7 +56,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
 }
 
 /** The account that paid: a session that completes what another one published may have another. */
-function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): RunRecord['account'] {
+function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
   // One that could not start has no base URL but its job's.
@@ -87,14 +88,9 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   }
 }
 
-/** The account of a run as the history names it. */
-export function accountOf({endpoint, settings}: Job): RunRecord['account'] {
-  return {endpoint: endpointName(endpoint), label: settings.account};
-}
-
 /** What the same list cost the last time: all lines of that run together. Undefined where nobody knows. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
-  const list = listKey(job, accountOf(job));
+  const list = listKey(job, scopeOf(job.endpoint, job.settings));
   if (list === undefined || !hasHistory(env)) return undefined;
   try {
     const records = withHistory(env, history => history.lastOver(list)).map(
@@ -142,10 +138,10 @@ export function hasHistory(env: Env): boolean {
  * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
  * another thing at each account. A hash, as paths are nobody's business.
  */
-export function listKey({name, inputs}: Job, {endpoint, label}: RunRecord['account']): string | undefined {
+export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), endpoint, label]))
+    .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), scopeKey(scope)]))
     .digest('hex')
     .slice(0, 32);
 }

@@ -3,21 +3,17 @@ import {join} from 'node:path';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
-import type {Job} from '../../job/job.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
+import {type Scope, scopeKey} from '../../ledger/store/store-file.ts';
 import {endpointName} from '../identity.ts';
 
 /** The limits of a job's account, which all jobs that use it share. */
 export interface Account extends AccountFile {
-  /** By which what it used is counted: endpoint and label. */
+  /** The {@link scopeKey} by which what it used is counted. */
   readonly key: string;
   /** Its file. */
   readonly path: string;
-}
-
-function keyOf(endpoint: string, account: string): string {
-  return `${endpoint} ${account}`;
 }
 
 /**
@@ -26,24 +22,19 @@ function keyOf(endpoint: string, account: string): string {
  * @throws {UsageError} when a file can't be read or checked, or two are of one account: a limit that nobody can read
  * may be this job's.
  */
-export function findAccount(
-  job: Pick<Job, 'endpoint' | 'settings'>,
-  env: Env,
-  warn: (sentence: string) => void,
-): Account | undefined {
+export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
   const files = accountFiles(env).map(readAccount);
-  const endpoint = endpointName(job.endpoint);
-  const {account} = job.settings;
-  const [found, other] = files.filter(({key}) => key === keyOf(endpoint, account));
+  const {endpoint, label} = scope;
+  const [found, other] = files.filter(({key}) => key === scopeKey(scope));
   if (found !== undefined && other !== undefined)
     throw new UsageError(
       'account_twice',
-      `${found.path} and ${other.path} are both of the account "${account}" at ${endpoint}. Keep one.`,
+      `${found.path} and ${other.path} are both of the account "${label}" at ${endpoint}. Keep one.`,
     );
-  const siblings = files.filter(file => file.key === keyOf(endpoint, file.account));
+  const siblings = files.filter(file => file.key === scopeKey({endpoint, label: file.account}));
   if (found === undefined && siblings.length > 0)
     warn(
-      `There is no file for the account "${account}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
+      `There is no file for the account "${label}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
     );
   return found;
 }
@@ -83,5 +74,5 @@ function readAccount(path: string): Account {
       ? {kind: 'embedded', byDefault: false}
       : {kind: 'live', baseUrl: endpoint, apiKey: ''},
   );
-  return {...file, path, key: keyOf(name, file.account)};
+  return {...file, path, key: scopeKey({endpoint: name, label: file.account})};
 }

@@ -7,7 +7,6 @@ import {
   type OwnAnswers,
   openStore,
 } from '../../ledger/store/store.ts';
-import type {StoreScope} from '../../ledger/store/store-file.ts';
 import {keepUp} from '../../ledger/store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
@@ -52,7 +51,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
 /** `own` gives the store the run's own answers. */
 export function openAnswerStore(
   {settings: {store: place}}: Job,
-  scope: StoreScope,
+  scope: string,
   judge: Judge,
   io: World,
   own?: OwnAnswers,

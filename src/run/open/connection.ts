@@ -2,15 +2,12 @@ import {type CallOptions, type Client, createClient} from '../../client/client.t
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import type {LaneSettings} from '../../lookup/outlet.ts';
-import {endpointName} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
 /** A client for an endpoint, and what has to be closed after it. */
 export interface Connection {
   readonly client: Client;
-  /** What answers are kept under: the embedded service's are never taken for another's. */
-  readonly scope: string;
   close(): Promise<void>;
 }
 
@@ -31,14 +28,13 @@ export async function connectTo(
   if (endpoint.kind === 'live') {
     const {baseUrl, apiKey, readKeyAgain, keyFrom} = endpoint;
     const client = createClient({...options, baseUrl, apiKey, readKeyAgain, keyFrom}, transport);
-    return {client, scope: endpointName(endpoint), close: async () => client.close()};
+    return {client, close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');
   const service = await startService();
   const client = createClient({...options, baseUrl: service.url, apiKey: service.apiKey});
   return {
     client,
-    scope: endpointName(endpoint),
     async close() {
       client.close();
       await service.close();

@@ -12,6 +12,7 @@ import type {AnswerStore} from '../../ledger/store/store.ts';
 import {totalOf} from '../../ledger/tally.ts';
 import {chargeOf, leavesDoubt, nextStep} from '../../lookup/policy.ts';
 import {isStored} from '../../operations/table.ts';
+import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import {costOf} from '../layout/prices.ts';
 import type {Running} from '../stop.ts';
@@ -23,7 +24,7 @@ import {sharedRate} from './lanes.ts';
 /** Joins the fleet on the job's Redis, so that its workers make the calls. `rows`: how many are done. */
 export async function joinFleet(
   {job, io, clock}: Running,
-  {connection, account, ledger, lanes}: Calling,
+  {account, ledger, lanes}: Calling,
   redisUrl: string,
   runId: string,
   rows: () => number,
@@ -38,7 +39,7 @@ export async function joinFleet(
   return Fleet.join({
     redisUrl,
     runId,
-    scope: connection.scope,
+    endpoint: endpointName(job.endpoint),
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job, account),

@@ -1,18 +1,24 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
+import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {Charge} from '../../ledger/lookup.ts';
 import {chargeOf} from '../../lookup/policy.ts';
+import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
 /** Whose call it is, and the credits that it may cost. */
-export type SingleCall = Pick<Job, 'endpoint' | 'settings'> & {readonly cost: number};
+export interface SingleCall {
+  readonly endpoint: Endpoint;
+  readonly settings: Job['settings'];
+  readonly cost: number;
+}
 
 /**
  * Makes a call outside of runs within its account's limits: it takes its turn in the account's pace, and its credits
@@ -21,11 +27,11 @@ export type SingleCall = Pick<Job, 'endpoint' | 'settings'> & {readonly cost: nu
  * @throws {BulkEnrichError} with exit code 7 when they are used up, and whatever the call throws.
  */
 export async function callWithinAccount<T>(
-  {cost, ...asked}: SingleCall,
+  {endpoint, settings, cost}: SingleCall,
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
-  const account = findAccount(asked, io.env, io.warn);
+  const account = findAccount(scopeOf(endpoint, settings), io.env, io.warn);
   const credits = thousandths(cost);
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
@@ -38,7 +44,7 @@ export async function callWithinAccount<T>(
         charge = 'spent';
         return await call();
       } catch (error) {
-        charge = chargeOfFailure(error, asked.settings);
+        charge = chargeOfFailure(error, settings);
         throw error;
       }
     });

@@ -72,7 +72,7 @@ export function scopeOfSpec({endpoint, account}: RunSpec): string {
 
 /** How the store knows an answer of this value for a run; verdicts are not stored. */
 export function storedAs(operation: Operation, value: string, spec: RunSpec): string {
-  const scope = scopeKey({endpoint: endpointOf(spec), account: accountOf(spec)});
+  const scope = scopeKey({endpoint: endpointOf(spec), label: accountOf(spec)});
   return `${lookupOf(operation, {[operation]: value}).key} ${scope}`;
 }
 

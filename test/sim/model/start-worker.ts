@@ -17,7 +17,7 @@ export async function workerCommand(
   const [apiKey] = keys;
   const worker = await FleetWorker.start({
     redisUrl: REDIS_URL,
-    scope: baseUrl,
+    endpoint: baseUrl,
     secret: apiKey,
     concurrency: CONCURRENCY,
     lostAfterMs: LOST_AFTER_MS,
