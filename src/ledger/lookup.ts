@@ -32,7 +32,16 @@ export type Outcome =
   | {readonly status: 'skipped'; readonly error: SkipCode};
 
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
-export type LastingOutcome = BoughtOutcome | {readonly status: 'failed' | 'unknown'; readonly error: string};
+export type LastingOutcome =
+  | BoughtOutcome
+  | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
+
+/** No answer of the service. Without this, a rejection or a verdict that lacks its time would pass for one of these. */
+interface Unbought {
+  readonly boughtAt?: never;
+  readonly rejected?: never;
+  readonly data?: never;
+}
 
 /** An answer of the service, with the time at which it was bought, wherever it is kept. */
 export type BoughtOutcome =

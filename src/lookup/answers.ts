@@ -84,10 +84,7 @@ function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): 
 }
 
 /** A task's part of the store's knowledge. */
-function knownBefore(known: Known | undefined): {
-  fallback?: Task['fallback'];
-  rejectedBefore?: Task['rejectedBefore'];
-} {
+function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
   if (known === undefined) return {};
   const {outcome, validity} = known;
   return {

@@ -186,7 +186,12 @@ describe('cells', () => {
   });
 
   test('an unknown outcome shows the answer that it has', () => {
-    const result = {status: 'unknown', error: 'verdict_replay_uncertain', data: '{"city":"Berlin"}'} as const;
+    const result = {
+      status: 'unknown',
+      error: 'verdict_replay_uncertain',
+      data: '{"city":"Berlin"}',
+      boughtAt: 1_000,
+    } as const;
     const [{fields} = {fields: []}] = looked('ip', 'ip', ['city']);
     expect(cellsOf(result, fields, formulaSafe)).toEqual(['unknown', 'verdict_replay_uncertain', 'Berlin']);
   });

@@ -9,7 +9,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 export function again<Kind extends Outcome>(operation: Operation, outcome: Kind): Kind | StoredOutcome {
   const answer = operations[operation].again;
   const known: Outcome = outcome;
-  if (answer === undefined || !('data' in known)) return outcome;
+  if (answer === undefined || !('data' in known) || known.data === undefined) return outcome;
   const first = JSON.parse(markNumbers(known.data));
   return {status: 'ok', data: unmarkNumbers(JSON.stringify(answer(first))), boughtAt: known.boughtAt};
 }

@@ -1,0 +1,17 @@
+import {expect, test} from 'vitest';
+import {isBought, type LastingOutcome} from '../../src/ledger/lookup.ts';
+
+test('what was bought has its time, and what has none is no answer', () => {
+  const outcomes: LastingOutcome[] = [
+    {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000},
+    {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}', boughtAt: 1_000},
+    {status: 'failed', error: 'odd'},
+    // @ts-expect-error a rejection without its time
+    {status: 'failed', error: 'odd', rejected: true},
+    // @ts-expect-error a verdict without its time
+    {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}'},
+    // @ts-expect-error a time of nothing that was bought
+    {status: 'failed', error: 'odd', boughtAt: 1_000},
+  ];
+  expect(outcomes.slice(0, 3).map(isBought)).toEqual([true, true, false]);
+});
