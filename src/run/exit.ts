@@ -1,8 +1,17 @@
 import {type ExitCode, exitCodes} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
 import {operationNames} from '../operations/table.ts';
+import type {Summary} from '../report/summary.ts';
 import {type Counters, failures, unasked} from './books/counters.ts';
 import type {Counted} from './stop.ts';
+
+/** How a run ended: by a stop, or with all its rows. */
+export interface End {
+  readonly status: Summary['status'];
+  readonly reason: Summary['reason'];
+  readonly exitCode: ExitCode;
+  readonly comeBackMs?: number | undefined;
+}
 
 /**
  * The exit code of a run that wrote all its rows, and why. Where rejections are kept, they are answers: no other run would

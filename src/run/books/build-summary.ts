@@ -1,5 +1,4 @@
 import type {FileDigest} from '../../disk/digest.ts';
-import type {ExitCode} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits} from '../../job/money.ts';
 import type {Bill} from '../../ledger/bills.ts';
@@ -15,6 +14,7 @@ import type {Price} from '../../report/money.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
+import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 import {priceOf} from '../layout/prices.ts';
 import {type Counters, cellsWith, listErrors} from './counters.ts';
@@ -62,14 +62,6 @@ export interface UnderWay {
   /** The operations that columns are looked up by; those that were counted come by themselves. */
   readonly operations: readonly Operation[];
   readonly published: Published;
-}
-
-/** How a run ended: by a stop, or with all its rows. */
-interface End {
-  readonly status: Summary['status'];
-  readonly reason: Summary['reason'];
-  readonly exitCode: ExitCode;
-  readonly comeBackMs?: number | undefined;
 }
 
 /** What a run knows when its summary is written. */

@@ -4,9 +4,8 @@ import {writeAtomically} from '../../disk/replace.ts';
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
-import {count, many} from '../../report/format.ts';
+import {count, many, ranked} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {wrongTypesSentence} from '../../report/wrong-types.ts';
 import {type Published, summaryText} from '../books/build-summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
@@ -32,6 +31,18 @@ export async function finish(session: Session): Promise<RunOutcome> {
   const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
   if (wrongTypes !== undefined) session.io.warn(wrongTypes);
   return outcome;
+}
+
+/** So many fields are named. */
+const MOST_NAMED = 8;
+
+/** Which fields came with another type than the interface's, and how often; undefined if none did. */
+function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | undefined {
+  const fields = ranked(counts);
+  if (fields.length === 0) return undefined;
+  const named = fields.slice(0, MOST_NAMED).map(([name, times]) => `${name} (${count(times)})`);
+  const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
+  return `Fields of answers came with another type than the interface's: ${named.join(', ')}${more}. NDJSON output and the answer store keep them as they came. CSV leaves them empty, and rules don't read them.`;
 }
 
 async function ended(session: Session): Promise<RunOutcome> {

@@ -1,6 +1,8 @@
-import {loggedClient} from '../../client/logged-client.ts';
+import type {Logger} from 'pino';
+import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
+import {logEvent} from '../../job/monitoring/log-events.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import type {Rejections} from '../../ledger/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
@@ -153,4 +155,21 @@ function createExecutor(
     now: clock,
     random: io.random,
   });
+}
+
+/** A client that logs each call: an answer at `trace`, anything else at `debug`. */
+function loggedClient(client: Client, log: Logger): Client {
+  if (!log.isLevelEnabled('debug')) return client;
+  return {
+    ...client,
+    async send(operation, params, onLeaving) {
+      const attempt = await client.send(operation, params, onLeaving);
+      const {kind, latencyMs} = attempt;
+      const status = 'status' in attempt ? attempt.status : undefined;
+      const code = 'code' in attempt ? attempt.code : undefined;
+      const fields = {operation, outcome: kind, status, code, ms: Math.round(latencyMs)};
+      logEvent(log, kind === 'answered' ? 'call_answered' : 'call_failed', fields, 'call');
+      return attempt;
+    },
+  };
 }
