@@ -10,12 +10,11 @@ import {
   type StoredOutcome,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
-import {Rejections} from '../ledger/store/rejections.ts';
+import type {Rejections} from '../ledger/store/rejections.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
 import type {Judge, Known, Validity} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
-import type {Executor, Task} from './executor.ts';
-import type {OutageState} from './pace/pause.ts';
+import type {Ended, Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
 import {again} from './repeated/again.ts';
 import {InTurn} from './repeated/in-turn.ts';
@@ -34,11 +33,9 @@ export interface Waiter {
 }
 
 export interface AnswersOptions {
-  readonly ledger: Pick<
-    Ledger,
-    'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp' | 'judgeRejection' | 'tally'
-  >;
+  readonly ledger: Pick<Ledger, 'find' | 'firstRow' | 'adopt' | 'keep' | 'carried' | 'notLookedUp'>;
   readonly store: AnswerStore;
+  readonly rejections: Pick<Rejections, 'add' | 'keep'>;
   readonly executor: Pick<Executor, 'submit' | 'isDown'>;
   /** What one call costs, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
@@ -98,7 +95,6 @@ function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejecte
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
 export class Answers {
-  readonly rejections: Rejections;
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
@@ -111,7 +107,6 @@ export class Answers {
 
   constructor(options: AnswersOptions) {
     this.#options = options;
-    this.rejections = new Rejections(options.store, options.ledger);
     this.#inTurn = new InTurn(options.executor);
   }
 
@@ -136,80 +131,55 @@ export class Answers {
     const tasks = this.#open(fresh, known, left, version);
     if (this.#options.executor.isDown) this.#tellUrgent(waiters);
     for (const task of tasks)
-      if (this.isWanted(task)) await this.#inTurn.submit(task);
+      if (task.isWanted?.() !== false) await this.#inTurn.submit(task);
       else this.#pending.delete(task.lookup.key);
-  }
-
-  /** The executor has the outcome for good. */
-  settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
-    const {ledger, store} = this.#options;
-    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
-    else if (isKept(outcome) && isStored(lookup.operation)) {
-      if (outcome.status !== 'ok') this.rejections.add(lookup, outcome, outcome.error === rejectedBefore);
-      else {
-        store.put(lookup, outcome);
-        this.rejections.keep(lookup.operation);
-      }
-    }
-    this.#end(lookup, outcome);
-  }
-
-  /** The executor can't have it asked for: what is known from before serves, the rest is skipped. */
-  unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
-    if (fallback?.validity === 'due')
-      this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
-    this.#end(lookup, withoutAsking(fallback, reason));
-  }
-
-  /**
-   * The keys of those that another run has been answered since they were queued; the cells that waited for them have
-   * been told, and they need no call any more.
-   */
-  answeredMeanwhile(tasks: readonly Task[]): ReadonlySet<string> {
-    const {store, ledger} = this.#options;
-    const answered = new Set<string>();
-    const version = store.version();
-    const unseen = tasks.filter(({lookup}) => this.#pending.get(lookup.key)?.version !== version);
-    for (const operation of new Set(unseen.map(({lookup}) => lookup.operation))) {
-      if (!isStored(operation)) continue;
-      const some = unseen.filter(({lookup}) => lookup.operation === operation);
-      const stored = store.find(
-        some.map(({lookup}) => lookup.key),
-        operation,
-      );
-      if (stored === undefined) break;
-      for (const {lookup, known} of some) {
-        const {outcome, validity} = stored.get(lookup.key) ?? {};
-        const pending = this.#pending.get(lookup.key);
-        if (pending !== undefined) pending.version = version;
-        if (outcome === undefined || validity !== 'fresh') continue;
-        ledger.adopt(operation, lookup.key, outcome, known);
-        answered.add(lookup.key);
-        this.#tell(lookup.key, outcome);
-      }
-    }
-    return answered;
-  }
-
-  /** An outage holds up all but its probe: requests are told, and all rows once it is overdue. */
-  down({probe, isOverdue}: OutageState): void {
-    for (const [key, {waiters}] of this.#pending) if (key !== probe) this.#tellUrgent(waiters, isOverdue);
-  }
-
-  /** Whether anybody still waits for its outcome: a call that nobody wants is not made. */
-  isWanted({lookup}: Task): boolean {
-    return this.#pending.get(lookup.key)?.waiters.some(isWanted) === true;
-  }
-
-  /** The executor does not make this call, as nobody wants it. */
-  dropped({lookup}: Task): void {
-    this.#pending.delete(lookup.key);
-    this.#inTurn.ended(lookup);
   }
 
   /** Lookups that have no outcome yet. */
   get pending(): number {
     return this.#pending.size;
+  }
+
+  #ended(task: Task, end: Ended): void {
+    if (end === 'unwanted') this.#pending.delete(task.lookup.key);
+    else if ('outcome' in end) this.#settled(task, end.outcome);
+    else this.#unasked(task, end.unasked);
+    this.#inTurn.ended(task.lookup);
+  }
+
+  #settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
+    const {ledger, store, rejections} = this.#options;
+    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
+    else if (isKept(outcome) && isStored(lookup.operation)) {
+      if (outcome.status !== 'ok') rejections.add(lookup, outcome, outcome.error === rejectedBefore);
+      else {
+        store.put(lookup, outcome);
+        rejections.keep(lookup.operation);
+      }
+    }
+    this.#tell(lookup.key, outcome);
+  }
+
+  /** It can't be asked for: what is known from before serves, the rest is skipped. */
+  #unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
+    if (fallback?.validity === 'due')
+      this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
+    this.#tell(lookup.key, withoutAsking(fallback, reason));
+  }
+
+  /** Another run may have been answered since this was queued: then no call is needed, and its cells are told. */
+  #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
+    const {store, ledger} = this.#options;
+    const version = store.version();
+    if (pending.version === version || !isStored(operation)) return false;
+    const stored = store.find([key], operation);
+    if (stored === undefined) return false;
+    pending.version = version;
+    const {outcome, validity} = stored.get(key) ?? {};
+    if (outcome === undefined || validity !== 'fresh') return false;
+    ledger.adopt(operation, key, outcome, known);
+    this.#tell(key, outcome);
+    return true;
   }
 
   /**
@@ -266,6 +236,7 @@ export class Answers {
       const {fallback} = fromStore;
       const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
       this.#pending.set(key, pending);
+      const {again} = operations[lookup.operation];
       const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
       const task: Task = {
         lookup,
@@ -275,10 +246,14 @@ export class Answers {
         doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         ...fromStore,
+        ...(again && {firstRow: () => firstRowOf(pending)}),
+        ended: end => this.#ended(task, end),
+        isWanted: () => waiters.some(isWanted),
         isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),
+        isAnsweredMeanwhile: () => this.#isAnsweredMeanwhile(task, pending),
+        heldUp: isOverdue => this.#tellUrgent(waiters, isOverdue),
       };
-      if (operations[lookup.operation].again === undefined) tasks.push(task);
-      else tasks.push({...task, firstRow: () => firstRowOf(pending)});
+      tasks.push(task);
     }
     return tasks;
   }
@@ -289,11 +264,6 @@ export class Answers {
       if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
       waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.fallback, 'outage'));
     }
-  }
-
-  #end(lookup: Lookup, outcome: Outcome): void {
-    this.#tell(lookup.key, outcome);
-    this.#inTurn.ended(lookup);
   }
 
   #tell(key: string, outcome: Outcome): void {

@@ -2,9 +2,15 @@ import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger
 import type {Validity} from '../ledger/store/validity.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Streak} from './pace/canary.ts';
-import type {OutageState, Pause, StopReason} from './pace/pause.ts';
+import type {Pause, StopReason} from './pace/pause.ts';
 
-/** A lookup that has to be paid for, as neither ledger nor store has its outcome. */
+/**
+ * What became of a task: its outcome for good, which the ledger has and writes with whatever it writes next; the reason why
+ * this run can't ask for it any more; or that no cell waits for it any more, so that it was not asked.
+ */
+export type Ended = {readonly outcome: LastingOutcome} | {readonly unasked: UnaskedCode} | 'unwanted';
+
+/** A lookup that has to be paid for, as neither ledger nor store has its outcome. The executor tells it what becomes of it. */
 export interface Task {
   readonly lookup: Lookup;
   /** What one call costs, in thousandths of a credit. */
@@ -24,20 +30,19 @@ export interface Task {
   readonly rejectedBefore?: string | undefined;
   /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
   readonly fallback?: {readonly outcome: StoredOutcome; readonly validity: Validity} | undefined;
+  ended(end: Ended): void;
+  /** False once no cell waits for its outcome: a call for it is not made. */
+  isWanted?(): boolean;
+  /** True if another run has been answered since it was queued. The cells that waited for it know, and it needs no call. */
+  isAnsweredMeanwhile?(): boolean;
+  /** An outage holds it up: requests are told now, and all rows once the outage is overdue. */
+  heldUp?(isOverdue: boolean): void;
 }
 
 /** What the executor tells the run. */
 export interface ExecutorEvents {
-  /** The outcome for good; the ledger has it, and writes it with whatever it writes next. */
-  settled(task: Task, outcome: LastingOutcome): void;
-  /** It can't be asked for in this run any more, and has no outcome. */
-  unasked(task: Task, reason: UnaskedCode): void;
   /** So many calls of an operation were refused in a row that their values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
-  /** It was not asked, as nobody wants it any more. */
-  dropped?(task: Task): void;
-  /** An outage holds all up but its probe: requests are told now, and once it is overdue so are the others. */
-  down?(outage: OutageState): void;
   /** Nothing new is sent any more. */
   stopped(reason: ExecutorStop): void;
   /** The same, but all that is left, and all that comes, is told as unasked: the run goes on to its end. */

@@ -63,7 +63,9 @@ export class QueueExecutor implements Executor {
     const lane = this.#lanes.of(task.lookup.operation);
     const state = taskState(task);
     this.#unsettled.add(state);
-    if (this.#flow.outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
+    const {outage} = this.#flow;
+    if (outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
+    if (outage?.isDown === true) task.heldUp?.(outage.isOverdue);
     this.#enqueue(state, lane);
     if (this.#stopped) return;
     await this.#unsettled.blocked(lane.room());
@@ -89,7 +91,7 @@ export class QueueExecutor implements Executor {
 
   dropUnwanted(): void {
     for (const lane of this.#lanes) this.#dropWaiting(lane);
-    for (const task of this.#unsettled.takeBackingOff(one => !this.#isWanted(one))) this.#drop(task);
+    for (const task of this.#unsettled.takeBackingOff(one => !isWanted(one))) this.#drop(task);
   }
 
   get isDown(): boolean {
@@ -134,14 +136,14 @@ export class QueueExecutor implements Executor {
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
-    this.#options.events.down?.(outage);
+    for (const task of this.#unsettled) if (task.lookup.key !== outage.probe) task.heldUp?.(outage.isOverdue);
     this.dropUnwanted();
   }
 
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    if (!this.#isWanted(task)) this.#drop(task);
+    if (!isWanted(task)) this.#drop(task);
     else if (this.#closed !== undefined) this.#leave(task, this.#closed);
     else if (sendsLeft(task.doubts, this.#options.policy) === 0) this.#useUp(task);
     else if (this.#isOverBudget(task)) this.#leave(task, 'budget');
@@ -187,15 +189,14 @@ export class QueueExecutor implements Executor {
 
   /** Those of the chosen that no other run has been answered meanwhile; for the others, waiting → settled. */
   #stillOpen(lane: Lane, chosen: readonly TaskState[]): readonly TaskState[] {
-    const answered = this.#options.answeredMeanwhile?.(chosen);
-    if (answered === undefined || answered.size === 0) return chosen;
-    for (const task of chosen) {
-      if (!answered.has(task.lookup.key)) continue;
+    const open = chosen.filter(task => {
+      if (task.isAnsweredMeanwhile?.() !== true) return true;
       lane.release(task, false);
       this.#ended(task);
-    }
-    this.#lanes.wake();
-    return chosen.filter(task => !answered.has(task.lookup.key));
+      return false;
+    });
+    if (open.length < chosen.length) this.#lanes.wake();
+    return open;
   }
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
@@ -231,7 +232,7 @@ export class QueueExecutor implements Executor {
     if (step.next === 'settle') this.#settle(task, step.outcome);
     else if (this.#stopped) return;
     else if (this.#closed !== undefined) this.#leave(task, this.#closed);
-    else if (!this.#isWanted(task)) this.#drop(task);
+    else if (!isWanted(task)) this.#drop(task);
     else if (step.next === 'retry') this.#retry(task, lane, attempt);
     else if (step.next === 'hold') this.#hold(task);
     if (this.#flow.outage === undefined) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
@@ -266,30 +267,26 @@ export class QueueExecutor implements Executor {
     } else this.#hold(task);
   }
 
-  #isWanted(task: TaskState): boolean {
-    return this.#options.isWanted?.(task) !== false;
-  }
-
   #dropWaiting(lane: Lane): void {
-    for (const task of lane.takeOut(one => !this.#isWanted(one))) this.#drop(task);
+    for (const task of lane.takeOut(one => !isWanted(one))) this.#drop(task);
   }
 
   /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
   #drop(task: TaskState): void {
     this.#ended(task);
-    this.#options.events.dropped?.(task);
+    task.ended('unwanted');
   }
 
   /** → settled, for good. */
   #settle(task: TaskState, outcome: LastingOutcome): void {
     this.#ended(task);
-    this.#options.events.settled(task, outcome);
+    task.ended({outcome});
   }
 
   /** → settled, without an outcome of this run. */
   #leave(task: TaskState, reason: UnaskedCode): void {
     this.#ended(task);
-    this.#options.events.unasked(task, reason);
+    task.ended({unasked: reason});
   }
 
   #ended(task: TaskState): void {
@@ -314,4 +311,8 @@ export class QueueExecutor implements Executor {
     this.stop();
     this.#options.events.stopped({kind: 'error', error});
   }
+}
+
+function isWanted(task: Task): boolean {
+  return task.isWanted?.() !== false;
 }

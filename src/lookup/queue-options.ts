@@ -1,6 +1,6 @@
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Operation} from '../operations/table.ts';
-import type {ExecutorEvents, Task} from './executor.ts';
+import type {ExecutorEvents} from './executor.ts';
 import type {LaneSettings, Outlet} from './outlet.ts';
 import type {PolicySettings} from './policy.ts';
 
@@ -23,10 +23,6 @@ export interface QueueExecutorOptions {
   /** True if calls may be refused in any number, and end nothing. */
   readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
-  /** The keys of those that need no call any more; the cells that waited for them have been told. */
-  readonly answeredMeanwhile?: (tasks: readonly Task[]) => ReadonlySet<string>;
-  /** Whether somebody still waits for its outcome; always, where it does not say. */
-  readonly isWanted?: ((task: Task) => boolean) | undefined;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
   /** Milliseconds since the epoch, and a random number in [0, 1). */

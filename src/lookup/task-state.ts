@@ -19,8 +19,9 @@ export interface TaskState extends Task {
   permit: (granted: boolean) => void;
 }
 
+/** It stays the same object: whoever submitted it sees what it has been through. */
 export function taskState(task: Task): TaskState {
-  return {calls: 0, dispatch: 0, permit: () => {}, ...task};
+  return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
 /** Counts an attempt that may have been charged and brought no answer. */

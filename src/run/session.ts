@@ -3,8 +3,9 @@ import {warnOfUnchecked} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
+import {Rejections} from '../ledger/store/rejections.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
-import {type Judge, judgeBy} from '../ledger/store/validity.ts';
+import {judgeBy} from '../ledger/store/validity.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
@@ -25,7 +26,7 @@ import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
 import type {Stopper} from './stop.ts';
 
 /** A run's stages, opened and joined; closing them is the caller's. Its clock is for every length of time. */
-export interface Session extends Omit<ExecutorFor, 'answers' | 'counters'>, OpenedExecutor {
+export interface Session extends Omit<ExecutorFor, 'counters'>, OpenedExecutor {
   readonly state: RunState;
   readonly source: Source;
   readonly checkpoint: Checkpoint | undefined;
@@ -119,15 +120,18 @@ export function openSession(
       connection,
       ledger,
       store,
+      rejections: new Rejections(store, ledger),
       source,
       layout,
       identity,
     };
-    const asking = await openAnswers({...standing, counters: writer.counters}, judge);
+    const asking = await openExecutor({...standing, counters: writer.counters});
+    stopper.onStop(() => asking.executor.stop());
+    const answers = new Answers({...standing, executor: asking.executor, costOf: costOf(job), judge});
     const reading = {tally: ledger.tally, rows: rowsOf(writer), inFlightMs: 0};
     const timeline = new Timeline(checkpoint?.timeline, clock(), reading);
     const window = new InOrder(WINDOW_BYTES);
-    return {...standing, ...asking, checkpoint, window, writer, timeline, startedAt: clock()};
+    return {...standing, ...asking, answers, checkpoint, window, writer, timeline, startedAt: clock()};
   });
 }
 
@@ -136,15 +140,6 @@ export function warningOfUnasked(warn: (sentence: string) => void): AbortControl
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
   return unasked;
-}
-
-/** Answers and their executor: each is told what the other has. */
-async function openAnswers(work: Omit<ExecutorFor, 'answers'>, judge: Judge) {
-  const {ledger, store, stopper, job} = work;
-  const {executor, closeExecutor} = await openExecutor({...work, answers: () => answers});
-  const answers = new Answers({ledger, store, executor, costOf: costOf(job), judge});
-  stopper.onStop(() => executor.stop());
-  return {executor, closeExecutor, answers};
 }
 
 /** Opens one stage after the other; where one can't be opened, those that stand are closed, the last one first. */

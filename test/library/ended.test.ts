@@ -29,15 +29,19 @@ interface Holding {
   letGo(): void;
 }
 
-/** A service that answers the first calls and holds the next ones. */
+const first = new Set(rows.slice(0, ANSWERED).map(({ip}) => ip));
+
+/** A service that answers calls about the first rows and holds the others. */
 async function startHolding(): Promise<Holding> {
   const holding = gate();
   const held = gate();
-  const script = async ({call}: Call) => {
-    if (call <= ANSWERED) return undefined;
-    if (call === ANSWERED + IN_FLIGHT) holding.open();
+  let waiting = 0;
+  const script = async ({value}: Call) => {
+    if (first.has(value)) return undefined;
+    const reply = lastReplies[waiting++];
+    if (waiting === IN_FLIGHT) holding.open();
     await held.opened;
-    return lastReplies[call - ANSWERED - 1];
+    return reply;
   };
   return {program: await startProgram({script}), isHolding: holding.opened, letGo: held.open};
 }
@@ -89,18 +93,20 @@ async function takeAll(enriched: AsyncGenerator<unknown>, end: End): Promise<End
 }
 
 /** Takes the rows that are answered in a loop that breaks at its end. */
-function looping(enriched: AsyncIterable<unknown>): End {
-  const left = gate();
+async function looping(enriched: AsyncIterable<unknown>): Promise<End> {
+  const [atLast, left] = [gate(), gate()];
   const take = async () => {
     let taken = 0;
     for await (const _ of enriched) {
       taken += 1;
       if (taken < ANSWERED) continue;
+      atLast.open();
       await left.opened;
       break;
     }
   };
   const taking = take();
+  await atLast.opened;
   return () => {
     left.open();
     return taking;
@@ -112,10 +118,10 @@ const ways: Readonly<Record<string, Begin>> = {
   'destroy(error) of a stream': streaming(stream => stream.destroy(own)),
   'an error of the stream behind it': streaming((_, last) => last.destroy(own)),
   'the signal of a pipeline': streaming((_, _last, pipe) => pipe.abort()),
-  'a break of the loop over a stream': (settings, options) => {
+  'a break of the loop over a stream': async (settings, options) => {
     const stream = enrichStream(settings, options);
     void quiet(pipeline(Readable.from(rows), stream));
-    const [end, ended] = [looping(stream), closed(stream)];
+    const [end, ended] = [await looping(stream), closed(stream)];
     return () => Promise.all([end(), ended]);
   },
   'the signal of a stream that is not read': (settings, options) => {

@@ -2,7 +2,6 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
 import {noStore} from '../../src/ledger/store/store.ts';
-import {emptyTally} from '../../src/ledger/tally.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
@@ -24,10 +23,9 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
       keep: none,
       carried: none,
       notLookedUp: none,
-      judgeRejection: none,
-      tally: emptyTally(),
     },
     store: {...noStore, version},
+    rejections: {add: none, keep: none},
     executor: {submit: async () => {}, isDown: false},
     costOf: () => 0,
     judge: () => 'fresh',

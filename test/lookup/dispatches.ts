@@ -53,13 +53,14 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       resends: 2,
       cost: {throttled: 'free', rejected: 'maybe'},
     },
-    events: {settled() {}, unasked() {}, closed() {}, stopped() {}},
+    events: {closed() {}, stopped() {}},
   });
   const end = performance.now() + seconds * 1_000;
   const feed = async (operation: Operation) => {
     for (let n = 0; performance.now() < end; n++) {
       const lookup = {operation, key: `${operation}${n}`, params: {}};
-      await executor.submit({lookup, cost: 1, known: false, ambiguous: false, doubts: 0, lastCode: ''});
+      const before = {known: false, ambiguous: false, doubts: 0, lastCode: ''};
+      await executor.submit({lookup, cost: 1, ...before, ended() {}});
     }
   };
   await Promise.all(lanes.flatMap(({operations}) => operations.map(feed)));

@@ -147,14 +147,6 @@ function start(options: SimulationOptions) {
       cost: {throttled: options.throttledCost ?? 'free', rejected: 'maybe'},
     },
     events: {
-      settled(task, outcome) {
-        settled.set(task.lookup.key, outcome);
-        settledAt.set(task.lookup.key, Date.now() - started);
-        ended = Date.now();
-      },
-      unasked(task, reason) {
-        this.settled(task, {status: 'skipped', error: reason} as never);
-      },
       closed() {},
       refused: (_, streak) => options.refused?.(streak),
       stopped(reason) {
@@ -163,7 +155,12 @@ function start(options: SimulationOptions) {
       },
     },
   });
-  void submitAll(executor, options);
+  const isEnded = (key: string, outcome: Outcome) => {
+    settled.set(key, outcome);
+    settledAt.set(key, Date.now() - started);
+    ended = Date.now();
+  };
+  void submitAll(executor, options, isEnded);
   return {
     finished: () => stop !== undefined || settled.size === values.length,
     result: (): Simulated => ({
@@ -181,11 +178,18 @@ function start(options: SimulationOptions) {
 async function submitAll(
   executor: QueueExecutor,
   {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
+  isEnded: (key: string, outcome: Outcome) => void,
 ) {
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[operation === 'verify' ? 'token' : operation]: key};
-    const task: Task = {lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before};
+    const task: Task = {
+      ...{lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before},
+      ended(end) {
+        if (end === 'unwanted') return;
+        isEnded(key, 'outcome' in end ? end.outcome : {status: 'skipped', error: end.unasked});
+      },
+    };
     await executor.submit(task);
   }
 }

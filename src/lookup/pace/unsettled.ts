@@ -2,7 +2,7 @@ import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
 /** The tasks that were taken and are not settled, and which of them back off: for a while, or until an outage is over. */
-export class Unsettled {
+export class Unsettled implements Iterable<TaskState> {
   readonly #tasks = new Set<TaskState>();
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
   readonly #held = new Set<TaskState>();
@@ -12,6 +12,10 @@ export class Unsettled {
 
   constructor(policy: PolicySettings) {
     this.#policy = policy;
+  }
+
+  [Symbol.iterator](): Iterator<TaskState> {
+    return this.#tasks.values();
   }
 
   /** How many there are; infinity while more of them wait outside. */

@@ -34,7 +34,7 @@ export async function finish(session: Session): Promise<RunOutcome> {
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  session.answers.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
+  session.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -90,8 +90,8 @@ function judge(
   session: Session,
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
-  const {job, writer, io, answers} = session;
-  const done = completedExit(writer.counters, keepsRejections(job) && answers.rejections.dropped === 0);
+  const {job, writer, io, rejections} = session;
+  const done = completedExit(writer.counters, keepsRejections(job) && rejections.dropped === 0);
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},

@@ -2,8 +2,8 @@ import {loggedClient} from '../../client/logged-client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {SharedPace} from '../../ledger/account/shared-pace.ts';
+import type {Rejections} from '../../ledger/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
-import type {Answers} from '../../lookup/answers.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {LaneSettings, Outlet} from '../../lookup/outlet.ts';
@@ -27,7 +27,7 @@ interface Fleeting extends FleetRun {
 /** What an executor works for. */
 export interface ExecutorFor extends Fleeting {
   readonly store: AnswerStore;
-  readonly answers: () => Answers;
+  readonly rejections: Rejections;
 }
 
 /** The executor, and what closes it. */
@@ -127,7 +127,7 @@ function lanesFor({job, layout, account}: Pick<Fleeting, 'job' | 'layout' | 'acc
 }
 
 function createExecutor(
-  {job, io, clock, ledger, store, stopper, answers}: ExecutorFor,
+  {job, io, clock, ledger, store, rejections, stopper}: ExecutorFor,
   lanes: readonly LaneSettings[],
   outlet: Outlet,
 ): QueueExecutor {
@@ -144,21 +144,14 @@ function createExecutor(
     outlastsOutages: io.outlastsOutages,
     mayAllFail: mayAllFail(job),
     events: {
-      settled: (task, outcome) => answers().settled(task, outcome),
-      unasked: (task, reason) => answers().unasked(task, reason),
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
-      dropped: task => answers().dropped(task),
-      down: outage => answers().down(outage),
       refused: (operation, streak) => {
-        answers().rejections.drop(operation);
+        rejections.drop(operation);
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
-    // Only a program takes rows back that it gave.
-    isWanted: job.output.kind === 'rows' ? task => answers().isWanted(task) : undefined,
-    answeredMeanwhile: tasks => answers().answeredMeanwhile(tasks),
     now: clock,
     random: io.random,
   });
