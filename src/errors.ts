@@ -20,6 +20,14 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/**
+ * True if the output is in place and no limit was passed: complete (0), or with gaps that its summary tells (3). Metrics,
+ * health checks and schedules all mean this by a success.
+ */
+export function isSuccess(exitCode: number): boolean {
+  return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
+}
+
 /** What the command that led here lacks. */
 export interface Remedy {
   /** Flags that are added to it; one that it has already is replaced. */

@@ -25,15 +25,15 @@ export interface Console {
   readonly log: Logger;
 }
 
-export type ConsoleSettings = Pick<Settings, 'quiet' | 'logLevel' | 'logFormat'>;
+export type ConsoleSettings = Pick<Settings, 'quiet' | 'log'>;
 
 export function createConsole(settings: ConsoleSettings): Console {
-  const {quiet, logFormat} = settings;
-  const forMachine = logFormat === 'json';
+  const {quiet, log: {format, level} = {}} = settings;
+  const forMachine = format === 'json';
   const paint = painter(process.stderr, process.env);
   const line = (text: string) => print('stderr', `${text}\n`);
-  const log = createLog(settings.logLevel ?? (forMachine ? 'info' : 'warn'), json => {
-    if (logFormat === 'text') print('stderr', textLine(json));
+  const log = createLog(level ?? (forMachine ? 'info' : 'warn'), json => {
+    if (format === 'text') print('stderr', textLine(json));
     else printLogLine(json);
   });
   const tell = forMachine
@@ -81,7 +81,7 @@ function createLog(level: string, write: (text: string) => void): Logger {
 
 /** Logs why a command failed, for a program that reads its log. What was not thrown on purpose may hold anything. */
 export function logFailure(error: unknown): number {
-  const {log} = createConsole({quiet: false, logFormat: 'json', logLevel: undefined});
+  const {log} = createConsole({quiet: false, log: {format: 'json'}});
   const foreseen = error instanceof BulkEnrichError ? error : undefined;
   const exitCode = foreseen?.exitCode ?? exitCodes.internal;
   const name = error instanceof Error ? error.name : typeof error;

@@ -81,6 +81,7 @@ function addLookup(addWith: AddWith, run: Run, said: CommandSettings['said']): v
 function addVerify(addWith: AddWith, run: Run): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
+    .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
     .option('--id <ID>', 'The user identifier, for multi-accounting.')
     .option('--email <ADDRESS>', "The user's e-mail address.")
     .option('--phone <NUMBER>', "The user's phone number.")
@@ -204,7 +205,6 @@ function addFleet(program: Command, run: Run): void {
 function addStore(program: Command, run: Run, said: CommandSettings['said']): void {
   const store = program
     .command('store')
-    .alias('cache')
     .description('Look into the answer store, or clear it.')
     .exitOverride();
   const sub = (name: string, description: string) =>
@@ -212,8 +212,7 @@ function addStore(program: Command, run: Run, said: CommandSettings['said']): vo
       .command(name)
       .description(description)
       .exitOverride()
-      .option('--store <DIR>', "The store's directory (default: the user's cache directory)")
-      .addOption(new Option('--cache <DIR>').hideHelp());
+      .option('--store <DIR>', "The store's directory (default: the user's cache directory)");
   sub('stats', 'What is in the store, and how old it is.')
     .option('--json', 'The same as JSON on stdout.')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storeStats));

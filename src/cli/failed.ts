@@ -40,8 +40,10 @@ function misuse({message}: CommanderError, argv: readonly string[], program: Com
 
 /** A flag alone can say so: what a job file says is that command's to know. */
 function asksForJson(argv: readonly string[]): boolean {
-  const at = argv.indexOf('--log-format');
-  return argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json');
+  const given = argv.flatMap((word, at) =>
+    word === '--log' ? (argv[at + 1] ?? []) : (word.split('--log=')[1] ?? []),
+  );
+  return given.some(words => words.split(',').includes('json'));
 }
 
 /** A sentence, never a stack trace for a user's mistake. */

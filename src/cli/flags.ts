@@ -42,19 +42,13 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
           .helpGroup(`${setting.group}:`)
           .hideHelp(!isShown),
       );
-    if (setting.formerly !== undefined) addFormer(command, setting.formerly);
   }
   return command;
 }
 
-/** What scripts of an earlier version say. */
-function addFormer(command: Command, name: string): void {
-  for (const flags of [`--${name} <VALUE>`, `--no-${name}`]) command.addOption(new Option(flags).hideHelp());
-}
-
 function optionOf(setting: Setting): Option {
   const name = spelled(setting.name, '-');
-  const value = setting.value === undefined ? '' : ` <${setting.value}>`;
+  const value = setting.value?.replace(/^[^[].*/, ' <$&>').replace(/^\[/, ' [') ?? '';
   const text = defaultOf(setting);
   const option = new Option(
     setting.negated === true ? `--no-${name}` : `--${name}${value}`,

@@ -30,6 +30,7 @@ export function jobFrom(
       settings: rest,
       fromFile: file !== undefined,
       jobFile: path,
+      ...(raw.restart === undefined ? {} : {restartsNow: true}),
       placeOf: placeIn(file, raw),
     },
     env,

@@ -41,7 +41,7 @@ export async function main(given: readonly string[]): Promise<number> {
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
-    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log-format|help)\b)/.test(flag))
+    !flags.some(flag => /^(-[qh]|--(quiet|json|progress|log|help)\b)/.test(flag))
   );
 }
 
@@ -116,7 +116,7 @@ function unknownCommand(name: string, program: Command): UsageError {
 /** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
-  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store', 'cache'];
+  const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];
   if (!all && !named.some(name => argv.includes(name)))
     return {withSettings: command => command, said: NOTHING_SAID};
   const {addSettings, said} = await import('./flags.ts');

@@ -9,17 +9,32 @@ const REPLACEMENT = '[key]';
 
 /**
  * A service that repeats the request in its answer must not bring the key into outputs, stores and logs: neither in
- * values nor in names, however JSON spells it, nor in JSON that is text inside of JSON.
+ * values nor in names, however JSON spells it, nor in JSON that is text inside of JSON, nor in Base64, as in a header of
+ * basic authentication.
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
-  const pattern = new RegExp(
-    [...Array(key.length).keys()].map(at => spellings(key[at] ?? '', at)).join(''),
-    'g',
-  );
+  const secrets = [key, ...inBase64(key)];
+  const pattern = new RegExp(secrets.map(patternOf).join('|'), 'g');
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
   // What is parsed has the key only where the text has it, or spells something by an escape.
-  return (parsed, body) => (body.includes(key) || body.includes('\\') ? redacted(parsed, clean) : parsed);
+  return (parsed, body) =>
+    body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
+}
+
+/** How a key reads inside of longer texts in Base64, in both alphabets: by what is left of it alone, wherever it begins. */
+function inBase64(key: string): readonly string[] {
+  const spelled = [0, 1, 2].flatMap(before => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
+    // Characters that have bits of a neighbour's too are left out.
+    const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    return (['base64', 'base64url'] as const).map(alphabet => bytes.toString(alphabet).slice(from, to));
+  });
+  return [...new Set(spelled)];
+}
+
+function patternOf(secret: string): string {
+  return [...Array(secret.length).keys()].map(at => spellings(secret[at] ?? '', at)).join('');
 }
 
 /**

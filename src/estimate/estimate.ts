@@ -225,7 +225,7 @@ function columnsOf({targets, guesses, country, mentioned}: Mapping) {
   const countries: Used[] = isRead ? [{operation: 'country', column: country}] : [];
   const used = [...targets, ...countries];
   const beside = mentioned
-    .filter(([setting]) => setting.startsWith('--verdict-'))
+    .filter(([setting]) => setting.startsWith('--verdict '))
     .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
     columns: [...used.map(described), ...beside],

@@ -44,13 +44,13 @@ export function resolveEndpoint(
     warn,
   }: {readonly offline?: boolean; readonly warn?: ((sentence: string) => void) | undefined} = {},
 ): Endpoint {
-  const named = typeof given === 'object' ? given.base_url : given === 'live' ? undefined : given;
+  const named = given === 'live' ? undefined : given;
   const service = given === 'embedded' ? [] : [...(named === undefined ? [BASE_URL] : []), ...keyVariables];
   for (const name of [...service, ACTION_ID]) {
     if (env[name]?.trim() === '')
       throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
   }
-  const action = actionId ?? (typeof given === 'object' ? given.action_id : undefined) ?? env[ACTION_ID];
+  const action = actionId ?? env[ACTION_ID];
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
   const baseUrl = named ?? env[BASE_URL];
   const apiKey = offline ? '' : readKey(env, warn);

@@ -49,7 +49,7 @@ function othersUnderWay(stem: string, output: string): boolean {
 export function summarizedOutput(path: string): string | undefined {
   try {
     const {output, schema_version: version} = JSON.parse(textOf(path) ?? '');
-    return version === 1 && typeof output?.path === 'string' ? basename(output.path) : undefined;
+    return version === 2 && typeof output?.path === 'string' ? basename(output.path) : undefined;
   } catch {
     return undefined;
   }

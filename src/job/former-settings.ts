@@ -7,6 +7,21 @@ const formerSettings: Readonly<Record<string, string>> = {
   maxResends: 'Write resends: N (--resends N).',
   maxAttempts: 'Write resends: N (--resends N), which is one less.',
   resend: 'Write resends: 0 (--resends 0) for never, and nothing for always.',
+  onBudget: 'Write publish_on: [budget] (--publish-on budget) for publish, and nothing for stop.',
+  onOutage: 'Write publish_on: [outage] (--publish-on outage) for publish, and nothing for stop.',
+  onDeadline: 'Write publish_on: [deadline] (--publish-on deadline) for publish, and nothing for stop.',
+  freshBudget: 'Write restart: fresh (--restart fresh).',
+  onStaleState:
+    'Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
+  token: 'Write verdict: COLUMN (--verdict COLUMN).',
+  actionId:
+    'Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
+  verdictId: 'Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
+  verdictEmail: 'Write verdict: {token: COLUMN, email: COLUMN} (--verdict token=COLUMN,email=COLUMN).',
+  verdictPhone: 'Write verdict: {token: COLUMN, phone: COLUMN} (--verdict token=COLUMN,phone=COLUMN).',
+  logLevel: 'Write log: debug (--log debug), or with a format log: [json, debug] (--log json,debug).',
+  logFormat: 'Write log: json (--log json).',
+  cache: 'Write store: DIR, or store: false (--store DIR, --no-store).',
   threads:
     'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
   maxCreditsPerDay:

@@ -25,10 +25,12 @@ export interface Job {
   /** The Redis of the fleet that makes the calls; undefined where this process does. */
   readonly redisUrl: string | undefined;
   readonly settings: Settings;
-  /** A job file names its columns and goes on by itself from state that no longer fits. */
+  /** A job file names its columns. */
   readonly fromFile: boolean;
   /** The job file itself. */
   readonly jobFile?: string | undefined;
+  /** When the run starts over: now, only where its saved state does not fit, or never. */
+  readonly restarts: 'now' | 'changed' | 'never';
   /** Where a setting was written, for messages. */
   readonly placeOf: PlaceOf;
   /** Only these records, by their numbers: a sample. */
@@ -78,6 +80,8 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
+  /** True if the command itself says to start over, and not its job file. */
+  readonly restartsNow?: boolean;
   /** Rows come from the program itself, and go back to it. */
   readonly givenRows?: boolean;
 }
@@ -116,11 +120,12 @@ export function resolveJob(
     ...source,
     name: source.name,
     ...resolveOutput(output, settings, given.givenRows),
-    endpoint: resolveEndpoint(settings.endpoint, settings.actionId, env, interactive, {
+    endpoint: resolveEndpoint(settings.endpoint, settings.verdict?.action, env, interactive, {
       offline: settings.offline,
       warn,
     }),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
+    restarts: restartsOf(given),
     date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
       ? date
       : undefined,
@@ -129,11 +134,18 @@ export function resolveJob(
       directory: dated(`${given.output}.run`, day),
       // What is said of today's run, to start over or with a fresh budget, is not said of an earlier day's.
       resolve: () => {
-        const settings = {...given.settings, date: day, restart: false, freshBudget: false};
-        return resolveJob({...given, settings}, env, interactive, warn);
+        const restart = given.settings.restart === false ? false : undefined;
+        const settings = {...given.settings, date: day, restart};
+        return resolveJob({...given, restartsNow: false, settings}, env, interactive, warn);
       },
     })),
   };
+}
+
+function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Job['restarts'] {
+  const isSaid = restart === true || restart === 'fresh';
+  if (restartsNow ?? (isSaid && !fromFile)) return 'now';
+  return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
 /** A day that was named is the only one that is meant. */

@@ -74,7 +74,7 @@ export function readJobFile(path: string): RawJob {
       `${path}: expected settings such as "input: signups.csv", one a line.`,
     );
   }
-  const written = new Map(Object.keys(value).map(key => [nameOf(camelCase(key)), key]));
+  const written = new Map(Object.keys(value).map(key => [camelCase(key), key]));
   const settings = byName(value);
   const line: YamlFile['line'] = ([name = '', ...inner]) =>
     written.has(String(name)) ? file.line([written.get(String(name)) ?? '', ...inner]) : undefined;
@@ -82,9 +82,7 @@ export function readJobFile(path: string): RawJob {
 }
 
 function byName(value: object): RawSettings {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [nameOf(camelCase(key)), inner as unknown]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [camelCase(key), inner as unknown]));
 }
 
 /**
@@ -121,8 +119,7 @@ export function checkSettings(
   flags: RawSettings,
   manner: Manner = {placeOf: placeIn(file, flags), spell: name => spelled(name, '_')},
 ): JobSettings {
-  const given = Object.entries(flags).map(([name, value]) => [nameOf(name), value] as const);
-  const merged = {...file?.settings, ...Object.fromEntries(given)};
+  const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -229,13 +226,4 @@ function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string
   if (typeof index === 'number' && more.length === 0)
     return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';
   return index === undefined ? '' : ` (${[index, ...more].map(String).join('.')})`;
-}
-
-const former = new Map(
-  describeSettings().flatMap(({name, formerly}) => (formerly ? [[formerly, name]] : [])),
-);
-
-/** What a setting is called now. */
-function nameOf(given: string): string {
-  return former.get(given) ?? given;
 }

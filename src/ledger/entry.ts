@@ -54,7 +54,7 @@ export interface Answer {
 }
 
 /** A row of the table as an answer. */
-function answerOf(row: SqlRow): Answer {
+export function answerOf(row: SqlRow): Answer {
   const outcome = outcomeOf(row) as StoredOutcome;
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }

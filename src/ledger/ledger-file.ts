@@ -116,13 +116,17 @@ export function ledgerStatements(db: Sqlite) {
     find: db.query(entry, 'FROM lookup WHERE key = ?'),
     findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = NULL`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = ?, data = ?, bought_at = ?, nth = ? WHERE key = ?',
+      `UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = coalesce(?, nullif(error, '${INTERRUPTED}')), data = ?, bought_at = ?, nth = ? WHERE key = ?`,
     ),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
+    unjudged: db.query(
+      ['key', 'operation', 'state', 'error', 'bought_at'],
+      `FROM lookup WHERE state = ${stateOf.rejected} AND nth IS NULL AND dispatch <> 0 ORDER BY id`,
+    ),
     dropRejection: db.prepare(
       `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),

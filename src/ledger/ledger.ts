@@ -3,6 +3,7 @@ import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
 import {
   type Answer,
+  answerOf,
   answersOf,
   attemptColumns,
   type BookedAttempt,
@@ -138,7 +139,7 @@ export class Ledger {
     this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
-    if (isKept(outcome)) tally.fromCache += 1;
+    if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
   }
@@ -153,6 +154,11 @@ export class Ledger {
     this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
+  /** Rejections that a session before was killed too early to judge. */
+  unjudged(): Answer[] {
+    return guarded(() => this.#sql.unjudged.all()).map(answerOf);
+  }
+
   /** Notes that a value has to be asked for as the answer store could not be read. */
   notLookedUp(operation: Operation): void {
     this.tally.operations[operation].notLookedUp += 1;
@@ -160,8 +166,8 @@ export class Ledger {
 
   /** True if any value of this operation was answered in this run, or is known from an earlier one. */
   isAnswered(operation: Operation): boolean {
-    const {answered, fromCache, knownRejections} = this.tally.operations[operation];
-    return answered + fromCache > knownRejections;
+    const {answered, fromStore, knownRejections} = this.tally.operations[operation];
+    return answered + fromStore > knownRejections;
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */

@@ -9,7 +9,7 @@ export interface OperationTally {
   /** Distinct values that were looked for, however they were answered. */
   distinct: number;
   /** Distinct values answered by the store, and those of them that it knows to be rejected. */
-  fromCache: number;
+  fromStore: number;
   knownRejections: number;
   /** Distinct values that were asked for while the store could not be read. */
   notLookedUp: number;
@@ -57,7 +57,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
     distinct: 0,
-    fromCache: 0,
+    fromStore: 0,
     knownRejections: 0,
     notLookedUp: 0,
     answered: 0,
@@ -128,7 +128,7 @@ export function beginningWith(tally: Tally): Tally {
     operations: perOperation(name => ({
       ...tally.operations[name],
       distinct: 0,
-      fromCache: 0,
+      fromStore: 0,
       knownRejections: 0,
     })),
   };

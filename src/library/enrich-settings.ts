@@ -1,6 +1,6 @@
+import type {VerdictSetting} from '../job/settings/verdict.ts';
 import type {NamesFor} from '../job/settings.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
-import type {Beside, besideToken} from '../operations/verify.ts';
 import type {JobInput} from './job-input.ts';
 
 /** A key of the rows; any text where their keys are not known. */
@@ -36,8 +36,10 @@ type FieldName =
 
 type OneOrMore<T> = T | readonly T[];
 
-/** The settings that name one column. */
-type ColumnSetting = 'token' | 'country' | (typeof besideToken)[Beside]['setting'];
+/** The column of session tokens, alone or with what is sent along. */
+type VerdictColumns<Row> =
+  | Column<Row>
+  | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : Column<Row>};
 
 type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
@@ -45,13 +47,15 @@ type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof LibrarySettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined
-    : Name extends ColumnSetting
+    : Name extends 'country'
       ? Column<Row> | undefined
-      : Name extends 'only'
-        ? OneOrMore<Operation> | undefined
-        : Name extends 'fields'
-          ? OneOrMore<FieldName> | undefined
-          : LibrarySettings[Name];
+      : Name extends 'verdict'
+        ? VerdictColumns<Row> | undefined
+        : Name extends 'only'
+          ? OneOrMore<Operation> | undefined
+          : Name extends 'fields'
+            ? OneOrMore<FieldName> | undefined
+            : LibrarySettings[Name];
 };
 
 /** Settings among which there are none that nobody knows. */
@@ -59,10 +63,14 @@ export type Known<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof S
 
 /** The columns that settings name, by the key that they begin with. */
 type NamedBy<S> = {
-  [Name in (Intelligence | ColumnSetting) & keyof S]: FirstKey<
-    S[Name] extends readonly (infer One)[] ? One : S[Name]
-  >;
-}[(Intelligence | ColumnSetting) & keyof S];
+  [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;
+}[NamingSetting & keyof S];
+type NamingSetting = Intelligence | 'country' | 'verdict';
+type EachOf<Given> = Given extends readonly (infer One)[]
+  ? One
+  : Given extends {readonly token: unknown}
+    ? Given[Exclude<keyof Given, 'action'>]
+    : Given;
 type FirstKey<Given> = Given extends {readonly column: infer Named}
   ? FirstKey<Named>
   : Given extends `${infer Named}=${string}`

@@ -5,6 +5,8 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** What became of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
+  /** True if the answer is past its age, as the service can't be asked; null without an answer. Only with `stale`. */
+  readonly stale?: boolean | null;
   /** What was repaired of the cell before it was asked about; left out where nothing was. */
   readonly repairs?: readonly RepairCode[];
 };
@@ -13,8 +15,6 @@ type StatusAndData<Data> =
   | {
       readonly status: 'ok';
       readonly error: null;
-      /** Whether the answer is past its age, as the service can't be asked; only where the settings allow that (`stale`). */
-      readonly stale?: boolean;
       readonly data: Readonly<Data>;
     }
   | {readonly status: 'empty'; readonly error: null; readonly data: null}
@@ -30,7 +30,7 @@ export interface RejectedRow {
 }
 
 /** The setting that names an operation's columns. */
-type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'token';
+type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'verdict';
 
 /** What a lookup goes by: its operation, or where several columns are looked up alike, its column or prefix. */
 type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]

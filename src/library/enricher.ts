@@ -49,7 +49,9 @@ export async function createEnricher<const S extends EnricherSettings>(
       'no_columns',
       `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
-  const shared = await openShared(settings, options, {outlastsOutages: settings.onOutage !== 'stop'});
+  const {publishOn} = settings;
+  const outlastsOutages = publishOn === undefined || publishOn.includes('outage');
+  const shared = await openShared(settings, options, {outlastsOutages});
   const turns = new Turns();
   const enricher: Enricher = {
     one: (row, one) => shared.one(row, one) as Promise<never>,

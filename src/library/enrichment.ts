@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {Result} from '../lookup/plan-row.ts';
-import {isStale, pickFields, type TargetColumns} from '../output/columns.ts';
+import {pickFields, type TargetColumns} from '../output/columns.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import type {FedRow} from '../run/rows/feed.ts';
 import type {Risk} from '../score/risk.ts';
@@ -48,10 +48,7 @@ export class Enrichments {
     const found = this.#columns.map((column, index) => {
       const shown = column.whole ? answers[index] : picked(answers[index], column);
       const told = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
-      return [
-        column.key,
-        {...lookupResult(results[index] as Result, shown, column.marksStale), ...told},
-      ] as const;
+      return [column.key, {...lookupResult(results[index] as Result, shown, column), ...told}] as const;
     });
     return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
   }
@@ -69,10 +66,9 @@ export class Enrichments {
   }
 }
 
-function lookupResult(result: Result, data: unknown, marksStale: boolean): LookupResult {
-  const error = 'error' in result ? result.error : null;
-  const stale = marksStale && result.status === 'ok' ? {stale: isStale(result) === true} : {};
-  return {status: result.status, error, ...stale, data: data ?? null} as LookupResult;
+function lookupResult(result: Result, data: unknown, {said}: TargetColumns): LookupResult {
+  const members = said.map(column => [column.name, column.of(result, data)]);
+  return {...Object.fromEntries(members), data: data ?? null};
 }
 
 function picked(answer: unknown, {fields}: TargetColumns): unknown {

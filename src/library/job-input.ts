@@ -25,16 +25,8 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. */
   readonly email?: Setting<'email'>;
-  /** Column of user session tokens, for bot verdicts. */
-  readonly token?: Setting<'token'>;
-  /** Action identifier of the verdicts. Default: BULK_ENRICH_ACTION_ID. */
-  readonly actionId?: Setting<'actionId'>;
-  /** Column of user identifiers, sent with the token. */
-  readonly verdictId?: Setting<'verdictId'>;
-  /** Column of e-mail addresses, sent with the token. */
-  readonly verdictEmail?: Setting<'verdictEmail'>;
-  /** Column of phone numbers, sent with the token. */
-  readonly verdictPhone?: Setting<'verdictPhone'>;
+  /** Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along. Default: action: BULK_ENRICH_ACTION_ID. */
+  readonly verdict?: Setting<'verdict'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
   /** Column of countries, by code or name, for phone numbers in national form. */
@@ -83,7 +75,7 @@ export interface JobInput {
   readonly timeout?: Setting<'timeout'>;
   /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
   readonly resends?: Setting<'resends'>;
-  /** Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage. Default: 15m. */
+  /** Longest outage or Retry-After to wait for, from 0s to 30d; see --publish-on. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
@@ -91,14 +83,10 @@ export interface JobInput {
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onBudget?: Setting<'onBudget'>;
   /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
-  /** At that time: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onDeadline?: Setting<'onDeadline'>;
-  /** In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3). Default: stop; publish with --stale. */
-  readonly onOutage?: Setting<'onOutage'>;
+  /** Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume later (exit 7 or 5). Default: none. */
+  readonly publishOn?: Setting<'publishOn'>;
   /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
@@ -123,14 +111,10 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day that {date} in paths stands for. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over, keeping every answer already paid for, and the count of what was spent. Default: false. */
+  /** Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8). */
   readonly restart?: Setting<'restart'>;
-  /** A run that starts over has all of --max-credits again: what was spent before is not counted. Default: false. */
-  readonly freshBudget?: Setting<'freshBudget'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
-  /** State that does not fit: stop (exit 10 or 8) or restart. Default: stop; restart in a job file. */
-  readonly onStaleState?: Setting<'onStaleState'>;
   /** Rules of the risk score: default, none, or a YAML file. Default: default. */
   readonly score?: Setting<'score'>;
   /** Where the summary goes. Default: OUT.summary.json. */
@@ -147,10 +131,8 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log lines (on stderr) from this level up. Default: warn; info with --log-format json. */
-  readonly logLevel?: Setting<'logLevel'>;
-  /** With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too. Default: log lines as JSON, the rest as text. */
-  readonly logFormat?: Setting<'logFormat'>;
+  /** Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug. Default: warn; info with json. */
+  readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
 }

@@ -4,7 +4,7 @@ import {describeSettings} from '../job/settings.ts';
 
 /** Messages are written for the command line; a program is told of its settings, as it writes them. */
 
-const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|[A-Z]\w*(?:=\w+)?))?/g;
+const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 
 const settings = describeSettings();
 const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
@@ -17,7 +17,8 @@ export function spoken(message: string): string {
       const setting = byFlag.get(flag);
       if (setting === undefined) return written;
       if (negated !== undefined) return `${setting.name}: false`;
-      if (setting.value === undefined) return `${setting.name}: true${value}`;
+      const isSwitch = setting.value === undefined || setting.value.startsWith('[');
+      if (isSwitch && !value.endsWith(' fresh')) return `${setting.name}: true${value}`;
       return value === '' ? setting.name : `${setting.name}:${value}`;
     })
     .replace(/(?<![\w-])-o( OUT)?\b/g, 'output')

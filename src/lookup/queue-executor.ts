@@ -155,15 +155,15 @@ export class QueueExecutor implements Executor {
    * in flight, which may turn out free and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
-    const {onBudget, ledger} = this.#options;
-    if (onBudget === 'stop') return false;
+    const {publishOn, ledger} = this.#options;
+    if (!publishOn.includes('budget')) return false;
     const renews = this.#renews(task);
     return (renews || this.#flow.inFlight === 0) && !ledger.budget.affords(task.cost, renews);
   }
 
   /** True for a task that has an answer, where the run is published at its limit: others go first. */
   #renews({fallback}: Task): boolean {
-    return this.#options.onBudget === 'publish' && fallback !== undefined;
+    return this.#options.publishOn.includes('budget') && fallback !== undefined;
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
@@ -202,7 +202,7 @@ export class QueueExecutor implements Executor {
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: TaskState): void {
     if (this.#flow.inFlight > 0 && !this.#renews(task)) return;
-    if (this.#options.onBudget === 'stop') {
+    if (!this.#options.publishOn.includes('budget')) {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});
       return;
@@ -297,7 +297,7 @@ export class QueueExecutor implements Executor {
 
   /** The service can't be asked any more: all stops, or it is an outage that the run is to go on without. */
   #giveUp(reason: ExecutorStop): void {
-    if (reason.kind === 'outage' && this.#options.onOutage === 'publish') {
+    if (reason.kind === 'outage' && this.#options.publishOn.includes('outage')) {
       this.close('outage');
       this.#options.events.closed(reason);
       return;

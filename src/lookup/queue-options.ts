@@ -1,3 +1,4 @@
+import type {Limit} from '../job/settings/call-settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Operation} from '../operations/table.ts';
 import type {ExecutorEvents} from './executor.ts';
@@ -15,9 +16,8 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** At the credit limit, and in an outage that lasts too long: stop, or tell the rest as unasked. */
-  readonly onBudget: 'stop' | 'publish';
-  readonly onOutage: 'stop' | 'publish';
+  /** The limits at which the rest is told as unasked; at the others it stops. */
+  readonly publishOn: readonly Limit[];
   /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
   readonly outlastsOutages?: boolean | undefined;
   /** True if calls may be refused in any number, and end nothing. */
@@ -25,6 +25,8 @@ export interface QueueExecutorOptions {
   readonly events: ExecutorEvents;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** The keys of values of this operation that a killed session left as refused in a row. */
+  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;

@@ -19,6 +19,7 @@ export const repairCodes = {
   plus_added:
     'Digits with their calling code, as most of the column is written: they got the plus that they had lost.',
   decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',
+  extension: 'An extension stood behind the number: the number alone is looked up.',
   display_name: 'An address with a name, Jo Doe <jo@example.com>.',
   brackets: 'It stood in brackets.',
   port: 'A port stood behind the address.',

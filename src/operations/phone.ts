@@ -151,8 +151,13 @@ function judgePhone(
     // What reads as it is written was looked at by now.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
-  return number.number === text ? valid(text, repairs) : judgeBare(text, number, repairs, plusLost);
+  if (number.number === text) return valid(text, repairs);
+  const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
+  return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, plusLost);
 }
+
+/** RFC 3966: libphonenumber drops it, as it does an extension, and says nothing of it. */
+const SUBADDRESS = /;isub=/i;
 
 /** A number that has, or may have, its calling code without a plus: read so only where the column is written so. */
 function judgeBare(

@@ -76,7 +76,15 @@ const data = fields({
     finished_at: dateTime.describe('When the session ended.'),
   }),
   rules: z
-    .array(fields({action: text, name: text, id: text, source: text, shadow: flag}))
+    .array(
+      fields({
+        action: text.describe('Action of the rule, such as block.'),
+        name: text.describe('The rule in words.'),
+        id: text.describe('The identifier of the rule.'),
+        source: text.describe('Kind of rule, such as bot or access.'),
+        shadow: flag.describe('True if the match has no effect on the verdict.'),
+      }),
+    )
     .describe('Bot and access rules that matched.'),
   multi_accounting: fields({
     detected: flag.describe('Whether one person seems to have several accounts.'),
@@ -85,12 +93,12 @@ const data = fields({
     accounts: z
       .array(
         fields({
-          user_id: text,
-          email: text,
-          signals: z.array(text),
-          confidence: z.number(),
-          session_count: z.int(),
-          last_activity: dateTime,
+          user_id: text.describe('The other user identifier.'),
+          email: text.describe('Its e-mail address.'),
+          signals: z.array(text).describe('Traits that the accounts share.'),
+          confidence: z.number().describe('Confidence that one person has the accounts.'),
+          session_count: z.int().describe('Number of sessions it was seen in.'),
+          last_activity: dateTime.describe('Time at which it was last seen.'),
         }),
       )
       .describe('The accounts that seem to belong together.'),
@@ -108,8 +116,9 @@ export const verify = {
   singular: 'session token',
   plural: 'session tokens',
   title: 'Bot verdicts',
-  setting: 'token',
-  about: 'Column of user session tokens, for bot verdicts.',
+  setting: 'verdict',
+  about:
+    'Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along.',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,
@@ -154,29 +163,23 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** What may be sent beside a token, by name: the setting that names its column, and the request's field. */
+/** What may be sent beside a token, by name: the request's field, and how it is read. */
 export const besideToken = {
   id: {
     name: 'id',
-    setting: 'verdictId',
     param: 'id',
-    what: 'user identifiers',
     canonical: canonicalId,
     habits: undefined,
   },
   email: {
     name: 'email',
-    setting: 'verdictEmail',
     param: 'email',
-    what: 'e-mail addresses',
     canonical: canonicalEmail,
     habits: undefined,
   },
   phone: {
     name: 'phone',
-    setting: 'verdictPhone',
     param: 'phone_number',
-    what: 'phone numbers',
     canonical: canonicalPhone,
     habits: phoneHabits,
   },

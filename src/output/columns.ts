@@ -8,13 +8,31 @@ import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
-/** One field of an operation's answer as a column: where it stands in the answer, and how it is written. */
-export interface Field {
-  /** Joined by `_`: `verdict.can_pass` is `can_pass`, `device.os` is `device_os`. */
+/** One column of a lookup, whatever the output's form: all writers go by a list of these. */
+export interface LookupColumn {
+  /** Behind the target's prefix. Of a field, its path joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
-  readonly path: readonly string[];
   readonly kind: 'scalar' | 'flag' | 'json';
+  /** Its value in a row, whose parsed answer is `data`; null or undefined if there is none. */
+  of(result: Result, data: unknown): unknown;
 }
+
+/** One field of an operation's answer as a column: `verdict.can_pass` is `can_pass`. */
+export interface Field extends LookupColumn {
+  readonly path: readonly string[];
+}
+
+/** What is said of every result, in front of its answer. */
+const SAID: readonly LookupColumn[] = [
+  {name: 'status', kind: 'scalar', of: result => result.status},
+  {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
+  // True if the answer is past its age; null if nothing is known of the value.
+  {
+    name: 'stale',
+    kind: 'flag',
+    of: result => 'stale' in result || (result.status === 'ok' ? false : null),
+  },
+];
 
 /** The fields of each operation's answer, from the interface's tables, in their order. */
 export function fieldsOf(operation: Operation): Field[] {
@@ -28,7 +46,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {
     if (inner instanceof z.ZodObject) return flatten(inner, here);
     // `verdict` is what the whole answer is about, so its two flags go without its name.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: kindOf(inner)}];
+    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
   });
 }
 
@@ -40,6 +58,8 @@ function kindOf(schema: z.ZodType): Field['kind'] {
 /** What one target adds to the output. */
 export interface TargetColumns {
   readonly target: Target;
+  /** Its columns in front of the answer's fields. */
+  readonly said: readonly LookupColumn[];
   readonly fields: readonly Field[];
   /** All fields that the answer may have, wanted or not. */
   readonly answerFields: readonly Field[];
@@ -47,8 +67,11 @@ export interface TargetColumns {
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
-  /** Whether it says if its answer is past its age. */
-  readonly marksStale: boolean;
+}
+
+/** All columns of a lookup, in order. */
+export function columnsOf({said, fields}: Pick<TargetColumns, 'said' | 'fields'>): readonly LookupColumn[] {
+  return [...said, ...fields];
 }
 
 /** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
@@ -59,6 +82,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
+  const said = SAID.filter(({name}) => marksStale || name !== 'stale');
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(field => {
@@ -74,7 +98,7 @@ export function planColumns(
       return name !== undefined;
     });
     const whole = chosen === undefined;
-    return {target, fields, answerFields, whole, key: keyOf(targets, index), marksStale};
+    return {target, said, fields, answerFields, whole, key: keyOf(targets, index)};
   });
   const others: readonly string[] = [REPAIRS, ...planRisk(undefined).map(name => `risk.${name}`)];
   for (const name of chosen ?? [])
@@ -101,11 +125,7 @@ export function addedNames(
   columns: readonly TargetColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
-  const lookups = columns.flatMap(column =>
-    ['status', 'error', ...(column.marksStale ? ['stale'] : []), ...column.fields.map(({name}) => name)].map(
-      name => column.target.prefix + name,
-    ),
-  );
+  const lookups = columns.flatMap(column => columnsOf(column).map(({name}) => column.target.prefix + name));
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
@@ -171,22 +191,14 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
   );
 }
 
-/** Whether what is known of a value is past its age; null where nothing is known. */
-export function isStale(result: Result): boolean | null {
-  return 'stale' in result || (result.status === 'ok' ? false : null);
-}
-
-/** The cells that a result fills: what is said of it, and one for each field of its parsed answer. */
+/** The cells that a result fills. */
 export function resultCells(
   result: Result,
   data: unknown,
-  column: Pick<TargetColumns, 'fields' | 'marksStale'>,
+  columns: readonly LookupColumn[],
   safe: (text: string) => string,
 ): string[] {
-  const cells: string[] = [result.status, 'error' in result ? result.error : ''];
-  if (column.marksStale) cells.push(String(isStale(result) ?? ''));
-  for (const field of column.fields) cells.push(data === undefined ? '' : cellText(data, field, safe));
-  return cells;
+  return columns.map(column => cellText(column.of(result, data), column.kind, safe));
 }
 
 /** An answer cut down to these fields, as JSON. */
@@ -220,8 +232,7 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-function cellText(data: unknown, {path, kind}: Field, safe: (text: string) => string): string {
-  const value = valueAt(data, path);
+function cellText(value: unknown, kind: LookupColumn['kind'], safe: (text: string) => string): string {
   if (value === undefined || value === null) return '';
   if (kind === 'json') return unmarkNumbers(JSON.stringify(value));
   return markedNumber(value) ?? (typeof value === 'string' ? safe(value) : String(value));

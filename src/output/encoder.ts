@@ -11,15 +11,14 @@ import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
 import {
   addedNames,
+  columnsOf,
   formulaSafe,
-  isStale,
   pickedJson,
   type RiskColumn,
   repairsByKey,
   resultCells,
   riskCells,
   type TargetColumns,
-  valueAt,
 } from './columns.ts';
 import {type CsvTexts, csvTexts, KeptTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
@@ -138,11 +137,12 @@ function addedTexts(
   safe: (text: string) => string,
 ): GroupTexts[] {
   const groups = columns.map((column, index) => {
+    const all = columnsOf(column);
     const resultOf = ({results}: EnrichedRow) => results[index] as Result;
     // The rows of a value that came lately share its outcome.
     return new KeptTexts(texts, new KeptWithAnswer<string>(), resultOf, row => {
       const result = resultOf(row);
-      return resultCells(result, exact(result, row.answers[index], column), column, safe);
+      return resultCells(result, exact(result, row.answers[index], column), all, safe);
     });
   });
   const keep = <Told>(told: (row: EnrichedRow) => Told, cellsOf: (row: EnrichedRow) => readonly string[]) =>
@@ -216,12 +216,7 @@ function flatAnswers(
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
       const answer = asItCame(result);
-      return [
-        result.status,
-        'error' in result ? result.error : null,
-        ...(column.marksStale ? [isStale(result)] : []),
-        ...column.fields.map(({path}) => valueAt(answer, path) ?? null),
-      ];
+      return columnsOf(column).map(one => one.of(result, answer) ?? null);
     });
     if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
     if (output.repairs) values.push(repairsByKey(repairs, columns) ?? null);
@@ -233,12 +228,11 @@ function flatAnswers(
 
 /** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
-  const error = 'error' in result ? JSON.stringify(result.error) : 'null';
-  const stale = column.marksStale ? `"stale":${isStale(result)},` : '';
+  const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
   const shown = data === undefined || column.whole ? data : pickedJson(asItCame(result), column.fields);
   const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
-  return `{"status":"${result.status}","error":${error},${stale}${repaired}"data":${shown ?? 'null'}}`;
+  return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer; with its numbers marked where they would lose their spelling. */

@@ -76,7 +76,7 @@ function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
   const all = Object.values(lookups);
   const answered = all.reduce((sum, {answered: some}) => sum + some, 0);
   const asked = all.reduce((sum, {failed, unknown}) => sum + failed + unknown, answered);
-  const {dedupe, cache, prefilter} = credits.saved;
+  const {saved} = credits;
   return [
     {
       label: 'Rows written',
@@ -104,7 +104,7 @@ function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
         ? {value: '0', note: `a live service: ${count(credits.spent)}`}
         : {value: count(credits.spent), note: spentNote(credits)}),
     },
-    {label: 'Credits saved', value: count(dedupe + cache + prefilter)},
+    {label: 'Credits saved', value: count(saved.dedupe + saved.store + saved.prefilter)},
   ];
 }
 

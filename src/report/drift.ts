@@ -2,12 +2,11 @@ import type {Drift, Summary} from './summary.ts';
 
 /** What of a run is compared with later ones: shares, a mean and a number of rows; no values. */
 export interface RunProfile {
-  readonly version: 1;
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
-  /** What it cost: spent and perhaps spent. Unknown of runs that an earlier version kept. */
-  readonly credits?: number | undefined;
+  /** What it cost: spent and perhaps spent. */
+  readonly credits: number;
   /** By name: of how many (`of`) which part (`share`, 0 to 1). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
   /** Mean risk score, 0 to 100. */
@@ -40,7 +39,7 @@ export function profileOf(summary: Summary): RunProfile {
   );
   add(
     HIT_RATE,
-    total(facts => facts.from_cache),
+    total(facts => facts.from_store),
     total(facts => facts.distinct),
   );
   if (risk) add('risk.high', risk.high, risk.scored);
@@ -53,7 +52,6 @@ export function profileOf(summary: Summary): RunProfile {
   }
   const mean = risk?.mean ?? undefined;
   return {
-    version: 1,
     run_id: summary.run_id,
     finished_at: summary.finished_at,
     rows: rows.written,
@@ -89,7 +87,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     'credits',
     now.credits,
     run => run.credits,
-    usual => (now.credits ?? 0) > usual && countJumped(now.credits ?? 0, usual, threshold),
+    usual => now.credits > usual && countJumped(now.credits, usual, threshold),
   );
   judge(
     'risk.mean',

@@ -55,8 +55,8 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   const {rows, lookups, credits, session, store} = summary;
   const values = Object.values(lookups);
   const distinct = values.reduce((total, each) => total + each.distinct, 0);
-  const known = values.reduce((total, each) => total + each.from_cache, 0);
-  const {dedupe, cache, prefilter} = credits.saved;
+  const known = values.reduce((total, each) => total + each.from_store, 0);
+  const {saved} = credits;
   return {
     run_id: summary.run_id,
     started_at: summary.started_at,
@@ -69,7 +69,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
     exit_code: summary.exit_code,
     rows: rows.written,
     ...moneyOf(session.by_operation),
-    saved: exact(dedupe + cache + prefilter),
+    saved: exact(saved.dedupe + saved.store + saved.prefilter),
     hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
     store_trouble: typeof store?.trouble === 'string',
     drift: summary.drift.map(({what}) => what),

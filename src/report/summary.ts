@@ -4,7 +4,7 @@ import {type Operation, operationNames} from '../operations/table.ts';
 
 /**
  * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
- * (`npm run schema`), the names that `fail_if` may use, and what reports read. `schema_version` 1 only gains fields.
+ * (`npm run schema`), the names that `fail_if` may use, and what reports read. `schema_version` 2 only gains fields.
  */
 
 const whole = z.int().min(0);
@@ -28,7 +28,7 @@ const lookup = z
     failed: whole,
     unknown: whole,
     skipped: whole,
-    from_cache: whole.describe('Values that the answer store knew.'),
+    from_store: whole.describe('Values that the answer store knew.'),
     stale: whole.describe('Cells whose answer is past its age, as the service could not be asked (--stale).'),
     rejected: whole.describe('Of failed: cells whose value the service rejects.'),
     deduplicated: whole.describe('Cells that another cell had already paid for.'),
@@ -42,7 +42,7 @@ const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
 /** Which run it was, when, and over which files. */
 const about = {
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   run_id: z.string(),
   job: z.string().nullable(),
   status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
@@ -104,7 +104,7 @@ const earlier = z
 
 const saved = z.object({
   dedupe: credits,
-  cache: credits,
+  store: credits,
   prefilter: credits,
   by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
 });
@@ -222,7 +222,7 @@ export function summaryOf(
     }),
     session: z
       .object({
-        id: z.string().optional().describe('By which the history knows it; no earlier version wrote it.'),
+        id: z.string().describe('By which the history knows it.'),
         by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
       })
       .describe(

@@ -1,5 +1,5 @@
 import type {Session} from './session.ts';
-import {deadlineStop, publishedInstead, publishes} from './stop.ts';
+import {deadlineStop, publishedInstead} from './stop.ts';
 
 /** Calls in flight get this long when a run ends: less than the 10 s after which containers are killed. */
 export const GRACE_MS = 5_000;
@@ -16,7 +16,7 @@ export function startDeadline(session: Session): () => void {
   const look = () => {
     const left = untilMs - clock();
     if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS));
-    else if (publishes(job.settings, 'deadline')) timer = closeAt(session);
+    else if (job.settings.publishOn.includes('deadline')) timer = closeAt(session);
     else stopper.stop(deadlineStop(job));
   };
   look();

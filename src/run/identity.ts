@@ -11,6 +11,7 @@ import {namesThatShape, type Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {type StoreScope, scopeKey} from '../ledger/store/store-file.ts';
 import {totalOf} from '../ledger/tally.ts';
+import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
@@ -50,7 +51,7 @@ export interface RunIdentity {
 export type Beginning = 'resume' | 'anew' | 'over';
 
 /** How a command or a job says that a run which starts over has all of its limit again. */
-export const FRESH_BUDGET_HINT = '--restart --fresh-budget (in a job file: fresh_budget: true)';
+export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
 /** Whose answers and whose money it is: never another endpoint's or account's. With other data, the embedded service is another. */
 export function scopeOf({endpoint, settings}: Pick<Job, 'endpoint' | 'settings'>): StoreScope {
@@ -65,17 +66,12 @@ export function endpointName(endpoint: Endpoint): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** Whether state that does not fit is given up without asking. */
-export function restartsWhenStale({settings, fromFile}: Job): boolean {
-  return settings.restart || (settings.onStaleState ?? (fromFile ? 'restart' : 'stop')) === 'restart';
-}
-
 /** The codes of errors that say that the saved state is another run's, or is not whole. */
 const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
 
 /** Whether this error is about saved state that the job says to start over from. */
 export function isStale(error: unknown, job: Job): boolean {
-  return error instanceof BulkEnrichError && STALE.has(error.code) && restartsWhenStale(job);
+  return error instanceof BulkEnrichError && STALE.has(error.code) && job.restarts !== 'never';
 }
 
 /**
@@ -154,7 +150,7 @@ function beginRun(
   beginning: Beginning,
 ): RunIdentity {
   // What was paid for, or may have been, stays at hand.
-  const {freshBudget} = job.settings;
+  const freshBudget = job.settings.restart === 'fresh';
   ledger.restart(scopeKey(scopeOf(job)), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), ...made, sessions: 1};
   ledger.setMeta('run', identity);
@@ -191,13 +187,14 @@ function resolvedOf(
     ]),
     encoding,
     // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
-    fields: columns.map(({whole, fields, marksStale}) => [
-      whole,
-      fields.map(field => field.name).join(),
-      marksStale,
+    fields: columns.map(column => [
+      column.whole,
+      columnsOf(column)
+        .map(({name}) => name)
+        .join(),
     ]),
     country: mapping.country ?? null,
-    action_id: job.endpoint.actionId ?? null,
+    verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
     score:
       rules === undefined

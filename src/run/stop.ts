@@ -4,7 +4,6 @@ import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import type {Settings} from '../job/settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
@@ -219,15 +218,6 @@ function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, 
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** Whether what is there is published where this keeps the rest from being asked; else the run stops. */
-export function publishes(
-  {stale, onBudget, onDeadline, onOutage}: Settings,
-  at: 'budget' | 'deadline' | 'outage',
-): boolean {
-  const said = {budget: onBudget, deadline: onDeadline, outage: onOutage}[at];
-  return (said ?? (stale === undefined ? 'stop' : 'publish')) === 'publish';
 }
 
 /** What a person is told of what would have stopped the run. */

@@ -3,6 +3,7 @@ import {type DataSet, readManifest} from './data/manifest.ts';
 import {hostingNetworks, torNetworks, vpnNetworks} from './data/networks/networks.ts';
 import type {OpenData} from './data/open-data.ts';
 import {findCityFile} from './data/tables/city-table.ts';
+import {mailOperators} from './data/tables/mail-providers.ts';
 
 /** `GET /_sources`: where the answers come from. */
 export interface Sources {
@@ -10,7 +11,7 @@ export interface Sources {
   /** Libraries that carry their own data. */
   libraries: {name: string; version: string; licence: string; fields: string[]}[];
   /** The lists that this project keeps. */
-  lists: {name: string; operators: number; networks: number; fields: string[]}[];
+  lists: {name: string; operators: number; entries: number; fields: string[]}[];
   /** Fields that no answer has, and why. */
   left_out: {fields: string[]; reason: string}[];
 }
@@ -40,9 +41,14 @@ export function describeSources(data: OpenData): Sources {
     data_sets: [...readManifest(data.directory).dataSets, ...(city ? [city] : [])],
     libraries: libraries.map(each => ({...each, version: installedVersion(each.name) ?? ''})),
     lists: [
-      describeList('hosting networks', hostingNetworks, 'is_datacenter_proxy'),
-      describeList('VPN networks', vpnNetworks, 'is_vpn'),
-      describeList('Tor networks', torNetworks, 'is_tor_node'),
+      describeList('hosting networks', asnsOf(hostingNetworks), ['is_datacenter_proxy']),
+      describeList('VPN networks', asnsOf(vpnNetworks), ['is_vpn']),
+      describeList('Tor networks', asnsOf(torNetworks), ['is_tor_node']),
+      describeList(
+        'mail domains',
+        mailOperators.map(({domains}) => domains),
+        ['normalized_email', 'has_aliasing', 'trust_score', 'is_trusted', 'domain_type'],
+      ),
     ],
     left_out: city ? [noSource] : [noSource, withoutCity],
   };
@@ -73,13 +79,15 @@ function describeCity(data: OpenData): DataSet | undefined {
   };
 }
 
+const asnsOf = (list: typeof hostingNetworks): (readonly number[])[] => list.map(({asns}) => asns);
+
 const describeList = (
   name: string,
-  list: typeof hostingNetworks,
-  field: string,
+  byOperator: (readonly unknown[])[],
+  fields: string[],
 ): Sources['lists'][number] => ({
   name,
-  operators: list.length,
-  networks: list.reduce((sum, {asns}) => sum + asns.length, 0),
-  fields: [field],
+  operators: byOperator.length,
+  entries: byOperator.flat().length,
+  fields,
 });

@@ -23,7 +23,7 @@ import {addSession, State} from './saved-state.ts';
 import {describeSources} from './sources.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
-import {checkSessions, readSessions, UserSessions} from './verdict/user-session.ts';
+import {checkSessions, readSessions, sampleSessions, UserSessions} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
@@ -54,7 +54,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const state = new State(options.stateDir);
   try {
     const parts = makeParts(options, apiKey, state);
-    const app = createApp(parts, {base: path, withPages: options.pages});
+    const app = createApp(parts, {base: path, host, withPages: options.pages});
     const server = makeServer(app.fetch, options);
     await listen(server, port, host);
     return {
@@ -80,7 +80,8 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts
   const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
   for (const session of known) addSession(session, {sessions, accounts});
   state.restore({credits, sessions, accounts});
-  const verdictParts = {data, sessions, accounts, rules, keep: state.keep.bind(state)};
+  const samples = sampleSessions();
+  const verdictParts = {data, sessions, accounts, rules, samples, keep: state.keep.bind(state)};
   return {
     key: new KeyCheck(apiKey),
     credits,

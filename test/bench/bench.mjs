@@ -95,7 +95,7 @@ function qsv(_, url) {
     'answer',
     '--rate-limit',
     '0',
-    '--no-cache',
+    '--no-store',
     `${url}/intelligence/ip`,
     'ip',
     path('input.csv'),

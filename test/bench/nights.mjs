@@ -164,7 +164,7 @@ function show(title, nights) {
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const other = process.argv[2];
-const before = other === undefined ? undefined : show(other, await simulate(other, {onBudget: 'publish'}));
-const after = show('this version', await simulate(dist, {stale: '30d'}));
+const before = other === undefined ? undefined : show(other, await simulate(other, {publishOn: 'budget'}));
+const after = show('this version', await simulate(dist, {stale: '30d', publishOn: 'budget'}));
 if (before !== undefined)
   console.log(`\n${before - after} credits saved: ${Math.round(((before - after) / before) * 100)}%`);

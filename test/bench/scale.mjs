@@ -32,7 +32,7 @@ async function writeInput() {
 
 function start(url) {
   const args = ['run', path('input.csv'), '-o', path('out.csv'), '--ip', 'ip', '--rate', 'unlimited'];
-  const more = ['--concurrency', '64', '--no-cache', '--force', '--quiet'];
+  const more = ['--concurrency', '64', '--no-store', '--force', '--quiet'];
   const env = {...process.env, BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: 'bench', HOME: directory};
   return spawn(process.execPath, [bin, ...args, ...more], {env, stdio: ['ignore', 'ignore', 'inherit']});
 }

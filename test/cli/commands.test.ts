@@ -66,7 +66,7 @@ describe('lookup', () => {
 describe('verify', () => {
   test('sends the token and what goes with it, and prints the verdict', async () => {
     const beside = ['--id', 'u1', '--email', 'jo@example.com', '--phone', '+12025550143'];
-    const {code, stdout} = await here('verify', '--token', 'tok-1', '--action-id', 'a/1', ...beside);
+    const {code, stdout} = await here('verify', '--token', 'tok-1', '--action', 'a/1', ...beside);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({user_id: 'u1', verdict: {redeemed: false}});
     expect(service.ledger.byOperation.verify).toBe(1);
@@ -108,20 +108,6 @@ describe('store', () => {
     expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
   });
 
-  test('the former names are taken', async () => {
-    expect((await here('cache', 'stats', '--cache', 'none')).stdout).toBe(
-      'none: no answers are kept there.\n',
-    );
-    sandbox.write(
-      'job.yaml',
-      'input: list.csv\nendpoint: live\nip: ip\nforce: true\nmax_age: 0s\ncache: kept\n',
-    );
-    expect((await here('run', '--job', 'job.yaml', '--no-cache', ...FAST)).code).toBe(0);
-    expect(sandbox.files().some(file => file.startsWith('kept/'))).toBe(false);
-    expect((await here('run', '--job', 'job.yaml', ...FAST)).code).toBe(0);
-    expect(sandbox.files()).toContain('kept/answers.db');
-  });
-
   test('where there is no store, that is what is said', async () => {
     const {code, stdout} = await here('store', 'stats', '--store', 'none');
     expect({code, stdout}).toEqual({code: 0, stdout: 'none: no answers are kept there.\n'});
@@ -157,7 +143,7 @@ describe('help', () => {
     const {stdout} = await here('run', '--help-all');
     const flags = stdout.split('\n').filter(line => line.startsWith('  -'));
     expect(flags.length).toBeGreaterThan(50);
-    for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>)? {2,}\S.*$/);
+    for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>| \[\w+\])? {2,}\S.*$/);
     expect(flags.find(line => line.includes('--timeout'))).toMatch(/--timeout <TIME> .*\(default: 30s\)$/);
     // Every line that goes on another one's would begin with blanks alone.
     expect(stdout.split('\n').filter(line => line.startsWith('      '))).toEqual([]);
@@ -220,7 +206,6 @@ describe('help', () => {
     expect(flagsIn(few.stdout).length).toBeLessThan(30);
     expect(few.stdout).toMatch(/^ {2}--help-all /m);
     expect(few.stdout).toMatch(/\nColumns:\n {2}--ip /);
-    expect(all.stdout).not.toContain('--no-cache');
     expect(flagsIn(all.stdout)).toEqual(expect.arrayContaining(flagsIn(few.stdout)));
   });
 

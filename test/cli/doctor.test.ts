@@ -4,6 +4,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
 import type {Check} from '../../src/cli/doctor/check.ts';
+import {answerChecks} from '../../src/cli/doctor/network.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -116,6 +117,19 @@ test('certificates: what can’t be trusted is a usage error, what can is descri
     0,
     expect.stringMatching(/^TLSv1\.3, certificate valid to /),
   ]);
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'clock'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'BULK_ENRICH_BASE_URL'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+])('a certificate that is not accepted for %s: the advice names %s', (code, named) => {
+  const tls = answerChecks(new URL('https://api.example.com'), {
+    proxy: undefined,
+    dns: undefined,
+    answer: {error: code, certificate: true},
+  }).find(({name}) => name === 'tls');
+  expect(tls?.detail).toContain(named);
 });
 
 test('a proxy is named, without its password', async () => {

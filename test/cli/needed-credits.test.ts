@@ -11,7 +11,7 @@ test.each<[string, readonly string[], {limit: number; need: number; calls: numbe
   ['without one', ['--no-store'], {limit: 2, need: 9, calls: 9}],
   ['at another price', ['--cost', 'ip=1.5'], {limit: 4, need: 14, calls: 9}],
   // Verdicts are never stored.
-  ['with verdicts', ['--token', 'token', '--action-id', 'a'], {limit: 5, need: 13, calls: 13}],
+  ['with verdicts', ['--verdict', 'token=token,action=a'], {limit: 5, need: 13, calls: 13}],
 ])('a run that stops at its limit names what all rows need, %s', async (_, flags, {limit, need, calls}) => {
   await using service = await startService();
   using sandbox = createSandbox();

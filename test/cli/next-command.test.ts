@@ -4,7 +4,7 @@ import type {ExitCode} from '../../src/errors.ts';
 import type {Job} from '../../src/job/job.ts';
 import type {Stop} from '../../src/run/stop.ts';
 
-const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart'];
+const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart', 'fresh'];
 
 /** What is said of a run that stopped for this reason. */
 function said(

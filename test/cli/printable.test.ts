@@ -63,7 +63,7 @@ test('names of columns and files, answers and flags reach neither a terminal nor
   sandbox.write(`${STRANGE}.yaml`, `a: 1\nb: [1\n`);
   sandbox.write('job.yaml', `input: "x"\nendpoint: embedded\n? ${JSON.stringify(STRANGE)}\n: 5\n`);
   const run = ['run', file, '--email', 'email', '--ip', STRANGE, '--endpoint', 'embedded'];
-  const told = ['-o', 'out.csv', '--report', 'out.md', '--log-level', 'trace'];
+  const told = ['-o', 'out.csv', '--report', 'out.md', '--log', 'trace'];
   const commands = [
     [...run, ...told],
     [...run, ...told],

@@ -43,6 +43,15 @@ it('what serve says to put into another terminal is all that a lookup there need
   await running.outcome;
 });
 
+it('serve on all addresses says one that a program can connect to', async () => {
+  using sandbox = createSandbox();
+  const {running, printed} = await serve(sandbox, ['--host', '0.0.0.0']);
+  expect(printed).toMatch(/^Listening on http:\/\/0\.0\.0\.0:\d+$/m);
+  expect(printed).toMatch(/BULK_ENRICH_BASE_URL=http:\/\/127\.0\.0\.1:\d+ /);
+  running.kill('SIGTERM');
+  await running.outcome;
+});
+
 it('serve takes the key from the environment, and never prints it', async () => {
   using sandbox = createSandbox();
   const {running, url, printed} = await serve(sandbox, [], {BULK_ENRICH_API_KEY: 'serve-key-canary'});

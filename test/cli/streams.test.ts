@@ -25,7 +25,7 @@ async function unread(sandbox: Sandbox, args: readonly string[], stdout: Stdio, 
 test('a run whose messages nobody reads any more goes on to its end', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(5));
-  const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--log-level', 'info'];
+  const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--log', 'info'];
   expect(await unread(sandbox, args, 'ignore', 'gone')).toMatchObject({code: 0});
   expect(sandbox.read('list.enriched.csv').trim().split('\n')).toHaveLength(6);
 });

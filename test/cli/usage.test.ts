@@ -63,7 +63,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'the same for programs',
-    ['run', 'list.csv', '--log-format', 'json', '--resend=never'],
+    ['run', 'list.csv', '--log', 'json', '--resend=never'],
     2,
     /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
   ],
@@ -87,14 +87,20 @@ const mistakes: readonly Mistake[] = [
     2,
     /"version"\. Did you mean "--version"\?\nTry: bulk-enrich --version$/m,
   ],
+  [
+    'a list behind --restart',
+    ['run', '--ip', 'ip', '--restart', 'list.csv'],
+    2,
+    /^Error: --restart: expected fresh or nothing after --restart/,
+  ],
   ['version, in small', ['-v'], 2, /"-v"\. Did you mean "-V"\?\nTry: bulk-enrich -V$/m],
   ['no such flag', ['-f'], 2, /^Error: There is no option "-f"\. bulk-enrich --help lists them all\.\n$/],
   ['two letters swapped', ['rnu', 'list.csv'], 2, /Did you mean "run"\?/],
   [
     'misspelt value',
-    ['run', 'list.csv', '--ip', 'ip', '--on-budget', 'stpo'],
+    ['run', 'list.csv', '--ip', 'ip', '--progress', 'plian'],
     2,
-    /^Error: --on-budget: .* Did you mean "stop"\?/,
+    /^Error: --progress: .* Did you mean "plain"\?/,
   ],
   ['misspelt flag', ['run', 'list.csv', '--max-credit', '5'], 2, /Did you mean --max-credits\?/],
   ['unknown command', ['runn', 'list.csv'], 2, /^Error: There is no command "runn"\. Did you mean "run"\?/],
@@ -193,9 +199,9 @@ const mistakes: readonly Mistake[] = [
   ['unknown field', ['run', 'list.csv', '--fields', 'ip.citty'], 2, /Did you mean "ip\.city"\?/],
   [
     'verdict without action',
-    ['run', 'list.csv', '--token', 'note'],
+    ['run', 'list.csv', '--verdict', 'note'],
     2,
-    /^Error: --token needs an action identifier/,
+    /^Error: --verdict needs an action identifier/,
   ],
   [
     'job file with an unknown key',
@@ -253,7 +259,7 @@ const mistakes: readonly Mistake[] = [
   ],
   [
     'verify without token',
-    ['verify', '--action-id', 'a'],
+    ['verify', '--action', 'a'],
     2,
     /^Error: required option '--token <T>' not specified\n\nExamples:\n {2}bulk-enrich verify --token/,
   ],
@@ -293,10 +299,10 @@ test('errors are broken between words at a terminal, commands to copy are not', 
   const before = {isTTY: process.stderr.isTTY, columns: process.stderr.columns};
   Object.assign(process.stderr, {isTTY: true, columns: 40});
   try {
-    const args = ['run', 'list.csv', '--ip', 'ip', '--on-budget', 'stpo'];
+    const args = ['run', 'list.csv', '--ip', 'ip', '--progress', 'plian'];
     const {stderr} = await runHere(sandbox, args, {env: {...service.env, NO_COLOR: '1', CI: '1'}});
     const [command, ...lines] = stderr.trimEnd().split('\n').reverse();
-    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --on-budget stop');
+    expect(command).toBe('Try: bulk-enrich run list.csv --ip ip --progress plain');
     expect(lines.length).toBeGreaterThan(1);
     expect(lines.filter(line => line.length > 39)).toEqual([]);
   } finally {

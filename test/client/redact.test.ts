@@ -42,6 +42,16 @@ describe('the key in an answer', () => {
     }
   });
 
+  test.each([0, 1, 2, 3])('in Base64, behind %i other bytes', before => {
+    const bytes = Buffer.from(`${'user:'.slice(0, before)}${KEY}:more`);
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const text = answer(`{"success":true,"data":{"echo":"Basic ${bytes.toString(alphabet)}"}}`, KEY);
+      expect(text).toContain('[key]');
+      const left = JSON.parse(text).data.echo.replace('Basic ', '').split('[key]');
+      expect(Math.max(...left.map((part: string) => part.length))).toBeLessThan(12);
+    }
+  });
+
   test('as a number, however it is spelled', () => {
     for (const number of ['1234567890', '1234567890.0', '[1234567890]'])
       expect(answer(`{"success":true,"data":{"x":${number}}}`, '1234567890')).not.toContain('1234567890');

@@ -8,6 +8,7 @@ import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, filesUnder} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
+import {until} from '../support/until.ts';
 
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
@@ -40,5 +41,31 @@ test('what a run that stopped had from the store stays what it saw, though other
   const today = readFileSync(sandbox.path('out.csv'), 'utf8').trimEnd().split('\n').slice(1);
   expect(today).toEqual([...yesterday, today[KNOWN], ...yesterday.toReversed()]);
   expect(api.ledger.calls).toBe(KNOWN + 2);
-  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_cache: KNOWN});
+  expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_store: KNOWN});
+});
+
+test('a streak of refusals that a kill divides is one: none of its values is taken for rejected', async () => {
+  using sandbox = createSandbox();
+  await using api = await startApiServer({key: KEY});
+  const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
+  const [answered, before, refused] = [12, 9, 12];
+  // So slowly that rows are saved before the kill: without any, the run would begin anew.
+  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '10/s', '--force'];
+  sandbox.write('list.csv', ips(answered + refused));
+  const refuse = ({call}: {call: number}) =>
+    call > answered ? reply.error(400, 'insufficient_credits') : undefined;
+  api.setScript(call => (call.call > answered + before ? reply.stall() : refuse(call)));
+  const killed = sandbox.start(command, options);
+  await until(() => api.ledger.calls === answered + before + 1);
+  killed.kill('SIGKILL');
+  expect((await killed.outcome).signal).toBe('SIGKILL');
+  api.setScript(refuse);
+  const resumed = await runHere(sandbox, command, options);
+  expect(resumed.code, resumed.stderr).toBe(3);
+  expect(sandbox.summary('out.summary.json').resumed.times).toBe(1);
+  expect(resumed.stderr).toContain('ip values in a row');
+  api.setScript(undefined);
+  const {calls} = api.ledger;
+  expect((await runHere(sandbox, command, options)).code).toBe(0);
+  expect(api.ledger.calls - calls).toBe(refused);
 });

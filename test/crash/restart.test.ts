@@ -30,6 +30,7 @@ async function killed(
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   sandbox.write('list.csv', list);
+  sandbox.write('job.yaml', 'endpoint: live\n');
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const args = ['run', input, '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
   const given = {env, stdin: input === '-' ? list : ''};
@@ -51,7 +52,7 @@ const IPS = ['--ip', 'ip', '--max-credits', String(SENT), '--no-store'];
 test('what a killed run spent, and may have spent, counts against the limit of the one that starts over', () =>
   killed(ips(30), IPS, async ({sandbox, api, again}) => {
     const restarted = await again('--restart');
-    expect([restarted.code, restarted.stderr]).toEqual([7, expect.stringContaining('--fresh-budget')]);
+    expect([restarted.code, restarted.stderr]).toEqual([7, expect.stringContaining('--restart fresh')]);
     expect(api.ledger.credits).toBe(SENT);
     const {credits, calls} = sandbox.summary('out.summary.json');
     expect(credits.spent + credits.maybe_spent).toBe(SENT);
@@ -59,8 +60,8 @@ test('what a killed run spent, and may have spent, counts against the limit of t
     expect(credits.earlier.counted).toEqual({spent: credits.spent, maybe_spent: credits.maybe_spent});
     expect(calls.total + calls.unconfirmed).toBe(SENT);
 
-    const fresh = await again('--restart', '--fresh-budget');
-    expect([fresh.code, fresh.stderr]).toEqual([0, expect.stringContaining('--fresh-budget')]);
+    const fresh = await again('--restart', 'fresh');
+    expect([fresh.code, fresh.stderr]).toEqual([0, expect.stringContaining('--restart fresh')]);
     const after = sandbox.summary('out.summary.json').credits;
     expect(after).toMatchObject({
       maybe_spent: 0,
@@ -86,7 +87,7 @@ test('starting over is no way around `--resends 0`', () =>
   }));
 
 const tokens = Array.from({length: 24}, (_, index) => `session-token-${index + 1}`);
-const VERDICTS = ['--token', 'token', '--action-id', 'signup'];
+const VERDICTS = ['--verdict', 'token=token,action=signup'];
 
 test.each([
   ['starts over', ['--restart'], 0],
@@ -134,10 +135,10 @@ test('what is in doubt of columns that are looked up no more is in the books of 
 test('what a killed run had spent whose input came by stdin is in the history, though the next did not fit', () =>
   killed(
     ips(30),
-    ['--ip', 'ip', '--no-store', '--on-stale-state', 'restart'],
+    ['--ip', 'ip', '--no-store'],
     async ({sandbox, api, again}) => {
-      expect((await again('--score', 'none')).code).toBe(10);
-      expect((await again('--score', 'none')).code).toBe(0);
+      expect((await again('--score', 'none', '--job', 'job.yaml')).code).toBe(10);
+      expect((await again('--score', 'none', '--job', 'job.yaml')).code).toBe(0);
       const {spent, maybe_spent} = sandbox.summary('out.summary.json').credits;
       expect(spent + maybe_spent).toBe(api.ledger.credits);
       const {stdout} = await runHere(sandbox, ['spend', '--json'], {});

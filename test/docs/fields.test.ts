@@ -17,16 +17,26 @@ function schemaAt(operation: Operation, field: Field): z.ZodType {
 function typeOf(schema: z.ZodType): string {
   if (schema instanceof z.ZodBoolean) return 'true or false';
   if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? 'whole number' : 'number';
-  if (schema instanceof z.ZodArray) return 'list (JSON)';
+  if (schema instanceof z.ZodArray)
+    return schema.element instanceof z.ZodObject ? 'list of objects (JSON)' : 'list (JSON)';
   return schema instanceof z.ZodISODateTime ? 'time' : 'text';
+}
+
+/** A field as a line of the table, and those of the objects in its list below it. */
+function linesOf(name: string, schema: z.ZodType): string[] {
+  const inner =
+    schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element.shape : {};
+  return [
+    `| \`${name}\` | ${typeOf(schema)} | ${schema.description} |`,
+    ...Object.entries(inner).flatMap(([key, optional]) =>
+      linesOf(`${name}[].${key}`, (optional as z.ZodOptional<z.ZodType>).unwrap()),
+    ),
+  ];
 }
 
 function sectionOf(name: Operation): string {
   const {title, path: at, summary, prefix, codes} = operations[name];
-  const fields = fieldsOf(name).map(field => {
-    const schema = schemaAt(name, field);
-    return `| \`${prefix}${field.name}\` | ${typeOf(schema)} | ${schema.description} |`;
-  });
+  const fields = fieldsOf(name).flatMap(field => linesOf(prefix + field.name, schemaAt(name, field)));
   const reasons = Object.entries(codes).map(([code, sentence]) => `| \`${code}\` | ${sentence} |`);
   return `
 ## ${title}: \`${name}\`
@@ -51,7 +61,9 @@ test('docs/fields.md has every field and code of every operation (UPDATE=1 write
 });
 
 test.each(operationNames)('%s: every field and code has one sentence', name => {
-  const sentences = fieldsOf(name).map(field => schemaAt(name, field).description ?? field.name);
+  const sentences = fieldsOf(name)
+    .flatMap(field => linesOf(field.name, schemaAt(name, field)))
+    .map(line => line.split(' | ')[2]?.replace(/ \|$/, '') ?? line);
   for (const sentence of [...sentences, ...Object.values(operations[name].codes)])
     expect(sentence).toMatch(/^[A-Z][^\n|]*\.$/);
 });

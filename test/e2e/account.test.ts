@@ -12,7 +12,7 @@ const RATE = 40;
 const EACH = 40;
 /** What leaves is exact (test/ledger/shared-pace.test.ts); what is logged of it has the way to a connection in it. */
 const SEEN_AT_MOST = 1.25 * RATE;
-const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log-level', 'trace'];
+const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 
 test('an account is one for two processes: its rate and its credits hold over both, and over a kill', async () => {
   await using api = await startApiProcess({key: KEY, latency: 5});

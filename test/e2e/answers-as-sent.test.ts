@@ -16,7 +16,7 @@ test('answers keep their numbers’ spelling on every way to the output, from th
   using sandbox = createSandbox();
   sandbox.write('in.ndjson', '{"ip":"192.0.2.1","t":"token-1"}\n');
   const run = async (output: string, ...flags: string[]) => {
-    const columns = ['--ip', 'ip', '--token', 't', '--action-id', 'a', ...FAST];
+    const columns = ['--ip', 'ip', '--verdict', 'token=t,action=a', ...FAST];
     const args = ['run', 'in.ndjson', '-o', output, ...columns, ...flags];
     expect((await runHere(sandbox, args, service)).code).toBe(0);
     return sandbox.read(output);

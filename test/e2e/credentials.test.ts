@@ -179,7 +179,7 @@ test('the key is nowhere but in the requests, whatever goes wrong', async () => 
     'list.csv',
     '--timeout',
     '1s',
-    '--log-level',
+    '--log',
     'trace',
     '--report',
     'report.html',
@@ -202,7 +202,7 @@ test.each(Object.entries(fatal))('the key is nowhere after %s', async (_, [code,
   await using service = await startService({script: fault});
   using sandbox = createSandbox();
   sandbox.write('list.csv', listOf(3));
-  const outcome = await runHere(sandbox, ['run', 'list.csv', '--log-level', 'trace', ...FAST], {
+  const outcome = await runHere(sandbox, ['run', 'list.csv', '--log', 'trace', ...FAST], {
     env: service.env,
   });
   expect(outcome.code, outcome.stderr).toBe(code);

@@ -149,14 +149,10 @@ test('verdicts: what goes with the token is sent with it, and the test actions a
     return undefined;
   });
   const action = 't/FFFFFFFFFFFFF/111111111';
-  const beside = ['--verdict-id', 'user', '--verdict-email', 'mail', '--verdict-phone', 'tel'];
   await enrich([
     'list.csv',
-    '--token',
-    'session',
-    '--action-id',
-    action,
-    ...beside,
+    '--verdict',
+    `token=session,action=${action},id=user,email=mail,phone=tel`,
     '--fields',
     'can_pass,user_id',
     ...FAST,

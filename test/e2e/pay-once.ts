@@ -49,7 +49,7 @@ export async function expectPaidOnce(rows: number): Promise<void> {
     credits: {
       spent: list.distinct.size,
       maybe_spent: 0,
-      saved: {dedupe: answered - list.distinct.size, cache: 0, prefilter: invalid},
+      saved: {dedupe: answered - list.distinct.size, store: 0, prefilter: invalid},
     },
   });
 }

@@ -61,7 +61,7 @@ test('--ahead says what falls due by day, were the list run every day', async ()
   expect(Math.max(...due)).toBeLessThan(25);
   expect(ahead.map(({credits}) => credits)).toEqual(due);
   // Verdicts are kept for no other day.
-  const shown = await plan('--token', 'token', '--action-id', 'a');
+  const shown = await plan('--verdict', 'token=token,action=a');
   expect(shown).toContain('What would fall due, if this list ran every day as it is:');
   expect(shown).toMatch(/\d{4}-\d\d-\d\d +2 +2 +█/);
   expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
@@ -115,7 +115,7 @@ test('every column that is used is named, also the country of phone numbers and 
   expect(await plan('--only', 'ip')).toEqual([['ip ip'], ['country land', 'phone tel']]);
   const flags = ['--phone', 'tel', '--country', 'land', '--ip', 'ip', '--only', 'phone'];
   expect(await plan(...flags)).toEqual([['phone tel', 'country land'], []]);
-  expect(await plan('--token', 'token', '--verdict-id', 'user', '--action-id', 'a')).toEqual([
+  expect(await plan('--verdict', 'token=token,action=a,id=user')).toEqual([
     ['verify token', 'verify user'],
     [],
   ]);

@@ -58,7 +58,7 @@ export const verdictCases: readonly FaultCase[] = [
         order.push(body.id);
         return attempt === 1 ? reply.unavailable() : undefined;
       });
-      const ran = await world.run({flags: ['--verdict-id', 'user']});
+      const ran = await world.run({flags: ['--verdict', 'token=token,action=action-1,id=user']});
       world.expectSound(ran, {callsPerValue: 4});
       expect(order).toEqual(['user-1', 'user-1', 'user-2', 'user-3']);
       return `${describeRun(ran, 'verdict')}; asked in order`;
@@ -76,7 +76,7 @@ export const verdictCases: readonly FaultCase[] = [
           ? reply.json({success: true, user_id: 'user-9', verdict: {can_pass: true}})
           : undefined,
       );
-      const ran = await world.run({flags: ['--verdict-id', 'user']});
+      const ran = await world.run({flags: ['--verdict', 'token=token,action=action-1,id=user']});
       world.expectSound(ran, {callsPerValue: 1});
       return `${describeRun(ran, 'verdict')}; ${describeMoney(ran)}`;
     },

@@ -80,10 +80,10 @@ export class World implements AsyncDisposable {
   /** Runs the list. */
   async run({flags = [], url = this.server.url, key = KEY, command = false}: RunSpec = {}): Promise<Ran> {
     const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: key};
-    const columns = this.#column === 'ip' ? ['--ip', 'ip'] : ['--token', 'token', '--action-id', 'action-1'];
+    const columns = this.#column === 'ip' ? ['--ip', 'ip'] : ['--verdict', 'token=token,action=action-1'];
     const settings = ['--rate', 'unlimited', ...columns, ...flags];
     if (!command) return this.#runHere(settings, env);
-    const all = ['run', 'in.csv', '-o', 'out.csv', '--log-level', 'trace', ...settings];
+    const all = ['run', 'in.csv', '-o', 'out.csv', '--log', 'trace', ...settings];
     const {code, stdout, stderr} = await this.sandbox.run(all, {env});
     this.#said.push(stdout, stderr);
     return this.#ran(code, stderr);

@@ -61,7 +61,6 @@ describe('the environment', () => {
   test('a URL given by name goes before the one there, the key stays', () => {
     const other = 'https://other.example.com';
     expect(resolved(live, other)).toEqual({...asked, baseUrl: other});
-    expect(resolved(live, {base_url: other})).toEqual({...asked, baseUrl: other});
   });
   test.each([true, false])('half of it is an error (at a terminal: %s)', interactive => {
     expect(resolved({BULK_ENRICH_API_KEY: 'key-1'}, undefined, interactive)).toBe('no_endpoint');
@@ -161,12 +160,10 @@ test('the key can be read again where it can change while a run goes on', async 
   expect(resolved(live)).toMatchObject({readKeyAgain: undefined});
 });
 
-test('the action id: flag, job file, environment, in that order', () => {
+test('the action id: setting, environment, in that order', () => {
   const env = {...live, BULK_ENRICH_ACTION_ID: 'from-env'};
-  const given = {base_url: URL, action_id: 'from-file'};
   expect(resolved(env)).toMatchObject({actionId: 'from-env'});
-  expect(resolved(env, given)).toMatchObject({actionId: 'from-file'});
-  expect(resolved(env, given, false, 'from-flag')).toMatchObject({actionId: 'from-flag'});
+  expect(resolved(env, URL, false, 'from-setting')).toMatchObject({actionId: 'from-setting'});
   expect(resolved(env, 'embedded')).toMatchObject({actionId: 'from-env'});
 });
 

@@ -72,3 +72,19 @@ test('a job file names its endpoint', () => {
   expect(codeOf(() => job(['a.csv'], undefined, {endpoint: undefined}, true))).toBe('job_endpoint');
   expect(codeOf(() => job(['a.csv'], undefined, {}, true))).toBeUndefined();
 });
+
+test.each([
+  ['a command', undefined, false, undefined, 'never'],
+  ['a command with --restart', true, false, true, 'now'],
+  ['a command with --restart fresh', 'fresh', false, true, 'now'],
+  ['a job file', undefined, true, undefined, 'changed'],
+  ['a job file with restart: true', true, true, undefined, 'changed'],
+  ['a job file with restart: fresh', 'fresh', true, undefined, 'changed'],
+  ['a job file with restart: false', false, true, undefined, 'never'],
+  ['a job file and --restart', true, true, true, 'now'],
+  ['a program with restart: true', true, false, undefined, 'now'],
+] as const)('%s starts over as it says', (_, restart, fromFile, restartsNow, restarts) => {
+  const settings = {...job(['a.csv'], 'out.csv', {endpoint: 'embedded'}).settings, restart};
+  const source = {inputs: ['a.csv'], settings, fromFile, placeOf: placeIn(undefined, {})};
+  expect(resolveJob({...source, ...(restartsNow && {restartsNow})}, {}, false).restarts).toBe(restarts);
+});

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {spelled} from '../../src/job/setting-names.ts';
 import {accountFileSchema} from '../../src/job/settings/account-file.ts';
-import {describeSettings, jobSchema} from '../../src/job/settings.ts';
+import {jobSchema} from '../../src/job/settings.ts';
 import {outputSchemas} from './output-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,25 +21,12 @@ function jobJsonSchema(): Json {
     ...rest,
     required: [...REQUIRED],
     properties: Object.fromEntries(
-      Object.entries(properties ?? {})
-        .map(([name, schema]) => [spelled(name, '_'), forEditors(schema as Json, REQUIRED.has(name))])
-        .concat(formerNames(properties ?? {})),
+      Object.entries(properties ?? {}).map(([name, schema]) => [
+        spelled(name, '_'),
+        forEditors(schema as Json, REQUIRED.has(name)),
+      ]),
     ),
   };
-}
-
-/** Names that settings had before: taken as well, and shown as such. */
-function formerNames(properties: object): [string, Json][] {
-  return describeSettings().flatMap(({name, formerly}) =>
-    formerly === undefined
-      ? []
-      : [
-          [
-            formerly,
-            {...(properties as Record<string, Json>)[name], description: `Now ${name}.`, deprecated: true},
-          ],
-        ],
-  );
 }
 
 /** What a job file can't leave open. */

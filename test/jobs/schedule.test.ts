@@ -44,6 +44,16 @@ it.skipIf(!has('systemd-analyze'))(
   },
 );
 
+it.skipIf(!has('systemd-analyze'))(
+  'systemd finds the service well confined: an exposure below 3 of 10 (skipped where systemd is not installed)',
+  () => {
+    const unit = new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url).pathname;
+    const given = ['security', '--offline=true', '--threshold=29', unit];
+    const {status, stdout} = spawnSync('systemd-analyze', given, {encoding: 'utf8'});
+    expect([status, stdout.split('\n').at(-2)]).toEqual([0, expect.stringContaining('OK')]);
+  },
+);
+
 it.skipIf(!has('actionlint'))(
   'actionlint finds nothing wrong with the workflow (skipped where it is not installed)',
   () => {

@@ -173,7 +173,7 @@ describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-
   test('log lines do not run into the bar', () =>
     withScene(async ({open, hold}) => {
       const letGo = hold(18);
-      const {ended, screen} = open(`${COMMAND} --log-level trace`, {columns: 2_000});
+      const {ended, screen} = open(`${COMMAND} --log trace`, {columns: 2_000});
       await until(() => screen.erased.length > 2);
       letGo();
       expect(await ended).toBe(0);

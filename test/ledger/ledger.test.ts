@@ -176,7 +176,7 @@ test('answers taken over are found at once, and once they are in the file; value
     ['sent', expect.objectContaining({outcome: {status: 'ok', data: '{"n":2}', boughtAt: 600}})],
   ];
   expect([...next.find(['new', 'sent'])]).toEqual(wanted);
-  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromCache: 2});
+  expect(next.tally.operations.ip).toMatchObject({distinct: 2, fromStore: 2});
   next.close();
   const last = open();
   expect([...last.find(['new', 'sent'])].sort()).toEqual(wanted);
@@ -294,6 +294,30 @@ test('how often a value was sent in doubt is counted over attempts, until it is 
   answering.restart('here');
   expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([1, 0]);
   answering.close();
+});
+
+test('a call that was not sent says nothing of the doubt before it, which keeps its own code', async () => {
+  const attempt = {kind: 'not_sent', code: 'econnrefused', latencyMs: 5} as never;
+  const timedOut = {attempt: ambiguous, charge: 'maybe', doubt: true, retry: false} as const;
+  const unsent = {attempt, charge: 'free', doubt: false, retry: true} as const;
+  const killed = open();
+  killed.reserve([call('cut off'), call('timed out')]);
+  await killed.record({...call('timed out'), ...timedOut});
+  killed.close();
+  const ledger = open();
+  for (const key of ['cut off', 'timed out']) {
+    ledger.reserve([call(key)]);
+    await ledger.record({...call(key), ...unsent});
+  }
+  const known = ledger.find(['cut off', 'timed out']);
+  expect(known.get('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted', interrupted: undefined});
+  expect(known.get('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout', interrupted: undefined});
+  for (const keepsDoubts of [true, false]) {
+    ledger.restart('', {keepsDoubts});
+    expect(ledger.carried('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted'});
+    expect(ledger.carried('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout'});
+  }
+  ledger.close();
 });
 
 test('doubt that came after an answer is known too, once that is too old', async () => {

@@ -105,9 +105,9 @@ it('rows of enrich wait for maxOutage, and then end with the outage: none comes 
   expect(out).toEqual([]);
 });
 
-it('onOutage: stop ends it after maxOutage, as it ends a run', async () => {
+it('publishOn without outage ends it after maxOutage, as it ends a run', async () => {
   await using program = await startDown();
-  const asked = {...settings, maxOutage: '10s', onOutage: 'stop'} as const;
+  const asked = {...settings, maxOutage: '10s', publishOn: []} as const;
   const enricher = await createEnricher(asked, program.options);
   await ask(enricher, 0, 20);
   passedMs += 10_000;
@@ -126,6 +126,8 @@ it('with stale, a request has the last answer in an outage, and says so', async 
   await using enricher = await createEnricher({...stored, maxAge: '0s', stale: '30d'}, program.options);
   await ask(enricher, 1, 20);
   expect((await enricher.one({ip: address(0)})).enrichment.ip).toMatchObject({status: 'ok', stale: true});
+  const unknown = {status: 'skipped', error: 'outage', stale: null, data: null};
+  expect((await enricher.one({ip: address(50)})).enrichment.ip).toEqual(unknown);
 });
 
 it('while calls can not be sent, a request is told without having a budget', async () => {

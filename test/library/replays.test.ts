@@ -3,7 +3,7 @@ import {createEnricher, enrich} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {bySpeed, gate, startProgram} from './program.ts';
 
-const settings = {...bySpeed, token: 'session', actionId: 'signup'} as const;
+const settings = {...bySpeed, verdict: {token: 'session', action: 'signup'}} as const;
 
 /** What a row says of a replay: the answer, and the default rule for it. */
 function replayOf({enrichment}: {enrichment: object}) {

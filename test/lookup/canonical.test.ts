@@ -224,7 +224,11 @@ test.each([
   ['(202) 555-0143', 'United States of America', '+12025550143'],
   ['(202) 555-0143', '+1', '+12025550143'],
   ['(202) 555-0143', 'Congo', '!country_unknown'],
-  ['+1 202 555 0143 ext. 5', undefined, '+12025550143'],
+  ['+1 202 555 0143 ext. 5', undefined, '+12025550143 extension'],
+  ['(202) 555-0143 x12', 'US', '+12025550143 extension'],
+  ['tel:+12025550143;ext=12', undefined, '+12025550143 uri extension'],
+  ['tel:+12025550143;isub=12', undefined, '+12025550143 uri extension'],
+  ['2025550143 ext. 5;', 'US', '+12025550143 trailing_punctuation extension'],
   ['+１２０２５５５０１４３', undefined, '+12025550143'],
   // The full-width sign was left out, and the number of another country bought.
   ['＋１２０２５５５０１４３', 'JP', '+12025550143'],

@@ -25,8 +25,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
   const executor = new QueueExecutor({
     lanes,
     maxOutageMs: 60_000,
-    onBudget: 'stop',
-    onOutage: 'stop',
+    publishOn: [],
     isAnswered: () => false,
     now,
     random,

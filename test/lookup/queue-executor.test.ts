@@ -205,7 +205,7 @@ describe('resends', () => {
   });
 
   test('or the values are told as not asked for, where the rest is published', async () => {
-    const run = await simulate({values: valuesUpTo(6), onOutage: 'publish', answer: () => status(503)});
+    const run = await simulate({values: valuesUpTo(6), publishOn: ['outage'], answer: () => status(503)});
     expect([...run.settled.values()]).toEqual(Array(6).fill({status: 'skipped', error: 'outage'}));
   });
 
@@ -413,7 +413,7 @@ describe('the budget', () => {
     const run = await simulate({
       values: valuesUpTo(5_000),
       credits: 20,
-      onBudget: 'publish',
+      publishOn: ['budget'],
       isAnswered: () => false,
       lanes: [{name: 'all', operations: ['ip'], rate: {count: 1, perMs: 1_000}, concurrency: 4}],
       answer: () => ok,

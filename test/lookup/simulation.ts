@@ -107,8 +107,7 @@ function start(options: SimulationOptions) {
   const executor = new QueueExecutor({
     lanes: [{name: 'all', operations, rate: {count: 200, perMs: 1_000}, concurrency}],
     maxOutageMs: 15 * 60_000,
-    onBudget: 'stop',
-    onOutage: 'stop',
+    publishOn: [],
     isAnswered: () => false,
     now: Date.now,
     random,

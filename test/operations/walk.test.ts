@@ -98,18 +98,10 @@ describe.each(operationNames)('%s', name => {
   test('rates, costs and ages can be its own', async () => {
     using sandbox = createSandbox();
     sandbox.write('list.csv', `value\n${good}\n`);
-    const own = [
-      '--rate',
-      `${name}=7/s`,
-      '--cost',
-      `${name}=3`,
-      '--max-age',
-      `${name}=2d`,
-      '--action-id',
-      'a/1',
-    ];
+    const own = ['--rate', `${name}=7/s`, '--cost', `${name}=3`, '--max-age', `${name}=2d`];
     const flags = ['list.csv', `--${setting}`, 'value', '--endpoint', 'embedded', ...own, '--json'];
-    const plan = JSON.parse(await command(sandbox, 'plan', ...flags));
+    const paid = {env: {...env, BULK_ENRICH_ACTION_ID: 'a/1'}};
+    const plan = JSON.parse((await runHere(sandbox, ['plan', ...flags], paid)).stdout);
     expect(plan).toMatchObject({credits: {at_least: 3}, rate_per_second: 7});
   });
 
@@ -127,10 +119,9 @@ describe.each(operationNames)('%s', name => {
     const settings: EnrichSettings<{value: string}> = {
       endpoint: 'embedded',
       [setting]: 'value',
-      actionId: ACTION,
       store: false,
     };
-    for await (const {enrichment} of enrich([{value: good}], settings))
+    for await (const {enrichment} of enrich([{value: good}], settings, {env: {...process.env, ...env}}))
       expect(enrichment[name]).toMatchObject({status: 'ok', error: null});
   });
 });

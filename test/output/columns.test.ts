@@ -95,8 +95,19 @@ test('in NDJSON two columns may not have one key', () => {
 });
 
 describe('cells', () => {
-  const cellsOf = (result: Result, fields: readonly Field[], safe: typeof formulaSafe, marksStale = false) =>
-    resultCells(result, answerOf(result), {fields, marksStale}, safe);
+  const cellsOf = (
+    result: Result,
+    fields: readonly Field[],
+    safe: typeof formulaSafe,
+    marksStale = false,
+  ) => {
+    const [{said} = {said: []}] = planColumns(
+      targetsOf('ip', [{column: 'ip'}], ['ip']),
+      undefined,
+      marksStale,
+    );
+    return resultCells(result, answerOf(result), [...said, ...fields], safe);
+  };
 
   const cells = (data: object, field: string) =>
     cellsOf(ok(data), looked('ip', 'ip', [field])[0]?.fields ?? [], formulaSafe)[2];

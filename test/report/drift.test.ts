@@ -8,7 +8,7 @@ function run(
   {rows = 10_000, mean = 20}: {rows?: number; mean?: number} = {},
 ): RunProfile {
   const all = Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, {share, of: rows}]));
-  return {version: 1, run_id: 'x', finished_at: '2026-01-05T00:00:00.000Z', rows, shares: all, mean};
+  return {run_id: 'x', credits: 0, finished_at: '2026-01-05T00:00:00.000Z', rows, shares: all, mean};
 }
 
 const jumped = (now: RunProfile, before: readonly RunProfile[], threshold = 0.1) =>
@@ -47,7 +47,6 @@ describe('what jumped', () => {
     expect(jumped(night(1_600, 0.7), [night(1_000, 0.9)])).toEqual(['credits', 'hit_rate']);
     expect(jumped(night(1_400, 0.85), [night(1_000, 0.9)])).toEqual([]);
     expect(jumped(night(100, 0.9), [night(1_000, 0.1)])).toEqual([]);
-    expect(jumped(night(9_000, 0.9), [run({hit_rate: 0.9})])).toEqual([]);
   });
 
   test('nothing that chance brings about: few answers, few rows', () => {
@@ -72,7 +71,7 @@ describe('what jumped', () => {
 
 test('a run is known by shares and a mean, not by names or values', () => {
   const profile = profileOf(fullSummary());
-  expect(profile).toMatchObject({version: 1, rows: 40_000, credits: 53_337, mean: 21.37});
+  expect(profile).toMatchObject({rows: 40_000, credits: 53_337, mean: 21.37});
   expect(profile.shares.hit_rate?.share).toBeCloseTo(24_834 / 78_235, 9);
   expect(profile.shares.failed?.share).toBeCloseTo(129 / 91_489, 9);
   expect(profile.shares.invalid?.of).toBe(120_000 - 9_119);

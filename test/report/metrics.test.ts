@@ -56,7 +56,8 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(metrics.every(({labels}) => labels.job_name === 'nightly-signups')).toBe(true);
   expect(find(metrics, 'last_run_timestamp_seconds')).toBe(Date.parse('2026-01-05T02:24:39.540Z') / 1_000);
   expect(find(metrics, 'last_run_duration_seconds')).toBe(1_476.42);
-  expect(find(metrics, 'last_run_success')).toBe(0);
+  expect(find(metrics, 'last_run_success')).toBe(1);
+  expect(find(metrics, 'last_run_complete')).toBe(0);
   expect(find(metrics, 'last_run_exit_code')).toBe(3);
   expect(find(metrics, 'last_run_rows', {outcome: 'with_errors'})).toBe(129);
   expect(find(metrics, 'last_run_lookups', {operation: 'email', outcome: 'failed'})).toBe(117);
@@ -66,7 +67,7 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_operation_credits', {operation: 'phone', kind: 'maybe_spent'})).toBe(48);
   expect(find(metrics, 'last_run_hit_ratio', {operation: 'ip'})).toBeCloseTo(3_310 / 28_102, 9);
   expect(find(metrics, 'last_run_store_usable')).toBe(1);
-  expect(find(metrics, 'last_run_store_values', {kind: 'not_stored'})).toBe(0);
+  expect(find(metrics, 'last_run_store_missed', {kind: 'not_stored'})).toBe(0);
   expect(find(metrics, 'last_run_credit_limit')).toBe(60_000);
   expect(find(metrics, 'last_run_risk_rows', {level: 'high'})).toBe(1_959);
   expect(find(metrics, 'last_run_drifts')).toBe(4);
@@ -111,8 +112,24 @@ test('the time of the last success outlives failures, for each job by itself', (
   const other = renderMetrics(fullSummary({job: 'other', exit_code: 5}), good);
   expect(find(parse(other), 'last_success_timestamp_seconds')).toBeUndefined();
   expect(
-    find(parse(renderMetrics(fullSummary(), 'garbage')), 'last_success_timestamp_seconds'),
+    find(parse(renderMetrics(fullSummary({exit_code: 5}), 'garbage')), 'last_success_timestamp_seconds'),
   ).toBeUndefined();
+});
+
+test('a night with gaps has written its output, as a schedule takes it: a success that is not complete', () => {
+  const of = (exit_code: number) => {
+    const metrics = parse(renderMetrics(fullSummary({exit_code})));
+    return [find(metrics, 'last_run_success'), find(metrics, 'last_run_complete')];
+  };
+  expect([of(0), of(3), of(4), of(5)]).toEqual([
+    [1, 1],
+    [1, 0],
+    [0, 0],
+    [0, 0],
+  ]);
+  expect(find(parse(renderMetrics(fullSummary({exit_code: 3}))), 'last_success_timestamp_seconds')).toBe(
+    Date.parse(fullSummary().finished_at) / 1_000,
+  );
 });
 
 test('labels are escaped', () => {

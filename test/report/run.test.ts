@@ -312,22 +312,6 @@ describe('drift', () => {
     expect(sandbox.summary('out.summary.json').drift).toEqual([]);
   });
 
-  test('what an earlier version kept of the job is compared with; damaged lines are passed over', async () => {
-    using sandbox = createSandbox();
-    sandbox.write('in.csv', list(100));
-    sandbox.write('job.yaml', JOB('nightly'));
-    const directory = join(sandbox.home, 'state', 'bulk-enrich', 'jobs', 'nightly');
-    mkdirSync(directory, {recursive: true});
-    const line = '{"version":1,"run_id":"run","rows":9000,"shares":{}}';
-    writeFileSync(join(directory, 'history.ndjson'), `not json\n${line}\n${line}\n{"version":99}\nnull\n`);
-    expect((await runJob(sandbox)).code).toBe(0);
-    expect(sandbox.summary('out.summary.json').drift).toEqual([
-      {what: 'rows', now: 100, usual: 9_000, runs: 2},
-    ]);
-    expect((await runJob(sandbox)).code).toBe(0);
-    expect(sandbox.summary('out.summary.json').drift).toEqual([]);
-  });
-
   test('a state directory that can not be used is a warning', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(5));

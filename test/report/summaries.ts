@@ -3,7 +3,7 @@ import type {Summary} from '../../src/report/summary.ts';
 /** A night of forty thousand sign-ups with something of everything: a limit, repeats, trouble, an outage, a jump. */
 export function fullSummary(changes: Partial<Summary> = {}): Summary {
   return {
-    schema_version: 1,
+    schema_version: 2,
     run_id: '00000000-0000-4000-8000-000000000001',
     job: 'nightly-signups',
     status: 'partial',
@@ -56,7 +56,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
-    session: {by_operation: {}},
+    session: {id: 'a1b2c3d4', by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 53_130,
@@ -67,7 +67,7 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
         not_counted: {spent: 0, maybe_spent: 0},
         unknown: false,
       },
-      saved: {dedupe: 13_125, cache: 24_834, prefilter: 19_392, by_condition: 4_310},
+      saved: {dedupe: 13_125, store: 24_834, prefilter: 19_392, by_condition: 4_310},
       by_operation: {
         ip: {spent: 24_792, maybe_spent: 30},
         phone: {spent: 1_898, maybe_spent: 48},
@@ -159,7 +159,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
       unknown_fields: {},
       wrong_types: {},
     },
-    session: {by_operation: {}},
+    session: {id: 'a1b2c3d4', by_operation: {}},
     credits: {
       account: {label: 'default'},
       spent: 0,
@@ -170,7 +170,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
         not_counted: {spent: 0, maybe_spent: 0},
         unknown: false,
       },
-      saved: {dedupe: 0, cache: 0, prefilter: 0, by_condition: 0},
+      saved: {dedupe: 0, store: 0, prefilter: 0, by_condition: 0},
       by_operation: {},
     },
     store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
@@ -184,7 +184,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
 
 type Lookups = Summary['lookups'][string];
 
-function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
+function lookups(given: Partial<Lookups>, fromStore: number): Lookups {
   const zero = {
     values: 0,
     empty: 0,
@@ -198,10 +198,10 @@ function lookups(given: Partial<Lookups>, fromCache: number): Lookups {
     stale: 0,
     rejected: 0,
   };
-  const calls = Math.max(0, (given.distinct ?? 0) - fromCache);
+  const calls = Math.max(0, (given.distinct ?? 0) - fromStore);
   const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);
   const deduplicated = asked - (given.distinct ?? 0);
-  return {...zero, from_cache: fromCache, deduplicated, calls, retries: 12, ...given};
+  return {...zero, from_store: fromStore, deduplicated, calls, retries: 12, ...given};
 }
 
 function top(counted: number, text: string) {

@@ -56,6 +56,14 @@ describe('a run that finds another at its output', () => {
   });
 });
 
+test('a health check is told of gaps as of a success, as schedules take them', async () => {
+  using sandbox = createSandbox();
+  await using health = await startPingServer();
+  sandbox.write('in.csv', `${LIST}"jo@example.com",one too many\n`);
+  expect((await runHere(sandbox, [...ARGS, '--ping-url', health.url])).code).toBe(3);
+  expect(health.pings.map(told => told.split('/').at(-1))).toEqual(['start', health.url.split('/').at(-1)]);
+});
+
 describe('metrics on every exit', () => {
   const codeIn = (text: string) => /^bulk_enrich_last_run_exit_code\{.*\} (\d+)$/m.exec(text)?.[1];
 

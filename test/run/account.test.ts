@@ -69,7 +69,7 @@ describe('a call that was made beside runs', () => {
       `endpoint: ${url}\nmax_credits_per_day: ${perDay}\n`,
     );
   const lookup = ['lookup', 'ip', '203.0.113.7'];
-  const verify = ['verify', '--token', 't', '--action-id', 'signup'];
+  const verify = ['verify', '--token', 't', '--action', 'signup'];
   const doctor = ['doctor', '--call'];
 
   test.each([

@@ -17,9 +17,9 @@ const pad = 'x'.repeat(1_100);
 /** Every row holds something for each setting, so that the half which is left would show a change of it. */
 const lists = {
   'list.csv': [
-    'ip,ip2,tel,mail,land,other,token,note,both',
+    'ip,ip2,tel,mail,land,other,token,note,both,seen',
     ...numbers.flatMap(i => [
-      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad},203.0.113.${i} 198.51.100.${i}`,
+      `203.0.113.${i},198.51.100.${i},${i % 2 ? '+1' : ''}20255501${10 + i},a${i}@example.com,US,GB,token${i},=1+1 é ${pad},203.0.113.${i} 198.51.100.${i},192.0.2.${i}`,
       ...(i % 10 === 9 ? ['1.2.3.4,too,few'] : []),
     ]),
   ],
@@ -34,11 +34,12 @@ const bases = {
   phone: {phone: 'tel', country: 'land'},
   national: {phone: 'tel', defaultCountry: 'US'},
   listed: {ip: 'both', ipFromList: 'first'},
-  token: {token: 'token', actionId: 'action', verdictId: 'note'},
+  token: {verdict: {token: 'token', action: 'action', id: 'note'}},
   guessed: {input: 'narrow.csv'},
   ndjson: {input: 'list.ndjson', output: 'out.ndjson', ip: 'ip'},
   toCsv: {input: 'narrow.csv', ip: 'ip', outputFormat: 'csv'},
   toTsv: {input: 'narrow.csv', output: 'out.tsv', ip: 'ip'},
+  known: {ip: 'seen'},
 } as const satisfies Record<string, RawSettings>;
 type BaseName = keyof typeof bases;
 
@@ -61,14 +62,14 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   phone: [['ip', 'tel']],
   email: [['ip', 'mail']],
-  token: [
-    ['ip', 'token'],
-    ['token', 'note'],
+  verdict: [
+    ['ip', 'token=token,action=action'],
+    ['token', 'token=note,action=action,id=note'],
+    ['token', `token=token,action=${TEST_ACTION_NEVER_PASS},id=note`],
+    ['token', 'token=token,action=action,id=mail'],
+    ['token', 'token=token,action=action,id=note,email=mail'],
+    ['token', 'token=token,action=action,id=note,phone=tel'],
   ],
-  actionId: [['token', TEST_ACTION_NEVER_PASS]],
-  verdictId: [['token', 'mail']],
-  verdictEmail: [['token', 'mail']],
-  verdictPhone: [['token', 'tel']],
   only: [
     ['ip', 'ip'],
     ['ip', 'email'],
@@ -124,13 +125,11 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', {rejected: 'free'}],
   ],
   maxCredits: [['ip', 10 * ROWS]],
-  onBudget: [['ip', 'publish']],
+  publishOn: [['ip', 'budget,outage,deadline']],
   until: [
     ['ip', '00:00'],
     ['ip', '1h'],
   ],
-  onDeadline: [['ip', 'publish']],
-  onOutage: [['ip', 'publish']],
   maxErrors: [['ip', '50%']],
   maxRejects: [['ip', '50%']],
   failIf: [['ip', 'rows.read < 0']],
@@ -138,7 +137,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
     ['ip', false],
     ['ip', (stage: Stage) => stage.path('cache')],
   ],
-  maxAge: [['ip', '0s']],
+  maxAge: [['known', '0s']],
   stale: [['ip', '1d']],
   offline: [['ip', true]],
   account: [['ip', 'other']],
@@ -146,10 +145,11 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   requireStore: [['ip', true]],
   state: [['ip', (stage: Stage) => stage.path('elsewhere')]],
   date: [['ip', '2026-01-31']],
-  restart: [['ip', true]],
-  freshBudget: [['ip', true]],
+  restart: [
+    ['ip', true],
+    ['ip', 'fresh'],
+  ],
   force: [['ip', true]],
-  onStaleState: [['ip', 'restart']],
   score: [
     ['ip', 'none'],
     ['ip', {rules: [{when: 'ip.country == "US"', add: 7, reason: 'us'}]}],
@@ -161,8 +161,7 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
   drift: [['ip', 'fail 10%']],
   progress: [['ip', 'none']],
-  logLevel: [['ip', 'error']],
-  logFormat: [['ip', 'json']],
+  log: [['ip', 'json,error']],
   quiet: [['ip', true]],
 };
 
@@ -244,6 +243,10 @@ const wholes = new Map<BaseName, Written>();
 beforeAll(async () => {
   stage = await openStage();
   for (const [name, lines] of Object.entries(lists)) stage.write(name, `${lines.join('\n')}\n`);
+  // The store knows every other value of a column, by an answer that no longer comes.
+  stage.write('seen.csv', `seen\n${numbers.map(i => `192.0.2.${2 * i}`).join('\n')}\n`);
+  stage.api.setScript(() => reply.json({success: true, data: {country: 'DE', isp: 'Former'}}));
+  expect((await stage.run({...bases.known, input: 'seen.csv', output: 'seen.out.csv'})).code).toBe(0);
   stage.api.setScript(answers);
   keep('new');
   for (const base of Object.keys(bases) as BaseName[]) wholes.set(base, await prepare(base));

@@ -49,10 +49,10 @@ test('no outage sends a value more often than --resends allows, nor does the run
   expect(stage.api.ledger.calls).toBe(12);
 });
 
-test('--on-budget publish writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
+test('--publish-on budget writes all rows, the rest skipped for the budget, without waiting for the rate', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(2_000));
-  const ended = await stage.run({ip: 'ip', rate: '200/s', maxCredits: 20, onBudget: 'publish'});
+  const ended = await stage.run({ip: 'ip', rate: '200/s', maxCredits: 20, publishOn: 'budget'});
   expect(ended).toMatchObject({
     code: 3,
     summary: {

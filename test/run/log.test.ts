@@ -27,8 +27,8 @@ const eventsOf = (stderr: string) =>
     .split('\n')
     .map(line => JSON.parse(line) as Record<string, unknown>);
 
-test('--log-format json: all of stderr is events, from the first to the last', async () => {
-  const json = ['--log-format', 'json'];
+test('--log json: all of stderr is events, from the first to the last', async () => {
+  const json = ['--log', 'json'];
   const done = await runHere(sandbox, args(...json), {env: service.env});
   expect(done.code).toBe(3);
   const log = eventsOf(done.stderr);
@@ -50,7 +50,7 @@ test('--log-format json: all of stderr is events, from the first to the last', a
     exit_code: 7,
     to_continue: expect.stringMatching(/^bulk-enrich/),
   });
-  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nlog_format: json\nemail: nothing\n');
+  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nlog: json\nemail: nothing\n');
   for (const wrong of [
     args(...json, '--email', 'nothing'),
     ['run', '--job', 'job.yaml'],
@@ -69,8 +69,8 @@ test('--log-format json: all of stderr is events, from the first to the last', a
   }
 });
 
-test('--log-format text: log lines are text', async () => {
-  const {stderr} = await runHere(sandbox, args('--log-format', 'text', '--log-level', 'info'), {
+test('--log text: log lines are text', async () => {
+  const {stderr} = await runHere(sandbox, args('--log', 'text,info'), {
     env: service.env,
   });
   expect(stderr).toMatch(
@@ -82,7 +82,7 @@ test('--log-format text: log lines are text', async () => {
 
 /** The log of a run at this level, as objects; everything else on stderr is for people. */
 async function logOf(level: string): Promise<Record<string, unknown>[]> {
-  const args = ['run', 'list.csv', '--log-level', level, ...FAST];
+  const args = ['run', 'list.csv', '--log', level, ...FAST];
   const {code, stderr} = await runHere(sandbox, args, {env: service.env});
   expect(code, stderr).toBe(3);
   expect(stderr).not.toContain(KEY);

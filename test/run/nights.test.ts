@@ -24,7 +24,7 @@ describe('a value that the service rejects', () => {
     const lookups = {ip: {failed: 3, rejected: 3, answered: 7}};
     const bought = {lookups, credits: {spent: 2, maybe_spent: 3}};
     expect(await stage.run(nightly)).toMatchObject({code: 0, summary: bought});
-    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_cache: 10, calls: 0}}};
+    const known = {reason: 'done', lookups: {ip: {...lookups.ip, from_store: 10, calls: 0}}};
     expect(await stage.run(nightly)).toMatchObject({code: 0, summary: known});
     expect(rows(stage.read('out.csv'))[0]).toMatch(/^203\.0\.113\.0,failed,odd_value,/);
     // Its term is its own, and 0 is none.
@@ -52,14 +52,14 @@ describe('a value that the service rejects', () => {
       call.call === 15 ? reply.noCredits() : call.call > 9 ? reply.error(422, 'odd_value') : undefined,
     );
     const alone = {...nightly, concurrency: 1, maxAge: {ip: '30d', rejected: '1d'}};
-    const cache = stage.path('lost');
-    expect((await stage.run({...alone, cache})).code).toBe(7);
+    const store = stage.path('lost');
+    expect((await stage.run({...alone, store})).code).toBe(7);
     stage.api.setScript(undefined);
     // Another store, so that all there is comes from the ledger; it gives the store what that lacks.
     const again = {...alone, store: stage.path('other'), restart: true};
     expect(await stage.run(again)).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {rejected: 5, from_cache: 14}}},
+      summary: {lookups: {ip: {rejected: 5, from_store: 14}}},
     });
   });
 });
@@ -74,7 +74,7 @@ describe('where the service can not be asked any more', () => {
       return undefined;
     });
     expect((await stage.run(nightly, {stopper})).code).toBe(130);
-    const first = await stage.run({...nightly, until: '400ms', onDeadline: 'publish'});
+    const first = await stage.run({...nightly, until: '400ms', publishOn: 'deadline'});
     expect(first).toMatchObject({
       code: 3,
       summary: {status: 'partial', reason: 'deadline', rows: {written: 200}},
@@ -89,7 +89,7 @@ describe('where the service can not be asked any more', () => {
     stage.api.setLatency(0);
     expect(await stage.run(nightly)).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {from_cache: answered}}},
+      summary: {lookups: {ip: {from_store: answered}}},
     });
     expect(stage.api.ledger.repeated()).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('where the service can not be asked any more', () => {
     const from = Date.parse('2031-05-06T05:59:45Z') - Date.now();
     const now = () => Date.now() + from;
     const ended = await accelerated(20, () =>
-      stage.run({...nightly, timeout: '1h', until: '06:00 UTC', onDeadline: 'publish'}, {now}),
+      stage.run({...nightly, timeout: '1h', until: '06:00 UTC', publishOn: 'deadline'}, {now}),
     );
     expect(ended).toMatchObject({
       code: 3,
@@ -121,11 +121,11 @@ describe('where the service can not be asked any more', () => {
     await stage.run(nightly);
     stage.api.setScript(down);
     stage.write('list.csv', ips(25));
-    const broken = {...nightly, maxOutage: '0s', onOutage: 'publish'};
+    const broken = {...nightly, maxOutage: '0s', publishOn: 'outage'};
     const ended = await stage.run(broken, inDays(29.99));
     expect(ended).toMatchObject({
       code: 3,
-      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_cache: 20, stale: 0}}},
+      summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_store: 20, stale: 0}}},
     });
     expect(stage.read('out.csv')).not.toContain('ip_stale');
     expect(ended.warnings.join()).toContain('Nothing more is asked in this run');
@@ -134,12 +134,12 @@ describe('where the service can not be asked any more', () => {
     expect(await stage.run(nightly, inDays(29.99))).toMatchObject({code: 0, summary: {calls: {total: 25}}});
   });
 
-  test('--stale has what is past its age used, says so, and publishes without being told to', async () => {
+  test('--stale has what is past its age used where the run is published, and says so; alone it publishes nothing', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(20));
     await stage.run(nightly);
     stage.api.setScript(down);
-    const stale = {...nightly, stale: '10d', maxOutage: '0s'};
+    const stale = {...nightly, stale: '10d', maxOutage: '0s', publishOn: 'outage'};
     stage.write('list.csv', `${ips(25)}203.0.113.7\n`);
     const ended = await stage.run(stale, inDays(35));
     expect(ended).toMatchObject({
@@ -147,28 +147,29 @@ describe('where the service can not be asked any more', () => {
       summary: {
         reason: 'outage',
         rows: {written: 26, with_errors: 5},
-        lookups: {ip: {answered: 21, stale: 21, skipped: 5, deduplicated: 0, from_cache: 0}},
-        credits: {saved: {cache: 0, dedupe: 0, prefilter: 0}},
+        lookups: {ip: {answered: 21, stale: 21, skipped: 5, deduplicated: 0, from_store: 0}},
+        credits: {saved: {store: 0, dedupe: 0, prefilter: 0}},
       },
     });
     expect(stage.read('out.csv').split('\n')[0]).toContain('ip_status,ip_error,ip_stale,');
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,true,'))).toHaveLength(21);
-    // Not for ever; and what is said beside it goes before.
+    // Not for ever.
     expect(await stage.run(stale, inDays(41))).toMatchObject({
       summary: {lookups: {ip: {stale: 0, skipped: 26}}},
     });
-    expect((await stage.run({...stale, onOutage: 'stop', restart: true}, inDays(35))).code).toBe(5);
+    expect((await stage.run({...stale, publishOn: [], restart: true}, inDays(35))).code).toBe(5);
     stage.api.setScript(undefined);
     // It was not taken for an answer of that night.
     const healed = await stage.run({...stale, restart: true}, inDays(35));
     expect(healed).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {answered: 26, stale: 0, from_cache: 0}}},
+      summary: {lookups: {ip: {answered: 26, stale: 0, from_store: 0}}},
     });
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });
 
   describe('so it is beyond a budget, of which half is kept for values that have no answer yet', () => {
+    const beyond = {...nightly, stale: '10d', publishOn: 'budget'};
     const half = {
       code: 3,
       summary: {reason: 'budget', lookups: {ip: {answered: 12, stale: 8, skipped: 1}}, credits: {spent: 4}},
@@ -185,7 +186,7 @@ describe('where the service can not be asked any more', () => {
       await stage.run(nightly);
       if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
       stage.write('list.csv', ips(13));
-      expect(await stage.run({...nightly, stale: '10d', ...limit}, inDays(31))).toMatchObject(half);
+      expect(await stage.run({...beyond, ...limit}, inDays(31))).toMatchObject(half);
     });
 
     test('of what other runs have left of the day', async () => {
@@ -194,9 +195,9 @@ describe('where the service can not be asked any more', () => {
       await stage.run(nightly);
       stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 20\n');
       stage.write('list.csv', ips(16, 100));
-      await stage.run({...nightly, stale: '10d', output: 'other.csv'}, inDays(31));
+      await stage.run({...beyond, output: 'other.csv'}, inDays(31));
       stage.write('list.csv', ips(13));
-      expect(await stage.run({...nightly, stale: '10d'}, inDays(31))).toMatchObject(half);
+      expect(await stage.run(beyond, inDays(31))).toMatchObject(half);
     });
 
     test.each([
@@ -214,7 +215,7 @@ describe('where the service can not be asked any more', () => {
         if (call.call === calls + 2) interrupt(stopper);
         return undefined;
       });
-      const night = {...nightly, ...limit, stale: '10d', concurrency: 1};
+      const night = {...beyond, ...limit, concurrency: 1};
       expect(await stage.run(night, {...inDays(31), stopper})).toMatchObject({code: 130});
       expect(await stage.run(night, inDays(31))).toMatchObject(half);
     });

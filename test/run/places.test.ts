@@ -373,7 +373,7 @@ test('a day that can not be finished is said with the command that does it, and 
 test('a run with another state leaves alone what an unfinished one has', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(6));
-  const slow = {...settings, cache: false, concurrency: 1};
+  const slow = {...settings, store: false, concurrency: 1};
   expect((await stage.run({...slow, maxCredits: 3})).code).toBe(7);
   const apart = {...slow, state: stage.path('st')};
   expect((await stage.run({...apart, maxCredits: 4})).code).toBe(7);

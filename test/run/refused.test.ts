@@ -43,7 +43,7 @@ describe.each([
     const next = await stage.run(nightly);
     expect(next).toMatchObject({
       code: 0,
-      summary: {lookups: {ip: {answered: 60, calls: 40, from_cache: 20}}},
+      summary: {lookups: {ip: {answered: 60, calls: 40, from_store: 20}}},
     });
   });
 

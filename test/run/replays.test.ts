@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {openStage, type Stage} from '../support/stage.ts';
 
-const settings = {token: 'session', actionId: 'signup', output: 'out.ndjson', concurrency: 1};
+const settings = {verdict: {token: 'session', action: 'signup'}, output: 'out.ndjson', concurrency: 1};
 const list = (...sessions: string[]) => ['session', ...sessions, ''].join('\n');
 
 /** What each row says: its status, whether the token is redeemed, and whether that counts as risk. */

@@ -45,7 +45,7 @@ const nothing = {spent: 0, maybe_spent: 0};
 
 test.each([
   ['--restart', {...settings, restart: true}, {}],
-  ['on_stale_state: restart', settings, {fromFile: true}],
+  ['a job file', settings, {fromFile: true}],
 ] as const)(
   '%s at another endpoint takes over no answer and no credit of the first, nor forgets them',
   (_, raw, how) =>
@@ -64,7 +64,7 @@ test.each([
       expect(back).toMatchObject({
         code: 0,
         summary: {
-          lookups: {ip: {distinct: ROWS, from_cache: PART}},
+          lookups: {ip: {distinct: ROWS, from_store: PART}},
           credits: {
             spent: ROWS,
             earlier: {counted: {spent: PART, maybe_spent: 0}, not_counted: {spent: PART, maybe_spent: 0}},
@@ -83,7 +83,7 @@ test('answers of another account, and of the embedded service, are not carried o
   const embedded = {...settings, endpoint: 'embedded', restart: true};
   expect(await stage.run({...embedded, maxCredits: PART})).toMatchObject({code: 7});
   const ended = await stage.run({...settings, account: 'other', restart: true});
-  expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: 0}}, credits: {spent: ROWS}}});
+  expect(ended).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: 0}}, credits: {spent: ROWS}}});
   expect(stage.api.ledger.credits).toBe(PART + ROWS);
 });
 
@@ -123,10 +123,10 @@ test('a night that starts over with what is left of the limit says so, and which
     code: 7,
     summary: {credits: {spent: ROWS, limit: ROWS, earlier: {counted: {spent: PART, maybe_spent: 0}}}},
   });
-  expect(reduced.warnings.join()).toMatch(/30 of 60 credits.*--fresh-budget/);
-  expect(reduced.message).toMatch(/30 .*earlier.*--restart --fresh-budget/);
+  expect(reduced.warnings.join()).toMatch(/30 of 60 credits.*--restart fresh/);
+  expect(reduced.message).toMatch(/30 .*earlier.*--restart fresh/);
   stage.write('list.csv', ips(ROWS, 2_000));
-  const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+  const fresh = await stage.run({...nightly, restart: 'fresh'}, {fromFile: true});
   expect(fresh).toMatchObject({
     code: 0,
     summary: {
@@ -153,17 +153,17 @@ test('state that was reset, as stdin can not be read again, still counts', async
   expect(stage.api.ledger.credits).toBe(ROWS);
 });
 
-test('--fresh-budget is for a run that starts over: one that goes on keeps its limit', async () => {
+test('restart: fresh in a job file is for a run that starts over: one that resumes keeps its limit', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
-  await halfWay(stage, nightly);
-  const ended = await stage.run({...nightly, freshBudget: true, maxCredits: PART});
+  await halfWay(stage, nightly, {fromFile: true});
+  const ended = await stage.run({...nightly, restart: 'fresh', maxCredits: PART}, {fromFile: true});
   expect(ended).toMatchObject({code: 7, summary: {credits: {spent: PART}}});
   expect(stage.api.ledger.credits).toBe(PART);
 });
 
 test.each(['damaged', 'of another version'])(
-  'what a ledger that is %s spent is not known: with --max-credits it takes --fresh-budget to begin anew',
+  'what a ledger that is %s spent is not known: with --max-credits it takes --restart fresh to begin anew',
   async how => {
     await using stage = await openStage();
     stage.write('list.csv', ips(ROWS));
@@ -178,9 +178,9 @@ test.each(['damaged', 'of another version'])(
     }
     const refused = await stage.run(nightly, {fromFile: true});
     expect(refused).toMatchObject({code: 10, summary: {credits: {earlier: {unknown: true}}}});
-    expect(refused.message).toMatch(/spent.*--fresh-budget/);
+    expect(refused.message).toMatch(/spent.*--restart fresh/);
     expect(stage.api.ledger.credits).toBe(PART);
-    const fresh = await stage.run({...nightly, freshBudget: true}, {fromFile: true});
+    const fresh = await stage.run({...nightly, restart: 'fresh'}, {fromFile: true});
     expect(fresh).toMatchObject({code: 0, summary: {credits: {spent: ROWS, earlier: {unknown: true}}}});
   },
 );
@@ -189,7 +189,7 @@ test('where state could not be read, no verdict is taken for a replay of the use
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, restart: true};
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, restart: true};
   await halfWay(stage, {...verdicts, restart: false});
   writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
   expect(await stage.run(verdicts)).toMatchObject({
@@ -202,7 +202,7 @@ test('a verdict of the attempt before is kept, however old it is', async () => {
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
-  const verdicts = {token: 'token', actionId: 'signup', concurrency: 1, maxAge: '1h'};
+  const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, maxAge: '1h'};
   await halfWay(stage, verdicts);
   const tomorrow = () => Date.now() + 86_400_000;
   const ended = await stage.run({...verdicts, restart: true}, {now: tomorrow});
@@ -220,10 +220,10 @@ test('what is carried over is stored with its own time', async () => {
   const stored = {...monthly, store: stage.path('store')};
   expect(await stage.run(stored, inDays(20))).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {from_cache: PART, calls: ROWS}}},
+    summary: {lookups: {ip: {from_store: PART, calls: ROWS}}},
   });
   const later = await stage.run({...stored, force: true}, inDays(30.1));
-  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_cache: PART, calls: PART}}}});
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: PART, calls: PART}}}});
 });
 
 test('what is carried over goes by the same ages as what is stored: it is asked for again once it is due', async () => {

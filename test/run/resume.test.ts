@@ -187,7 +187,7 @@ test('settings that shape the output are compared: exit 10 names them, and the w
   expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'settings_changed'}});
   expect(refused.message).toMatch(/account.*fields.*--restart/);
   expect(stage.api.ledger.calls).toBe(calls);
-  expect((await stage.run({...settings, concurrency: 9, maxAge: '1h', maxCredits: ROWS})).code).toBe(0);
+  expect((await stage.run({...settings, concurrency: 9, resends: 5, maxCredits: ROWS})).code).toBe(0);
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
@@ -230,13 +230,14 @@ test("a job file's run starts over by itself from state that does not fit, and k
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
-test('--on-stale-state stop makes a job file stop, and restart makes a command start over', async () => {
+test('restart: false makes a job file stop, and true is what it does anyway', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
   stage.write('list.csv', ips(ROWS, 1));
-  expect((await stage.run({...settings, onStaleState: 'stop'}, {fromFile: true})).code).toBe(8);
-  expect((await stage.run({...settings, onStaleState: 'restart'})).code).toBe(0);
+  expect((await stage.run({...settings, restart: false}, {fromFile: true})).code).toBe(8);
+  expect((await stage.run(settings)).code).toBe(8);
+  expect((await stage.run({...settings, restart: true}, {fromFile: true})).code).toBe(0);
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 

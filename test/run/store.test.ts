@@ -25,7 +25,7 @@ test("tomorrow's list pays only for what is new; the summary says what was saved
   const ended = await stage.run(settings);
   expect(ended).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {from_cache: 50, calls: 10}}, credits: {spent: 10, saved: {cache: 50}}},
+    summary: {lookups: {ip: {from_store: 50, calls: 10}}, credits: {spent: 10, saved: {store: 50}}},
   });
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
@@ -61,7 +61,7 @@ test('--force pays only for what failed before', async () => {
   stage.api.setScript(undefined);
   expect(await stage.run(settings)).toMatchObject({
     code: 0,
-    summary: {lookups: {ip: {failed: 0, from_cache: 27, calls: 3}}, credits: {spent: 3}},
+    summary: {lookups: {ip: {failed: 0, from_store: 27, calls: 3}}, credits: {spent: 3}},
   });
 });
 
@@ -113,7 +113,11 @@ describe('a list whose good values are known', () => {
       if (call.call === 5) interrupt(stopper);
       return call.call > 5 ? reply.error(401, 'invalid_token') : undefined;
     });
-    const verdicts = {token: 'token', actionId: 't/FFFFFFFFFFFFF/000000001', concurrency: 1, score: 'none'};
+    const verdicts = {
+      verdict: {token: 'token', action: 't/FFFFFFFFFFFFF/000000001'},
+      concurrency: 1,
+      score: 'none',
+    };
     expect((await stage.run(verdicts, {stopper})).code).toBe(130);
     expect(await stage.run(verdicts)).toMatchObject({code: 3, summary: {rows: {written: 30}}});
   });
@@ -273,7 +277,7 @@ test('a store that is locked for a while when a run reads it is waited for: noth
     code: 0,
     warnings: [],
     summary: {
-      lookups: {ip: {from_cache: 40}},
+      lookups: {ip: {from_store: 40}},
       calls: {total: 0},
       store: {trouble: null, not_looked_up: 0, perhaps_paid_again: 0, not_stored: 0},
     },
@@ -339,7 +343,7 @@ test('what a killed session could not store any more is stored by the next, and 
   stage.api.setScript(undefined);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
   expect(stage.api.ledger.repeated()).toEqual([]);
-  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
 test('so is what was answered after the clock was set back', async () => {
@@ -359,7 +363,7 @@ test('so is what was answered after the clock was set back', async () => {
   }
   stage.api.setScript(undefined);
   expect(await stage.run(settings, back)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
-  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_cache: 60}}}});
+  expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
 test('an answer that could not be renewed keeps its own time, over a stop and a resume too', async () => {

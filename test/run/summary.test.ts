@@ -14,11 +14,11 @@ const contract = {
   output: 'path bytes sha256',
   rows: 'read written rejected ok with_errors',
   'lookups.ip':
-    'values empty invalid distinct answered failed unknown skipped from_cache deduplicated calls retries',
+    'values empty invalid distinct answered failed unknown skipped from_store deduplicated calls retries',
   calls: 'total unsent unconfirmed by_status by_error retries latency_ms',
   'calls.latency_ms': 'p50 p95 p99 max',
   credits: 'spent maybe_spent limit saved by_operation',
-  'credits.saved': 'dedupe cache prefilter by_condition',
+  'credits.saved': 'dedupe store prefilter by_condition',
   pace: 'rate_limit achieved pauses paused_ms',
   'errors.0': 'code count rows',
   resumed: 'times from_row',
@@ -66,7 +66,7 @@ test('the summary has the contract’s names, and its accounts balance', async (
   expect(summarySchema.parse(summary)).toEqual(summary);
   expect(outcome.code).toBe(3);
   expect(summary).toMatchObject({
-    schema_version: 1,
+    schema_version: 2,
     job: null,
     status: 'partial',
     // Values that the service rejects are no reason.
@@ -77,11 +77,11 @@ test('the summary has the contract’s names, and its accounts balance', async (
     lookups: {
       ip: {
         ...{values: 9, empty: 2, invalid: 2, answered: 3, failed: 2, unknown: 0, skipped: 0},
-        ...{distinct: 3, from_cache: 1, deduplicated: 2, calls: 2, retries: 0, rejected: 2, stale: 0},
+        ...{distinct: 3, from_store: 1, deduplicated: 2, calls: 2, retries: 0, rejected: 2, stale: 0},
       },
     },
     calls: {total: 2, by_status: {200: 1, 422: 1}, retries: 0},
-    credits: {spent: 2.5, maybe_spent: 2.5, limit: 100, saved: {dedupe: 5, cache: 2.5, prefilter: 5}},
+    credits: {spent: 2.5, maybe_spent: 2.5, limit: 100, saved: {dedupe: 5, store: 2.5, prefilter: 5}},
     pace: {rate_limit: null, pauses: 0, paused_ms: 0},
     resumed: {times: 0, from_row: null},
   });

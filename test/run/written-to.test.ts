@@ -30,6 +30,7 @@ async function run(
   sandbox.write('list.csv', list('a'));
   sandbox.write('more.csv', list('c'));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
+  sandbox.write('job.yaml', 'endpoint: live\nip: ip\n');
   const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '200/s', ...more];
   const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
   const ended = again();
@@ -90,7 +91,7 @@ test('a list that was read before rows are appended to it is no other', () =>
 test('a job starts over by itself', () =>
   run(
     path => writeFileSync(path, list('b')),
-    ['--on-stale-state', 'restart'],
+    ['--job', 'job.yaml'],
     async sandbox => {
       expect(sandbox.read('out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
       expect(sandbox.read('out.csv')).not.toContain('aaa');
@@ -101,7 +102,7 @@ test('a job starts over by itself', () =>
 test('a job that starts over with a list that lacks its column is exit 2, with calls made for the list before', () =>
   run(
     path => writeFileSync(path, list('b').replace('ip', 'address')),
-    ['--on-stale-state', 'restart'],
+    ['--job', 'job.yaml'],
     async (sandbox, again, api) => {
       expect(sandbox.files()).toContain('out.csv.run/ledger.db');
       sandbox.write('list.csv', list('a'));

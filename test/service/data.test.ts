@@ -1,8 +1,9 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {appendFileSync, cpSync, existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {encode, lastNotAbove, PackedFile} from '../../src/service/data/container.ts';
 import {dataDirectory, files} from '../../src/service/data/data-dir.ts';
+import {dataVersion} from '../../src/service/data/data-version.ts';
 import {installedVersion, licenceTexts} from '../../src/service/data/installed-version.ts';
 import {readManifest} from '../../src/service/data/manifest.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../../src/service/data/networks/networks.ts';
 import {OpenData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
-import {running} from './running.ts';
+import {running, temporaryFolder} from './running.ts';
 
 const data = new OpenData();
 
@@ -114,6 +115,21 @@ describe('the packed data', () => {
   });
 });
 
+describe('the version of the data', () => {
+  it('changes with any of our own lists, so that no stored answer outlives them', () => {
+    const before = dataVersion();
+    expect(dataVersion('src/service/data')).toBe(before);
+    const copy = temporaryFolder();
+    cpSync('src/service/data', copy, {recursive: true, filter: path => !path.endsWith('.ts')});
+    expect(dataVersion(copy)).toBe(before);
+    for (const list of ['networks/networks.csv', 'tables/mail-providers.csv']) {
+      const earlier = dataVersion(copy);
+      appendFileSync(join(copy, list), '\n');
+      expect(dataVersion(copy), list).not.toBe(earlier);
+    }
+  });
+});
+
 describe('the lists of networks', () => {
   const lists = {hosting: hostingNetworks, vpn: vpnNetworks, tor: torNetworks};
 
@@ -140,6 +156,14 @@ describe('the lists of networks', () => {
     ],
     [
       {number: 64496, holder: 'Example Hosting Ltd'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'ExampleHosting LLC'},
+      {datacenter: true, vpn: false, tor: false},
+    ],
+    [
+      {number: 64496, holder: 'ExampleVPS OU'},
       {datacenter: true, vpn: false, tor: false},
     ],
     [

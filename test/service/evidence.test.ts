@@ -12,19 +12,41 @@ describe('a device', () => {
   const device = (user_agent: string | undefined) =>
     describeDevice({token: 't', ip: '9.9.9.9', ...(user_agent !== undefined && {user_agent})} as UserSession);
 
+  const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
+
   it.each([
-    [chrome, {browser: 'Chrome 126', os: 'Windows 10', is_mobile: false}],
+    [chrome, {browser: 'Chrome 126', os: 'Windows', is_mobile: false}],
     [iphone, {browser: 'Safari 17', os: 'iOS 17.4', is_mobile: true}],
+    ['Mozilla/5.0 (Windows NT 6.1; rv:115.0) Gecko/20100101 Firefox/115.0', {os: 'Windows 7'}],
+    [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit} Safari/537.36`, {os: 'macOS'}],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:127.0) Gecko/20100101 Firefox/127.0', {os: 'macOS'}],
+    [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_6) ${webkit} Safari/537.36`, {os: 'macOS Catalina'}],
+    [`Mozilla/5.0 (Linux; Android 10; K) ${webkit} Mobile Safari/537.36`, {os: 'Android', is_mobile: true}],
+    [`Mozilla/5.0 (Linux; Android 10; Pixel 3) ${webkit} Mobile Safari/537.36`, {os: 'Android 10'}],
+    [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webkit} Safari/537.36`, {os: 'Chrome OS', is_mobile: false}],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
+      {browser: 'Safari 26', os: 'iOS', is_mobile: true},
+    ],
+    ['UCWEB/2.0 (MIDP-2.0; U; Adr 4.0) U2/1.0.0 UCBrowser/10 U2/1.0.0 Mobile', {is_mobile: true}],
   ])('%s', (user_agent, shown) => {
-    expect(device(user_agent)).toEqual({shown: {user_agent, ...shown}, isBot: false});
+    expect(device(user_agent)).toMatchObject({shown: {user_agent, ...shown}, isBot: false});
   });
 
-  it.each(['curl/8.5.0', 'Mozilla/5.0 HeadlessChrome/126', 'Googlebot/2.1', 'x'.repeat(2000)])(
-    '%.30s is a bot, of no browser',
-    user_agent => {
-      expect(device(user_agent)).toEqual({shown: {user_agent}, isBot: true});
-    },
-  );
+  it.each([
+    'curl/8.5.0',
+    'Mozilla/5.0 HeadlessChrome/126',
+    'Googlebot/2.1',
+    'x'.repeat(2000),
+    'Example/5.2 (iPhone; iOS 17.4; Scale/3.00)',
+    'Example/5.2 (com.example.app; build:1; iOS 17.4.0) Alamofire/5.6.4',
+    'Example/3 CFNetwork/1494.0.7 Darwin/23.4.0',
+    'Dalvik/2.1.0 (Linux; U; Android 14; Pixel 8 Build/UQ1A)',
+    'Dart/3.3 (dart:io)',
+    'okhttp/4.12.0',
+  ])('%.30s is a bot, of no browser', user_agent => {
+    expect(device(user_agent)).toEqual({shown: {user_agent}, isBot: true});
+  });
 
   it('without a user agent is a bot', () => {
     expect(device(undefined)).toEqual({shown: {}, isBot: true});

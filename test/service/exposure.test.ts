@@ -1,4 +1,5 @@
 import {once} from 'node:events';
+import {get} from 'node:http';
 import {connect} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, it} from 'vitest';
@@ -37,6 +38,22 @@ it('more connections than allowed are closed as they come', async () => {
   const third = connect(portOf(service.url), '127.0.0.1').on('error', () => {});
   await once(third, 'close');
   for (const socket of sockets) socket.destroy();
+});
+
+it('a page is shown to who asks by an address or the name that the service listens by, not by a website’s name', async () => {
+  const service = await running();
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const request = get(`${service.url}/_ledger`, {headers: {host}}, response => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.once('error', reject);
+    });
+  for (const host of ['127.0.0.1', 'localhost:4780', '[::1]:4780', '203.0.113.9'])
+    expect([host, await statusFor(host)]).toEqual([host, 200]);
+  for (const host of ['rebound.example.com', 'rebound.example.com:4780', 'localhost.example.com'])
+    expect([host, await statusFor(host)]).toEqual([host, 421]);
 });
 
 it('the pages without a key can be switched off', async () => {

@@ -18,6 +18,8 @@ describe('an IP address', () => {
     '100.64.0.1',
     '127.0.0.1',
     '169.254.1.1',
+    '192.0.0.8',
+    '192.0.0.11',
     '172.31.255.255',
     '192.0.2.1',
     '192.168.0.1',
@@ -35,12 +37,17 @@ describe('an IP address', () => {
     });
   });
 
-  it.each(['8.8.8.8', '100.63.255.255', '172.32.0.1', '192.175.48.1', '223.255.255.254'])(
-    '%s is no bogon',
-    address => {
-      expect(ipIntelligence(data, address).is_bogon).toBe(false);
-    },
-  );
+  it.each([
+    '8.8.8.8',
+    '100.63.255.255',
+    '172.32.0.1',
+    '192.0.0.9',
+    '192.0.0.10',
+    '192.175.48.1',
+    '223.255.255.254',
+  ])('%s is no bogon', address => {
+    expect(ipIntelligence(data, address).is_bogon).toBe(false);
+  });
 
   it('has no city and coordinates, but a country, without the optional data set', () => {
     expect(ipIntelligence(withoutCity, '8.8.8.8')).toEqual({
@@ -56,6 +63,16 @@ describe('an IP address', () => {
     });
   });
 
+  it('has the name of a city, without its quarter', () => {
+    expect(ipIntelligence(data, '9.9.9.9').city).toBe('Berkeley');
+    const cities = Array.from({length: 5000}, (_, index) => {
+      const [one, two] = [1 + (index % 220), (index * 37) % 256];
+      return ipIntelligence(data, `${one}.${two}.17.9`).city ?? '';
+    });
+    expect(cities.filter(city => /[()[\]]/.test(city))).toEqual([]);
+    expect(new Set(cities).size).toBeGreaterThan(500);
+  });
+
   it('never has fields without a source', () => {
     for (const address of ['8.8.8.8', '185.220.101.33', '2.2.2.2', '10.0.0.1']) {
       const answer = ipIntelligence(data, address);
@@ -67,6 +84,26 @@ describe('an IP address', () => {
   it('of no announced network has no flags: nothing is known', () => {
     expect(ipIntelligence(withoutCity, '2.2.2.2')).not.toHaveProperty('is_vpn');
   });
+
+  it.each([
+    '2001:1::1',
+    '2001:1::2',
+    '2001:1::3',
+    '2001:4:112::1',
+    '2001:20::1',
+    '2001:30::1',
+    '2620:4f:8000::1',
+    '64:ff9b::808:808',
+  ])('%s is reachable by IANA’s registry, so no bogon', address => {
+    expect(sessionIp(data, address)).toEqual({is_bogon: false});
+  });
+
+  it.each(['2001:1::4', '2001:2::1', '64:ff9b:1::1', '100::1', '3fff::1', '5f00::1', 'fe80::1', '::1'])(
+    '%s is a bogon',
+    address => {
+      expect(sessionIp(data, address)).toEqual({is_bogon: true});
+    },
+  );
 
   it('of IPv6 is told whether it is a bogon; one that stands for IPv4 is looked up as that', () => {
     expect(sessionIp(data, '2001:db8::1')).toEqual({is_bogon: true});
@@ -172,6 +209,7 @@ describe('an e-mail address', () => {
     'a@b.invalid',
     'a@b.c0m',
     'a@co.uk',
+    'a@facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion',
     'a@%65xample.org',
     'a@example.org/x',
     'a@example.org:25',
@@ -248,7 +286,7 @@ describe('an e-mail address', () => {
   it.each([
     ['a+b@gmail.com', ['tagged'], 80],
     ['a.b@gmail.com', ['dotted'], 80],
-    ['a@googlemail.com', ['renamed'], 70],
+    ['a@googlemail.com', ['renamed'], 85],
     ['info@iana.org', ['role'], 45],
     ['a1234567@iana.org', ['generated'], 45],
     ['a123456@iana.org', [], 60],

@@ -13,7 +13,7 @@ const person: SessionFacts = {
   mobile: false,
   user_agent: 'Mozilla/5.0',
   browser: 'Chrome 126',
-  os: 'Windows 10',
+  os: 'Windows',
   languages: 'en',
   timezone: 'Europe/Berlin',
   fingerprint: 'f',

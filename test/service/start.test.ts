@@ -15,7 +15,7 @@ describe('the key', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it.each([null, 7, '', {}, 'test-keY', 'test-key '])('%j is not it', async key => {
+  it.each([7, {}, 'test-keY', 'test-key '])('%j is not it', async key => {
     const service = await running();
     expect(await askService(service, ip, {api_key: key, ip: '8.8.8.8'})).toMatchObject({
       status: 401,
@@ -32,6 +32,9 @@ describe('the key', () => {
 describe('our own codes', () => {
   it.each([
     [ip, {api_key: undefined, ip: '8.8.8.8'}, 400, 'missing_field'],
+    [ip, {api_key: '', ip: '8.8.8.8'}, 400, 'missing_field'],
+    [ip, {api_key: null, ip: '8.8.8.8'}, 400, 'missing_field'],
+    [ip, {ip: null}, 400, 'missing_field'],
     [ip, {}, 400, 'missing_field'],
     [ip, {ip: ''}, 400, 'missing_field'],
     [ip, {ip: 7}, 400, 'invalid_field'],
@@ -83,7 +86,32 @@ describe('our own codes', () => {
     expect(await replyOf(response)).toMatchObject({status: 415, json: {message: 'unsupported_media_type'}});
   });
 
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])(
+  it('a body that is no UTF-8: 400 malformed_body, free', async () => {
+    const service = await running();
+    for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80]]) {
+      const body = Buffer.concat([
+        Buffer.from('{"api_key":"test-key","email":"jo'),
+        Buffer.from(bytes),
+        Buffer.from('@iana.org"}'),
+      ]);
+      const headers = {'Content-Type': 'application/json'};
+      const response = await fetch(`${service.url}/intelligence/email`, {method: 'POST', headers, body});
+      expect(await replyOf(response)).toMatchObject({status: 400, json: {message: 'malformed_body'}});
+    }
+    expect(service.ledger().spent).toBe(0);
+  });
+
+  it.each(['application/vnd.api+json', 'application/json-seq', 'text/json'])(
+    '%s is another media type: 415',
+    async type => {
+      const {url} = await running();
+      const body = '{"api_key":"test-key","ip":"8.8.8.8"}';
+      const response = await fetch(url + ip, {method: 'POST', headers: {'Content-Type': type}, body});
+      expect(response.status).toBe(415);
+    },
+  );
+
+  it.each(['application/json; charset=utf-8', 'application/json ;charset=utf-8', 'APPLICATION/JSON'])(
     '%s is JSON',
     async type => {
       const {url} = await running();

@@ -35,31 +35,67 @@ describe('over HTTP', () => {
     expect(reply).toMatchObject({status: 401, json: {message: 'invalid_token'}});
   });
 
-  it('a test action id takes a token that nobody knows, and then says no more than it can', async () => {
+  const passes = 't/FFFFFFFFFFFFF/111111111';
+  const fails = 't/FFFFFFFFFFFFF/000000000';
+
+  it.each([
+    [passes, {score: 100, verdict: {can_pass: true}, device: {browser: 'Chrome 126'}}],
+    [fails, {score: 0, verdict: {can_pass: false}, device: {user_agent: 'curl/8.5.0'}}],
+  ])('%s answers an unknown token with every object, those of a sample session', async (action_id, shown) => {
     const service = await running();
-    const body = {action_id: 't/FFFFFFFFFFFFF/000000000', token: 'whatever', id: 'u', email: 'a@iana.org'};
-    const {json} = await askService(service, '/verify', body);
-    expect(Object.keys(json).sort()).toEqual([
-      'email',
-      'multi_accounting',
-      'score',
-      'success',
-      'user_id',
-      'verdict',
-    ]);
-    expect((await askService(service, '/verify', body)).json.verdict).toEqual({
-      can_pass: false,
-      redeemed: true,
-    });
+    const sent = {id: 'u', email: 'a@iana.org', phone_number: '+442079460958'};
+    const {json} = await askService(service, '/verify', {action_id, token: 'whatever', ...sent});
+    expect(json).toMatchObject(shown);
+    expect(Object.keys(json).sort()).toEqual(
+      'device email ip location multi_accounting phone rules score session success user_id verdict'.split(
+        ' ',
+      ),
+    );
+  });
+
+  it('the test action id of the docs’ example passes', async () => {
+    const [, example = ''] = /\/verify -d '([^']+)'/.exec(readFileSync('docs/service.md', 'utf8')) ?? [];
+    const service = await running({apiKey: 'any-key', credits: 0});
+    const {status, json} = await askService(service, '/verify', JSON.parse(example));
+    expect({status, ...json.verdict}).toEqual({status: 200, can_pass: true, redeemed: false});
+    expect(Object.keys(json)).toEqual(
+      expect.arrayContaining(['device', 'email', 'phone', 'multi_accounting']),
+    );
   });
 
   it('a test action id decides can_pass alone: score and rules are the session’s own', async () => {
     const service = await running({sessionsFile: 'samples/sessions.ndjson'});
-    const {json} = await askService(service, '/verify', {
-      action_id: 't/FFFFFFFFFFFFF/111111111',
-      token: 'sample-script-1',
-    });
+    const body = {action_id: passes, token: 'sample-script-1'};
+    const {json} = await askService(service, '/verify', body);
     expect(json).toMatchObject({score: 0, verdict: {can_pass: true}});
+  });
+
+  it('a test action id redeems no token and leaves no account, over a restart too', async () => {
+    const stateDir = temporaryFolder();
+    const first = await startService({apiKey: 'k', stateDir, sessionsFile: 'samples/sessions.ndjson'});
+    const body = {token: 'sample-person-1', id: 'tried', email: 'jo@iana.org'};
+    for (const action_id of [passes, fails, passes])
+      expect((await askService(first, '/verify', {...body, action_id})).json.verdict.redeemed).toBe(false);
+    await first.close();
+    const again = await running({stateDir, sessionsFile: 'samples/sessions.ndjson'});
+    const real = {...body, action_id: 'a', id: 'real'};
+    const {json} = await askService(again, '/verify', real);
+    expect(json).toMatchObject({verdict: {redeemed: false}, multi_accounting: {accounts: []}});
+    const tried = await askService(again, '/verify', {...body, action_id: passes});
+    expect(tried.json.verdict.redeemed).toBe(true);
+  });
+
+  it.each([null, ''])('an optional field that is %j is as not sent', async empty => {
+    const service = await running({sessionsFile: 'samples/sessions.ndjson'});
+    const optional = {id: empty, email: empty, phone_number: empty};
+    for (const token of ['sample-person-1', 'sample-person-1-again']) {
+      const {json} = await askService(service, '/verify', {action_id: 'a', token, ...optional});
+      for (const field of ['user_id', 'multi_accounting', 'email', 'phone'])
+        expect(json).not.toHaveProperty(field);
+    }
+    const named = {action_id: 'a', token: 'sample-person-1', id: 'someone'};
+    const {json} = await askService(service, '/verify', named);
+    expect(json.multi_accounting.accounts).toEqual([]);
   });
 
   it('an impossible e-mail address and phone number are answered as such', async () => {

@@ -45,7 +45,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let endpoint: Endpoint;
   try {
-    endpoint = resolveEndpoint(settings.endpoint, settings.actionId, process.env, isInteractive(), console);
+    endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
   } catch (error) {
     const first = 'fix the configuration first';
     return [failure('configuration', error), skipped('connection', first), skipped('call', first)];

@@ -38,20 +38,17 @@ export async function lookupCommand(
   );
 }
 
+export type Call = (client: Client, actionId: string | undefined) => Promise<Answered>;
+
 /** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   cost: number,
-  call: (client: Client, actionId: string | undefined) => Promise<Answered>,
+  call: Call,
+  action?: string,
 ): Promise<number> {
   const console = createConsole(settings);
-  const endpoint = resolveEndpoint(
-    settings.endpoint,
-    settings.actionId,
-    process.env,
-    isInteractive(),
-    console,
-  );
+  const endpoint = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
   if (endpoint.kind === 'embedded' && endpoint.byDefault)
     console.say('No service is configured, so the embedded service answers, from open data.');
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});

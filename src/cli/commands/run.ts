@@ -1,6 +1,7 @@
 import {exitCodes, LockedError, type UsageError} from '../../errors.ts';
 import {runSample} from '../../estimate/sampled-run.ts';
 import type {Job} from '../../job/job.ts';
+import {isForMachine} from '../../job/settings/log.ts';
 import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
@@ -40,9 +41,9 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
 function said(error: unknown, flags: JobFlags): number | undefined {
   tellGitHubOfError(process.env, error);
   // Another run is at it: nothing for cron to send mail about.
-  const {quiet, logFormat} = unchecked(flags).said;
+  const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
-  return logFormat === 'json' ? logFailure(error) : undefined;
+  return isForMachine(log) ? logFailure(error) : undefined;
 }
 
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
@@ -92,7 +93,6 @@ async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
   const {said, isPart} = unchecked(flags);
   if (said.sample !== undefined) return;
-  const logFormat = said.logFormat === 'json' ? said.logFormat : undefined;
-  const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat});
+  const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
   await deliverUnresolved(said, isPart, error, {env: process.env, warn});
 }

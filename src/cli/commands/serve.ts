@@ -35,12 +35,17 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   // A key of the user's own is never printed.
   const keyToo =
     key === undefined ? ` BULK_ENRICH_API_KEY=${service.apiKey}` : '   # with the same BULK_ENRICH_API_KEY';
-  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${service.url}${keyToo}\n`);
+  print('stdout', `In another terminal: export BULK_ENRICH_BASE_URL=${reachable(service.url)}${keyToo}\n`);
   await new Promise<void>(resolve => {
     for (const signal of endSignals) process.once(signal, resolve);
   });
   await service.close();
   return 0;
+}
+
+/** A service that listens on all addresses is reached by this machine's own: no program can connect to 0.0.0.0 everywhere. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 /** @throws {UsageError} where a file, the state folder or the port is not to be had. */

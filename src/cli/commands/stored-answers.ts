@@ -18,8 +18,6 @@ import {table} from '../terminal/table.ts';
 
 interface StoreFlags {
   readonly store?: string;
-  /** The former name of `store`. */
-  readonly cache?: string;
 }
 
 /** What `store stats --json` writes. */
@@ -65,7 +63,7 @@ function renderStats({directory, bytes, answers}: StoreStats): string {
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
-    const {warn} = createConsole({quiet: false, logLevel: undefined, logFormat: 'text'});
+    const {warn} = createConsole({quiet: false, log: {format: 'text'}});
     const today = store.today(new SharedDate(Date.now, warn));
     let removed = 0;
     for (const operation of operationNames) {
@@ -130,7 +128,7 @@ async function withStore(
   work: (store: StoreAdmin, directory: string) => void | Promise<void>,
   none = sayNone,
 ): Promise<number> {
-  let directory = flags.store ?? flags.cache;
+  let directory = flags.store;
   let store: StoreAdmin | undefined;
   try {
     directory ??= defaultStoreDirectory(process.env);

@@ -30,12 +30,13 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
   return failed('dns', detail, exitCodes.temporary);
 }
 
-function answerChecks(base: URL, {answer}: Reach): Check[] {
+/** Connection, TLS and clock, by the first response. */
+export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
     const clock = skipped('clock', 'the service did not answer');
     return answer.certificate
-      ? [failed('tls', `${detail}: name its authority in NODE_EXTRA_CA_CERTS`, exitCodes.usage), clock]
+      ? [failed('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock]
       : [
           failed('connection', detail, exitCodes.temporary),
           skipped('tls', 'the service did not answer'),
@@ -50,6 +51,15 @@ function answerChecks(base: URL, {answer}: Reach): Check[] {
       : passed('tls', `${tls.protocol}, certificate valid to ${tls.validTo}`),
     clockCheck(skewMs),
   ];
+}
+
+/** What helps against a certificate that is not accepted, by the code of Node's TLS errors. */
+function adviceOn(code: string): string {
+  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code))
+    return "check this machine's clock; if it is right, the service's operator has to renew the certificate";
+  if (/ALTNAME|HOSTNAME/.test(code)) return 'the certificate is for another name: check BULK_ENRICH_BASE_URL';
+  if (/REVOKED/.test(code)) return "tell the service's operator, and send no key before it is replaced";
+  return 'name its authority in NODE_EXTRA_CA_CERTS';
 }
 
 function clockCheck(skewMs: number | undefined): Check {

@@ -60,7 +60,7 @@ force: true
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
 ${stringify(columnSettings({columns, defaultCountry, ipFromList}))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
-${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# fresh_budget: true           # a list that changed has all of max_credits, whatever an unfinished run spent
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# restart: fresh               # a list that changed has all of max_credits, whatever an unfinished run spent
 # Most credits a day, for all runs of the account together: write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}
 #   max_credits_per_day: 5000

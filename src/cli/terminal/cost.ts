@@ -53,7 +53,7 @@ function savedOf({credits: {saved}}: Summary): string {
   const conditions = saved.by_condition === 0 ? '' : `, ${count(saved.by_condition)} of them by condition`;
   const parts = [
     [saved.dedupe, 'repeated'],
-    [saved.cache, 'known from the store'],
+    [saved.store, 'known from the store'],
     [saved.prefilter, `not worth asking${conditions}`],
   ] as const;
   const found = parts.filter(([credits]) => credits > 0);

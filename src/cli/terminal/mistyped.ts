@@ -22,7 +22,7 @@ const others: Readonly<
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
   },
-  '--verbose': {says: 'Log lines say more.', flag: '--log-level=debug', isLeftOut: true},
+  '--verbose': {says: 'Log lines say more.', flag: '--log=debug', isLeftOut: true},
   '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
 };
 

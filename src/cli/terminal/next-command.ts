@@ -65,7 +65,7 @@ function raised(
 
 /** The very command that was given; a day that is not today's tomorrow is named. */
 function sameAgain(given: Given, date: string | undefined, limit: readonly string[] = []): string {
-  const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart', '--fresh-budget']});
+  const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
   return commandOf([...kept, ...day, ...limit]);
 }
@@ -86,7 +86,7 @@ export function toRun(given = ownWords()): string | undefined {
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
-const OWN_SWITCHES = ['--force', '--restart', '--fresh-budget', '--pad-short-rows'];
+const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
 /** The command that was given, over another list; the output goes beside that. */
 export function runAgain(
@@ -110,9 +110,9 @@ interface LeftOut {
 function without(given: Given, {valued, plain}: LeftOut): string[] {
   return given.filter(
     (word, at) =>
-      ![...valued, ...plain].includes(word) &&
-      !valued.some(flag => word.startsWith(`${flag}=`)) &&
-      !valued.includes(given[at - 1] ?? ''),
+      ![...valued, ...plain].includes(word.replace(/^(--[\w-]+)=.*/s, '$1')) &&
+      !valued.includes(given[at - 1] ?? '') &&
+      !(given[at - 1] === '--restart' && word === 'fresh'),
   );
 }
 

@@ -142,7 +142,7 @@ function colourOf(exitCode: ExitCode): 'green' | 'yellow' | 'red' {
 }
 
 const COLUMNS = [
-  ...(['values', 'distinct', 'from_cache', 'answered', 'empty', 'invalid'] as const),
+  ...(['values', 'distinct', 'from_store', 'answered', 'empty', 'invalid'] as const),
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
@@ -151,7 +151,7 @@ function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
   if (shown.length === 0) return '';
-  const head = ['', ...shown.map(name => (name === 'from_cache' ? 'from store' : name))];
+  const head = ['', ...shown.map(name => (name === 'from_store' ? 'from store' : name))];
   return table([
     head,
     ...found.map(([name, lookups]) => [name, ...shown.map(column => count(lookups[column]))]),

@@ -16,7 +16,7 @@ export function renderSample(
     const seen = summary?.lookups[name];
     return [
       name,
-      ...[seen?.values ?? 0, seen?.distinct ?? 0, seen?.from_cache ?? 0, seen?.calls ?? 0].map(count),
+      ...[seen?.values ?? 0, seen?.distinct ?? 0, seen?.from_store ?? 0, seen?.calls ?? 0].map(count),
       answered === null ? '–' : `${Math.round(answered * 100)}%`,
       count(calls),
     ];

@@ -8,15 +8,9 @@ import {until} from './until.ts';
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
 
-/** What becomes of a run that can't ask about the rest. */
-const atLimit = (description: string) =>
-  limitSetting(z.enum(['stop', 'publish']).optional(), {
-    value: 'WHAT',
-    description,
-    defaultText: 'stop; publish with --stale',
-    uses: ['run', 'library'],
-    shapes: 'summary',
-  });
+/** What can keep a run from asking for the rest of its list. */
+const limits = ['budget', 'outage', 'deadline'] as const;
+export type Limit = (typeof limits)[number];
 
 /** How calls are made, and how far a run goes. */
 export const callSettings = {
@@ -50,7 +44,7 @@ export const callSettings = {
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
-    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; then --on-outage.',
+    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -76,7 +70,6 @@ export const callSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  onBudget: atLimit('At the credit limit: stop (exit 7, go on later) or publish what there is (exit 3).'),
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
@@ -84,9 +77,18 @@ export const callSettings = {
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
-  onDeadline: atLimit('At that time: stop (exit 5, go on later) or publish what there is (exit 3).'),
-  onOutage: atLimit(
-    'In an outage of --max-outage: stop (exit 5, go on later) or publish what there is (exit 3).',
+  publishOn: limitSetting(
+    list(',')
+      .pipe(z.array(z.enum(limits)))
+      .default([]),
+    {
+      value: 'LIMITS',
+      description:
+        'Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume later (exit 7 or 5).',
+      defaultText: 'none',
+      uses: ['run', 'library'],
+      shapes: 'summary',
+    },
   ),
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',

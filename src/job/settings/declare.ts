@@ -24,11 +24,11 @@ export type Resolved =
   | 'encoding'
   | 'fields'
   | 'country'
-  | 'action_id'
+  | 'verdict'
   | 'output_format'
   | 'score';
 
-/** What a setting changes of what a run comes to, the answers being the same. */
+/** What a setting changes of what a run comes to, as long as the service answers the same. */
 export type Shapes =
   /** The rows that are written: an unfinished run goes on only with the same value. */
   | 'output'
@@ -44,14 +44,12 @@ export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];
   readonly shapes: Shapes;
-  /** How the flag's value is named in `--help`; none for a switch. */
+  /** How the flag's value is named in `--help`; none for a switch. In `[…]` where the flag may stand alone. */
   readonly value?: string;
   /** The flag may be given several times. */
   readonly repeatable?: boolean;
   /** The flag is written `--no-…` and turns the setting off. */
   readonly negated?: boolean;
-  /** The name that it had before, which is taken as well. */
-  readonly formerly?: string;
   /** How the default is said where it isn't a plain value. */
   readonly defaultText?: string;
 }

@@ -1,10 +1,10 @@
 import {z} from 'zod';
 import {phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
-import {type Beside, besideToken} from '../../operations/verify.ts';
-import {columns, list, only} from '../values.ts';
+import {columns, list} from '../values.ts';
 import {type Shapes, settingsIn} from './declare.ts';
 import {expectedCountry} from './expected-country.ts';
+import {verdict} from './verdict.ts';
 
 const serviceSetting = settingsIn('Service');
 const columnsSetting = settingsIn('Columns');
@@ -13,24 +13,11 @@ const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.exa
 
 const column = <const S extends Shapes>(description: string, shapes: S) =>
   columnsSetting(z.string().optional(), {value: 'COL', description, uses: ['run', 'library'], shapes});
-const besideColumn = (what: string) => column(`Column of ${what}, sent with the token.`, 'output');
-const besideSettings = Object.fromEntries(
-  Object.values(besideToken).map(({setting, what}) => [setting, besideColumn(what)]),
-) as Record<(typeof besideToken)[Beside]['setting'], ReturnType<typeof besideColumn>>;
 
 /** The service to ask, and about what. */
 export const lookupSettings = {
   endpoint: serviceSetting(
-    z
-      .union(
-        [
-          z.enum(['embedded', 'live']),
-          z.url({error: ENDPOINT}),
-          only({base_url: z.url({error: ENDPOINT}), action_id: z.string().optional()}),
-        ],
-        {error: ENDPOINT},
-      )
-      .optional(),
+    z.union([z.enum(['embedded', 'live']), z.url({error: ENDPOINT})], {error: ENDPOINT}).optional(),
     {
       value: 'NAME|URL',
       description: 'The service to ask: embedded, live (from the environment), or a base URL.',
@@ -49,15 +36,13 @@ export const lookupSettings = {
       shapes: 'columns',
     }),
   ),
-  token: column(operations.verify.about, 'columns'),
-  actionId: columnsSetting(z.string().optional(), {
-    value: 'ID',
-    description: 'Action identifier of the verdicts.',
-    defaultText: 'BULK_ENRICH_ACTION_ID',
-    uses: ['run', 'library', 'verify', 'doctor'],
-    shapes: 'action_id',
+  verdict: columnsSetting(verdict.optional(), {
+    value: 'COL',
+    description: operations.verify.about,
+    defaultText: 'action: BULK_ENRICH_ACTION_ID',
+    uses: ['run', 'library'],
+    shapes: 'verdict',
   }),
-  ...besideSettings,
   only: columnsSetting(
     list(',')
       .pipe(z.array(z.enum(operationNames)))

@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
 import {settingsIn} from './declare.ts';
 import {drift} from './drift.ts';
+import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
 
 const resultSetting = settingsIn('Results');
@@ -74,18 +75,11 @@ export const resultSettings = {
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
-  logLevel: resultSetting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(), {
-    value: 'LEVEL',
-    description: 'Log lines (on stderr) from this level up.',
-    defaultText: 'warn; info with --log-format json',
-    uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
-    shapes: 'nothing',
-  }),
-  logFormat: resultSetting(z.enum(['json', 'text']).optional(), {
-    value: 'FORMAT',
+  log: resultSetting(log.optional(), {
+    value: 'WORDS',
     description:
-      'With json, all of stderr is a JSON object a line, for programs; with text, log lines are text too.',
-    defaultText: 'log lines as JSON, the rest as text',
+      'Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug.',
+    defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),

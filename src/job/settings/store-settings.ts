@@ -6,13 +6,14 @@ import {settingsIn} from './declare.ts';
 const storeSetting = settingsIn('Answer store');
 const stateSetting = settingsIn('State');
 
+const RESTART = 'expected fresh or nothing after --restart; true, false or fresh in a job file';
+
 /** What is kept from one run, or one session, to the next. */
 export const storeSettings = {
   store: storeSetting(
     z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),
     {
       value: 'DIR',
-      formerly: 'cache',
       description: 'Directory of the answer store.',
       defaultText: "the user's cache directory",
       uses: ['run', 'library', 'doctor'],
@@ -23,14 +24,14 @@ export const storeSettings = {
     value: 'AGE',
     description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
     uses: ['run', 'library'],
-    shapes: 'summary',
+    shapes: 'output',
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
     description:
       'Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this.',
     uses: ['run', 'library'],
-    shapes: 'fields',
+    shapes: 'output',
   }),
   offline: storeSetting(z.boolean().default(false), {
     description:
@@ -77,27 +78,16 @@ export const storeSettings = {
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
-  restart: stateSetting(z.boolean().default(false), {
-    description: 'Start over, keeping every answer already paid for, and the count of what was spent.',
-    uses: ['run'],
-    shapes: 'nothing',
-  }),
-  freshBudget: stateSetting(z.boolean().default(false), {
+  restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
+    value: '[fresh]',
     description:
-      'A run that starts over has all of --max-credits again: what was spent before is not counted.',
+      'Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8).',
     uses: ['run'],
     shapes: 'nothing',
   }),
   force: stateSetting(z.boolean().default(false), {
     description: 'Replace an existing output.',
     uses: ['run'],
-    shapes: 'nothing',
-  }),
-  onStaleState: stateSetting(z.enum(['stop', 'restart']).optional(), {
-    value: 'WHAT',
-    description: 'State that does not fit: stop (exit 10 or 8) or restart.',
-    defaultText: 'stop; restart in a job file',
-    uses: ['run', 'library'],
     shapes: 'nothing',
   }),
 };

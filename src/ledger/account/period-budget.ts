@@ -280,26 +280,15 @@ function open(directory: string, path: string, date: SharedDate) {
   }
 }
 
-/** What sessions under way have taken, or had taken when they were killed. */
-const HELD =
-  'CREATE TABLE IF NOT EXISTS held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID';
-
-/** `job` is the owner, `day` the period, as of old. Version 0 counted in credits, with fractions. Its programs find no such column any more, and stop before they spend. */
+/** `job` is the owner, `day` the period. `held`: what sessions under way have taken, or had taken when they were killed. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
-    if (version === VERSION) {
-      db.exec(HELD);
-      return;
-    }
-    if (version > VERSION) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    if (version === VERSION) return;
+    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
     db.exec(`
-      CREATE TABLE IF NOT EXISTS used (job TEXT, day TEXT, credits REAL NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
-      ALTER TABLE used RENAME TO used_0;
       CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
-      INSERT INTO used SELECT job, day, CAST(round(credits * 1000) AS INTEGER) FROM used_0;
-      DROP TABLE used_0;
-      ${HELD};
+      CREATE TABLE held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID;
       PRAGMA user_version = ${VERSION};
     `);
   });

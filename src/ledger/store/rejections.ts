@@ -3,24 +3,31 @@ import type {Ledger} from '../ledger.ts';
 import type {Lookup, StoredOutcome} from '../lookup.ts';
 import type {AnswerStore} from './store.ts';
 
+type Rejected = Pick<Lookup, 'operation' | 'key'>;
+
 interface Rejection {
-  readonly lookup: Lookup;
+  readonly lookup: Rejected;
   readonly outcome: StoredOutcome;
 }
 
 /**
  * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
- * whatever it asks: only then a rejection is of its value, and is kept for other runs.
+ * whatever it asks: only then a rejection is of its value, and is kept for other runs. A killed session leaves its own to
+ * the next one.
  */
 export class Rejections {
   readonly #store: Pick<AnswerStore, 'put'>;
-  readonly #ledger: Pick<Ledger, 'judgeRejection' | 'tally'>;
+  readonly #ledger: Pick<Ledger, 'judgeRejection' | 'unjudged' | 'tally'>;
   readonly #waiting = new Map<Operation, Rejection[]>();
   #dropped = 0;
 
-  constructor(store: Pick<AnswerStore, 'put'>, ledger: Pick<Ledger, 'judgeRejection' | 'tally'>) {
+  constructor(
+    store: Pick<AnswerStore, 'put'>,
+    ledger: Pick<Ledger, 'judgeRejection' | 'unjudged' | 'tally'>,
+  ) {
     this.#store = store;
     this.#ledger = ledger;
+    for (const {operation, key, outcome} of ledger.unjudged()) this.add({operation, key}, outcome, false);
   }
 
   /** Values that were told as rejected, and may not be. */
@@ -28,8 +35,13 @@ export class Rejections {
     return this.#dropped;
   }
 
+  /** The keys of values that were rejected since the operation's last answer. */
+  waiting(operation: Operation): readonly string[] {
+    return (this.#waiting.get(operation) ?? []).map(({lookup}) => lookup.key);
+  }
+
   /** `isKnown`: the value was rejected so before. */
-  add(lookup: Lookup, outcome: StoredOutcome, isKnown: boolean): void {
+  add(lookup: Rejected, outcome: StoredOutcome, isKnown: boolean): void {
     const waiting = this.#waiting.get(lookup.operation);
     if (isKnown) this.#keep({lookup, outcome});
     else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);

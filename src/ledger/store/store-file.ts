@@ -181,7 +181,7 @@ export class StoreFile {
   }
 }
 
-/** An answer is an object, and a rejection its code: programs that know of no rejections pass over those. */
+/** An answer is an object, and a rejection its code. */
 function textOf(outcome: StoredOutcome): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }

@@ -56,7 +56,6 @@ function noteUse(db: Sqlite, {ages, date}: StoreUse): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
   const isNew = db.query(['rootpage'], "FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
-  // Beside the version, as programs that don't know these tables have no use for them.
   db.exec(`
     CREATE TABLE IF NOT EXISTS age_in_use (
       operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
@@ -132,8 +131,8 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
 }
 
 /**
- * Gives free pages back to the file system, in short steps between which others write; a store of a version before it was
- * made for that keeps them for later answers. VACUUM would keep every run out for as long as it takes.
+ * Gives free pages back to the file system, in short steps between which others write. A file that
+ * was not made for that keeps them for later answers. VACUUM would keep every run out for as long as it takes.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   if (db.pragma('auto_vacuum') !== INCREMENTAL) return;

@@ -27,15 +27,18 @@ export class Canary {
   #inFlight = 0;
   #answered = false;
   /** Those of the streak, until it is long enough: one value that is refused again and again says nothing of others. */
-  readonly #refused = new Set<string>();
-  #count = 0;
-  #credentials = true;
+  readonly #refused: Set<string>;
+  #count: number;
+  #credentials: boolean;
   #code: string | undefined;
   #isMixed = false;
 
-  /** `isKnownToAnswer` is asked once a streak is long enough to stop for. */
-  constructor(isKnownToAnswer: () => boolean) {
+  /** `isKnownToAnswer` is asked once a streak is long enough to stop for; `before`: the streak that a killed session left. */
+  constructor(isKnownToAnswer: () => boolean, before: readonly string[] = []) {
     this.#isKnownToAnswer = isKnownToAnswer;
+    this.#refused = new Set(before);
+    this.#count = before.length;
+    this.#credentials = before.length === 0;
   }
 
   /** True if one more call may be sent beside `planned` others. */

@@ -13,6 +13,8 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
+  /** The keys of values of this operation that a killed session left as refused in a row. */
+  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
   /** True if no outage that shows in failing calls ends the run. */
   readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
@@ -226,7 +228,8 @@ export class FlowControl {
   #canary(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      canary = new Canary(() => this.#options.isAnswered(operation));
+      const before = this.#options.refusedBefore?.(operation);
+      canary = new Canary(() => this.#options.isAnswered(operation), before);
       this.#canaries.set(operation, canary);
     }
     return canary;

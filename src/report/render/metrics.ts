@@ -1,3 +1,4 @@
+import {exitCodes, isSuccess} from '../../errors.ts';
 import type {Summary} from '../summary.ts';
 import {by, type Family, familyText, gauge, labelIn, labelText, type Sample} from './prometheus.ts';
 
@@ -45,12 +46,17 @@ function textOfAll(families: readonly Family[], job: string | null): string {
 
 function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
-  const success = exit_code === 0;
+  const success = isSuccess(exit_code);
   const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
-    gauge('last_run_success', 'Whether the last run ended with exit code 0.', success ? 1 : 0),
-    gauge(LAST_SUCCESS, 'When a run last ended with exit code 0, in seconds since the epoch.', lastSuccess),
+    gauge('last_run_success', 'Whether the last run wrote its output: exit code 0 or 3.', success ? 1 : 0),
+    gauge(
+      'last_run_complete',
+      'Whether the last run wrote its output without gaps: exit code 0.',
+      exit_code === exitCodes.ok ? 1 : 0,
+    ),
+    gauge(LAST_SUCCESS, 'When a run last wrote its output, in seconds since the epoch.', lastSuccess),
     gauge('last_run_exit_code', 'Exit code of the last run.', exit_code),
     gauge(
       'last_run_duration_seconds',
@@ -61,7 +67,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before:
 }
 
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
-  const {dedupe, cache, prefilter} = credits.saved;
+  const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
   // `quantile` is a label that only summaries may have.
   const latency = Object.entries({p50, p95, p99, max});
@@ -87,12 +93,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     gauge(
       'last_run_values_from_store',
       'Values of the last run that the answer store knew.',
-      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_cache]),
-    ),
-    gauge(
-      'last_run_store_missed',
-      'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
-      store ? by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}) : [],
+      Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_store]),
     ),
     gauge(
       'last_run_calls',
@@ -111,9 +112,9 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
       by('kind', {
         spent: credits.spent,
         maybe_spent: credits.maybe_spent,
-        saved_by_dedupe: dedupe,
-        saved_by_store: cache,
-        saved_by_prefilter: prefilter,
+        saved_by_dedupe: saved.dedupe,
+        saved_by_store: saved.store,
+        saved_by_prefilter: saved.prefilter,
       }),
     ),
     gauge(
@@ -135,7 +136,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     gauge(
       'last_run_hit_ratio',
       'Share of the distinct values of the last run that the answer store knew, by operation.',
-      Object.entries(lookups).flatMap(([operation, {from_cache: known, distinct}]): Sample[] =>
+      Object.entries(lookups).flatMap(([operation, {from_store: known, distinct}]): Sample[] =>
         distinct === 0 ? [] : [[{operation}, known / distinct]],
       ),
     ),
@@ -145,8 +146,8 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
       store && (store.trouble === null ? 1 : 0),
     ),
     gauge(
-      'last_run_store_values',
-      'What it cost that the answer store could not be used: values not looked up, answers not kept.',
+      'last_run_store_missed',
+      'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];

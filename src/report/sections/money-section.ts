@@ -15,7 +15,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
     saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
   return {
     title: 'Money',
-    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.cache + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
+    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
     blocks: [
       {
         kind: 'stacks',
@@ -28,7 +28,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
           {name: 'saved: known from the store', tone: 'known'},
           {name: 'saved: not worth asking', tone: 'quiet'},
         ],
-        rows: [{name: 'All lookups', counts: [spent, maybe, saved.dedupe, saved.cache, saved.prefilter]}],
+        rows: [{name: 'All lookups', counts: [spent, maybe, saved.dedupe, saved.store, saved.prefilter]}],
       },
       {
         kind: 'table',
@@ -42,9 +42,9 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
           'spent',
           'perhaps spent',
         ],
-        rows: Object.entries(lookups).map(([name, {distinct, from_cache, calls, retries}]) => {
+        rows: Object.entries(lookups).map(([name, {distinct, from_store, calls, retries}]) => {
           const {spent = 0, maybe_spent: perhaps = 0} = credits.by_operation[name] ?? {};
-          return [operationName(name), ...[distinct, from_cache, calls, retries, spent, perhaps].map(count)];
+          return [operationName(name), ...[distinct, from_store, calls, retries, spent, perhaps].map(count)];
         }),
       },
     ],

@@ -75,7 +75,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
   const {tally, counters} = books;
   const names = mapped(books, session?.operations ?? []);
   return {
-    schema_version: 1,
+    schema_version: 2,
     run_id: books.runId,
     job: job.name ?? null,
     status: end.status,
@@ -184,7 +184,7 @@ function mapped({counters, tally, bill}: Books, operations: readonly Operation[]
 
 function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
-  const {distinct, fromCache, calls, retries} = tally.operations[name];
+  const {distinct, fromStore, calls, retries} = tally.operations[name];
   const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
@@ -196,7 +196,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     failed,
     unknown,
     skipped,
-    from_cache: fromCache,
+    from_store: fromStore,
     stale,
     rejected: counters.rejected[name],
     deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
@@ -238,7 +238,7 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
     account: {label: job.settings.account, ...usesOf(budgets)},
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
-      cache: saved(name => tally.operations[name].fromCache),
+      store: saved(name => tally.operations[name].fromStore),
       prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },

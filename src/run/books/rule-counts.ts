@@ -8,8 +8,8 @@ type Counts = Counters['risk']['rules'];
 
 const NEVER = {held: 0, undecided: 0, wrong: 0};
 
-/** The rules that the job brought, with their counts; a checkpoint of an older version has none. */
-export function ruleSummary(counts: Counts = {}, rules: RuleSet | undefined): RuleCount[] {
+/** The rules that the job brought, with their counts. */
+export function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   return ownRules(rules).map(({rule: {reason, when, add}, place}) => ({
     reason,
     when: shown(when),
@@ -19,7 +19,7 @@ export function ruleSummary(counts: Counts = {}, rules: RuleSet | undefined): Ru
 }
 
 /** A rule that nobody could decide in any row is mostly a name misspelt; one that never held may be. */
-export function ruleWarnings(counts: Counts = {}, rules: RuleSet | undefined, rows: number): string[] {
+export function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];
   const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
   const idle: string[] = [];

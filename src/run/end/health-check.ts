@@ -1,5 +1,5 @@
 import {notify} from '../../client/notify.ts';
-import {BulkEnrichError, exitCodes} from '../../errors.ts';
+import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
 /** Says that the work has begun: that it is no other run's, which the health check is told of by that one. */
@@ -21,7 +21,7 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
   };
   const ended = async (exitCode: number) => {
     if (exitCode === exitCodes.locked) return;
-    const results = [await started, await ping(pingUrl, exitCode === 0 ? '' : String(exitCode))];
+    const results = [await started, await ping(pingUrl, isSuccess(exitCode) ? '' : String(exitCode))];
     const failed = results.find(result => result !== undefined && result !== 'ok');
     if (failed !== undefined) warn(`The health check (ping_url) could not be told of this run (${failed}).`);
   };

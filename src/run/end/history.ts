@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
-import {systemCode, systemReason} from '../../errors.ts';
+import {systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
@@ -44,7 +44,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   const endedAt = Date.parse(summary.finished_at);
   return {
     // A summary of an earlier version names no bill.
-    bill: summary.session.id ?? `${summary.run_id} ${endedAt}`,
+    bill: summary.session.id,
     runId: summary.run_id,
     endedAt,
     job: summary.job,
@@ -159,8 +159,7 @@ function isComplete({status}: Summary): boolean {
 function earlierRuns(job: Job, summary: Summary, env: Env, warn: Io['warn']): RunProfile[] {
   try {
     const kept = hasHistory(env) ? withHistory(env, history => history.summaries(job.name ?? '')) : [];
-    const runs =
-      kept.length > 0 ? kept.map(text => profileOf(JSON.parse(text) as Summary)) : olderHistory(job, env);
+    const runs = kept.map(text => profileOf(JSON.parse(text) as Summary));
     return runs.filter(run => run.run_id !== summary.run_id);
   } catch (error) {
     warn(
@@ -168,23 +167,4 @@ function earlierRuns(job: Job, summary: Summary, env: Env, warn: Io['warn']): Ru
     );
     return [];
   }
-}
-
-/** What version 0.1 kept of a job, as long as nothing else is. Lines that are damaged are as good as gone. */
-function olderHistory({name = ''}: Job, env: Env): RunProfile[] {
-  let text: string;
-  try {
-    text = readFileSync(join(userDirectory('state', env), 'jobs', name, 'history.ndjson'), 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-  return text.split('\n').flatMap(line => {
-    try {
-      const run = JSON.parse(line) as RunProfile;
-      return run.version === 1 && typeof run.shares === 'object' ? [run] : [];
-    } catch {
-      return [];
-    }
-  });
 }

@@ -1,7 +1,6 @@
 import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
-import {spelled} from '../../job/setting-names.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
@@ -14,7 +13,7 @@ import {
   operationNames,
   operations,
 } from '../../operations/table.ts';
-import {besideNames, besideToken, perBeside} from '../../operations/verify.ts';
+import {besideNames, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
 import {demandSure, isLookup, passedOver, refuseValuesAsHeader} from './guessed.ts';
@@ -117,19 +116,19 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
     choices.set(operation, some);
     for (const {column} of some) mentioned.push([`--${operation}`, column]);
   }
-  if (settings.token !== undefined) {
+  const {verdict, country} = settings;
+  if (verdict !== undefined) {
     if (endpoint.actionId === undefined)
       throw new UsageError(
         'no_action',
-        '--token needs an action identifier: --action-id ID, or BULK_ENRICH_ACTION_ID.',
+        '--verdict needs an action identifier: --verdict token=COLUMN,action=ID, or BULK_ENRICH_ACTION_ID.',
       );
-    choices.set('verify', [{column: settings.token}]);
-    mentioned.push(['--token', settings.token]);
+    choices.set('verify', [{column: verdict.token}]);
+    mentioned.push(['--verdict', verdict.token]);
+    for (const name of besideNames)
+      if (verdict[name] !== undefined) mentioned.push([`--verdict ${name}`, verdict[name]]);
   }
-  for (const name of ['country', ...besideNames.map(beside => besideToken[beside].setting)] as const) {
-    const column = settings[name];
-    if (column !== undefined) mentioned.push([`--${spelled(name, '-')}`, column]);
-  }
+  if (country !== undefined) mentioned.push(['--country', country]);
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
@@ -144,13 +143,10 @@ function planCells({settings, endpoint}: Job, format: InputFormat, country: stri
   return {
     country: cell(country),
     defaultCountry: settings.defaultCountry,
-    verdict:
-      settings.token === undefined
-        ? undefined
-        : {
-            actionId: endpoint.actionId ?? '',
-            ...perBeside(({setting}) => cell(settings[setting])),
-          },
+    verdict: settings.verdict && {
+      actionId: endpoint.actionId ?? '',
+      ...perBeside(({name}) => cell(settings.verdict?.[name])),
+    },
   };
 }
 

@@ -72,7 +72,7 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
     );
   if (others > 0)
     warn(
-      `${many(others, 'credit')} that earlier attempts spent, or may have spent, do not count against this run's limit: they were spent at another endpoint or account, or before --fresh-budget.`,
+      `${many(others, 'credit')} that earlier attempts spent, or may have spent, do not count against this run's limit: they were spent at another endpoint or account, or before --restart fresh.`,
     );
 }
 

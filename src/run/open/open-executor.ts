@@ -11,7 +11,7 @@ import {QueueExecutor} from '../../lookup/queue-executor.ts';
 import {emptyCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import {type Layout, operationsOf} from '../layout/layout.ts';
-import {publishedInstead, publishes, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
+import {publishedInstead, type Stopper, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';
 import {bookCollected, type FleetRun, joinFleet} from './join-fleet.ts';
 import {lanesOf} from './lanes.ts';
@@ -139,8 +139,7 @@ function createExecutor(
     concurrency: settings.concurrency,
     policy: {...settings, failsInOutage: job.output.kind === 'rows'},
     maxOutageMs: settings.maxOutage,
-    onBudget: publishes(settings, 'budget') ? 'publish' : 'stop',
-    onOutage: publishes(settings, 'outage') ? 'publish' : 'stop',
+    publishOn: settings.publishOn,
     outlastsOutages: io.outlastsOutages,
     mayAllFail: mayAllFail(job),
     events: {
@@ -152,6 +151,7 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    refusedBefore: operation => rejections.waiting(operation),
     now: clock,
     random: io.random,
   });

@@ -8,7 +8,7 @@ import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {tellBills} from '../end/bills.ts';
 import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
 import {rememberRun} from '../end/history.ts';
-import {type Beginning, endRun, restartsWhenStale} from '../identity.ts';
+import {type Beginning, endRun} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {finishedBefore} from '../state/done-before.ts';
@@ -35,15 +35,16 @@ export async function beginningOf(
   stopper: Stopper,
 ): Promise<RunOutcome | Beginning> {
   checkReportPlaces(job);
-  const record = job.settings.restart ? undefined : await completed(job, state);
+  const record = job.restarts === 'now' ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
     const compare = () => finishedBefore(job, destination, pipesOf(io, stopper));
-    const summary = job.settings.restart
-      ? undefined
-      : await during(io, 'comparing with what is there', () => ({}), compare);
+    const summary =
+      job.restarts === 'now'
+        ? undefined
+        : await during(io, 'comparing with what is there', () => ({}), compare);
     if (summary !== undefined) {
       const isCutOff = hasOtherRun(state, summary.run_id);
       return end(job, io, state, doneBefore(job, state, summary, isCutOff), isCutOff);
@@ -61,7 +62,7 @@ export async function beginningOf(
     forgetLedger(state);
   }
   forgetPublishing(state, job.output.name);
-  return job.settings.restart ? 'over' : 'resume';
+  return job.restarts === 'now' ? 'over' : 'resume';
 }
 
 /** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
@@ -94,7 +95,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
   try {
     return await state.destination.complete(state);
   } catch (error) {
-    if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    if (!(error instanceof StateError) || job.restarts === 'never') throw error;
     return undefined;
   }
 }

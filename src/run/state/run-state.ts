@@ -18,7 +18,7 @@ import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {type Places, partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
-import {FRESH_BUDGET_HINT, type RunIdentity, restartsWhenStale} from '../identity.ts';
+import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
 import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
 
 /** Everything up to here is durable; the run goes on from it. */
@@ -127,9 +127,9 @@ export function openLedger(
     if (places.rejects === undefined) temporary?.remove();
     return ledger;
   } catch (error) {
-    if (!(error instanceof StateError) || !restartsWhenStale(job)) throw error;
+    if (!(error instanceof StateError) || job.restarts === 'never') throw error;
     const [what = ''] = error.message.split('.');
-    if (job.settings.maxCredits !== undefined && !job.settings.freshBudget)
+    if (job.settings.maxCredits !== undefined && job.settings.restart !== 'fresh')
       throw new StateError(
         error.code,
         `${what}, and what was spent so far can't be read from it: --max-credits could be passed. ${FRESH_BUDGET_HINT} starts over with all of the limit, whatever was spent before.`,

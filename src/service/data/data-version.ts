@@ -1,11 +1,22 @@
 import {hash} from 'node:crypto';
+import {readdirSync, readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {dataDirectory} from './data-dir.ts';
 import {cityPackage, installedVersion} from './installed-version.ts';
 import {readManifest} from './manifest.ts';
 
-/** Changes whenever the data does that the embedded service answers from. */
-export function dataVersion(): string {
+/**
+ * Changes whenever the data does that the embedded service answers from: packed, installed, or a list of our own.
+ * @param ownLists the folder that has these, as CSV
+ */
+export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
-  return hash('sha256', JSON.stringify([fingerprint, ...installed])).slice(0, 12);
+  const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
+    // The build alone has pack-sets.csv, which is in the fingerprint.
+    .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
+    .sort()
+    .map(file => readFileSync(join(ownLists, file), 'utf8'));
+  return hash('sha256', JSON.stringify([fingerprint, ...installed, ...lists])).slice(0, 12);
 }

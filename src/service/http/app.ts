@@ -1,4 +1,5 @@
 import type {IncomingMessage} from 'node:http';
+import {isIP} from 'node:net';
 import type {HttpBindings} from '@hono/node-server';
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {type Context, Hono} from 'hono';
@@ -35,7 +36,7 @@ export interface Parts {
 }
 
 /** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
-export function createApp(parts: Parts, {base = '', withPages = true} = {}): Hono<Env> {
+export function createApp(parts: Parts, {base = '', host = '127.0.0.1', withPages = true} = {}): Hono<Env> {
   const app = new Hono<Env>({
     getPath: request => {
       const path = getPath(request);
@@ -49,7 +50,9 @@ export function createApp(parts: Parts, {base = '', withPages = true} = {}): Hon
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
   app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));
   for (const [path, page] of withPages ? pages(parts) : []) {
-    app.get(path, context => context.json(page()));
+    app.get(path, context =>
+      isOwnName(context.req.header('host') ?? '', host) ? context.json(page()) : fail('wrong_host'),
+    );
     app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
   }
   app.notFound(() => fail('not_found'));
@@ -58,6 +61,15 @@ export function createApp(parts: Parts, {base = '', withPages = true} = {}): Hon
     return fail('internal_error');
   });
   return app;
+}
+
+/**
+ * True if a request's Host is an address, this machine, or the name that the service listens by. Any other name may be a
+ * website's that now points here, so that its script reads the pages in a visitor's browser.
+ */
+function isOwnName(header: string, host: string): boolean {
+  const name = header.replace(/:\d+$/, '').toLowerCase();
+  return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
 /** What anybody may see who reaches the service. */

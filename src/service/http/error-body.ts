@@ -27,6 +27,8 @@ export const errorStatus = {
   body_too_large: 413,
   /** The body is not declared as `application/json`. */
   unsupported_media_type: 415,
+  /** A page was asked for by a name that is not the service's. */
+  wrong_host: 421,
   /** More calls than `rateLimit` allows: see `Retry-After`. */
   throttled: 429,
   headers_too_large: 431,

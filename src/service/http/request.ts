@@ -1,9 +1,10 @@
+import {isUtf8} from 'node:buffer';
 import {hash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
 import {type ErrorCode, ServiceError} from './error-body.ts';
 
-/** A request's body: a JSON object. */
+/** A request's body: the fields of a JSON object that are neither null nor an empty text, which count as not sent. */
 export type Body = Record<string, unknown>;
 
 /** What a call comes to, once its body was checked. */
@@ -24,15 +25,15 @@ export async function readBody(incoming: IncomingMessage, limit: number): Promis
   const {'content-type': type = '', 'content-length': length = '0'} = incoming.headers;
   if (!jsonType.test(type)) throw new ServiceError('unsupported_media_type');
   if (Number(length) > limit) throw new ServiceError('body_too_large');
-  const body = parse(await readText(incoming, limit));
+  const body = parse(await readBytes(incoming, limit));
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('malformed_body');
-  return body as Body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== ''));
 }
 
-const jsonType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const jsonType = /^application\/json\s*(?:;|$)/i;
 
-function readText(incoming: IncomingMessage, limit: number): Promise<string> {
+function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let size = 0;
@@ -44,21 +45,19 @@ function readText(incoming: IncomingMessage, limit: number): Promise<string> {
         reject(new ServiceError('body_too_large'));
       }
     });
-    incoming.on('end', () =>
-      resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString() ?? ''),
-    );
+    incoming.on('end', () => resolve(Buffer.concat(chunks)));
     incoming.on('close', () => {
       if (!incoming.complete) reject(new ServiceError('malformed_request'));
     });
   });
 }
 
-function parse(text: string): unknown {
+/** Bytes that are no UTF-8 would become other characters, and so a call for another value. */
+function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new ServiceError('malformed_body');
-  }
+    if (isUtf8(bytes)) return JSON.parse(bytes.toString());
+  } catch {}
+  throw new ServiceError('malformed_body');
 }
 
 /** Compares keys in a time that tells nothing about them: their digests, which are of one length. */
@@ -70,7 +69,7 @@ export class KeyCheck {
   }
 
   /**
-   * @throws ServiceError `missing_field` without a key, `invalid_token` for another key or one that is no text
+   * @throws ServiceError `missing_field` without a key or with an empty one, `invalid_token` for any other
    */
   assert(body: Body): void {
     const {api_key: key} = body;
@@ -95,7 +94,6 @@ export function checkBody<T>(schema: z.ZodType<T>, body: Body): T {
 
 function codeOf({issues}: z.ZodError, body: Body): ErrorCode {
   const fields = issues.map(issue => String(issue.path[0]));
-  const isAbsent = (field: string): boolean => body[field] === undefined || body[field] === '';
-  if (fields.some(isAbsent)) return 'missing_field';
+  if (fields.some(field => body[field] === undefined)) return 'missing_field';
   return fields[0] === 'ip' && typeof body['ip'] === 'string' ? 'invalid_ip' : 'invalid_field';
 }

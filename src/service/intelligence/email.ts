@@ -4,8 +4,8 @@ import type {MailDomainKind} from '../data/tables/mail-domains.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';
 import {type Normalized, normalize} from './mail-aliases.ts';
 
-/** How a domain came to its trust: as listed, or a relay, or reserved for documentation. */
-export type DomainType = MailDomainKind | 'relay' | 'reserved';
+/** How a domain came to its trust: as listed, or reserved for documentation. */
+export type DomainType = MailDomainKind | 'reserved';
 
 /** Something about an address that moves its trust, by the name that a verdict's `flags` give it. */
 export type MailFlag = 'tagged' | 'dotted' | 'renamed' | 'role' | 'generated' | 'quoted' | 'international';
@@ -59,7 +59,7 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   const parsed = parseMailAddress(email);
   if (parsed === undefined) return undefined;
   const normalized = normalize(parsed);
-  const domainType = typeOf(data, parsed, normalized.relay);
+  const domainType = typeOf(data, parsed);
   const flags = flagsOf(parsed, normalized);
   const cost = flags.reduce((sum, flag) => sum + flagCost[flag], 0);
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
@@ -71,9 +71,8 @@ export function mailboxOf(email: string): {written: string; normalized: string} 
   return parsed && {written: email, normalized: normalize(parsed).address};
 }
 
-function typeOf(data: OpenData, {domain, registrable}: MailAddress, relay: boolean): DomainType {
-  if (reservedDomains.has(registrable)) return 'reserved';
-  return relay ? 'relay' : data.mailDomains().kindOf(domain, registrable);
+function typeOf(data: OpenData, {domain, registrable}: MailAddress): DomainType {
+  return reservedDomains.has(registrable) ? 'reserved' : data.mailDomains().kindOf(domain, registrable);
 }
 
 function flagsOf({local, international}: MailAddress, normalized: Normalized): MailFlag[] {
@@ -100,11 +99,11 @@ function looksGenerated(local: string): boolean {
 export function emailIntelligence(data: OpenData, email: string): EmailData {
   const found = assessMail(data, email);
   if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};
-  const {normalized, parsed, trust} = found;
+  const {normalized, parsed, domainType, trust} = found;
   return {
     is_valid: true,
     is_trusted: trust >= TRUSTED_FROM,
-    has_aliasing: normalized.tagged || normalized.dotted || normalized.renamed || normalized.relay,
+    has_aliasing: normalized.tagged || normalized.dotted || normalized.renamed || domainType === 'relay',
     trust_score: trust,
     normalized_email: normalized.address,
     domain: parsed.domain,

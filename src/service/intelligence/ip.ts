@@ -8,7 +8,27 @@ import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
  * The ranges that nobody may announce to the internet (IANA's special-purpose registry, by way of ipaddr.js).
  * AS112 and AMT addresses are special too, but reachable by intent, so they are no bogons.
  */
-const reachable = new Set(['unicast', 'as112', 'amt']);
+const reachableRanges = new Set(['unicast', 'as112', 'amt']);
+
+/** Networks inside other ranges that IANA's registries of special-purpose addresses call globally reachable. */
+const reachableNetworks = [
+  '192.0.0.9/32', // Port Control Protocol anycast
+  '192.0.0.10/32', // TURN anycast
+  '64:ff9b::/96', // IPv4/IPv6 translation
+  '2001:1::1/128', // Port Control Protocol anycast
+  '2001:1::2/128', // TURN anycast
+  '2001:1::3/128', // DNS-SD anycast
+  '2001:4:112::/48', // AS112
+  '2001:20::/28', // ORCHIDv2
+  '2001:30::/28', // drone remote ID
+  '2620:4f:8000::/48', // AS112
+].map(network => ipaddr.parseCIDR(network));
+
+const isBogon = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  !reachableRanges.has(address.range()) &&
+  !reachableNetworks.some(
+    ([start, prefix]) => start.kind() === address.kind() && address.match(start, prefix),
+  );
 
 /** An IPv4 address as a number. */
 const toNumber = (address: string): number =>
@@ -16,8 +36,8 @@ const toNumber = (address: string): number =>
 
 /** What open data says about an IPv4 address; fields without a source are left out. */
 export function ipIntelligence(data: OpenData, address: string): IpData {
-  const isBogon = !reachable.has(ipaddr.IPv4.parse(address).range());
-  if (isBogon) return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
+  if (isBogon(ipaddr.IPv4.parse(address)))
+    return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
   const system = data.asn().find(toNumber(address));
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
@@ -25,9 +45,7 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
 /** The same for a session's address, which may be of IPv6: there, open data at hand says only whether it is a bogon. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv4'
-    ? ipIntelligence(data, parsed.toString())
-    : {is_bogon: !reachable.has(parsed.range())};
+  return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
 /** An address that no known network announces has no flags: nothing is known about it. */

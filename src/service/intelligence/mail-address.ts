@@ -33,7 +33,7 @@ const MAX_DOMAIN = 253;
 /**
  * Takes an address apart, or returns undefined where it can't be one: no or a wrong local part, a domain that breaks
  * the rules of DNS, or one that ends in no public suffix (so no `localhost`, `.test` or address
- * literals), or that is nothing but such a suffix (`co.uk`).
+ * literals) or outside DNS (`.onion`, RFC 7686), or that is nothing but such a suffix (`co.uk`).
  */
 export function parseMailAddress(text: string): MailAddress | undefined {
   const address = text.trim();
@@ -44,7 +44,7 @@ export function parseMailAddress(text: string): MailAddress | undefined {
   const domain = domainToASCII(written);
   if (domain.length > MAX_DOMAIN || !domain.split('.').every(each => label.test(each))) return undefined;
   const {domain: registrable, isIcann, isPrivate, isIp} = parse(domain, {allowPrivateDomains: true});
-  const hasRealSuffix = isPrivate || (isIcann && registrable !== null);
+  const hasRealSuffix = (isPrivate || (isIcann && registrable !== null)) && !domain.endsWith('.onion');
   if (isIp || !hasRealSuffix) return undefined;
   return {local, domain, registrable: registrable ?? domain, international: domain.includes('xn--')};
 }

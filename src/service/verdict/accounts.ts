@@ -27,7 +27,7 @@ const MAX_HOLDERS = 1000;
 /** What is seen of an account at one verification. */
 export interface Sighting {
   userId: string;
-  /** Undefined where a test action id was used with a token that nobody knows. */
+  /** Undefined if the state has the sighting and no longer its session. */
   session: UserSession | undefined;
   /** As it was sent, and as its mailbox is known. */
   email?: {written: string; normalized: string};

@@ -6,14 +6,24 @@ import type {UserSession} from './user-session.ts';
 /** The device of a session, and what its user agent gives away. */
 export interface Device {
   shown: NonNullable<VerifyData['device']>;
-  /** The user agent says that it is a program, or there is none. */
+  /** The user agent says that it is a program, an app's HTTP client included, or there is none. */
   isBot: boolean;
 }
+
+/** How the user agents of people's browsers begin; the last two are those of feature phones. */
+const browserStart = /^(?:Mozilla|Opera|UCWEB)\/|MIDP/;
+
+/**
+ * Versions that browsers stay at since they hide the real one: Windows 11 says NT 10.0, every macOS since Big Sur 10.15
+ * (10_15_7 but in Firefox), Android in Chrome "10; K", and iOS 26 says 18.
+ */
+const frozenVersion =
+  /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_.*Version\/(?:2[6-9]|[3-9]\d)/;
 
 /** A bot's user agent names no browser: what a parser would read out of it is a costume. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
-  const isBot = !user_agent || isbot(user_agent);
+  const isBot = !user_agent || isbot(user_agent) || !browserStart.test(user_agent);
   return {
     shown: {
       ...(fingerprint !== undefined && {fingerprint}),
@@ -26,14 +36,16 @@ export function describeDevice(session: UserSession): Device {
   };
 }
 
-/** Phones and tablets are mobile. */
+/** Phones and tablets are mobile; bowser tells no platform of Chrome OS, which laptops have. */
 function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   const {browser, os, platform} = Bowser.parse(userAgent);
   const version = browser.version?.split('.')[0] ?? '';
-  const system = [os.name, os.versionName ?? os.version].filter(Boolean).join(' ');
+  const systemVersion = frozenVersion.test(userAgent) ? undefined : (os.versionName ?? os.version);
+  const system = [os.name, systemVersion].filter(Boolean).join(' ');
+  const type = platform.type ?? (os.name === 'Chrome OS' ? 'desktop' : undefined);
   return {
     ...(browser.name && {browser: [browser.name, version].filter(Boolean).join(' ')}),
     ...(system && {os: system}),
-    ...(platform.type && {is_mobile: platform.type === 'mobile' || platform.type === 'tablet'}),
+    ...(type && {is_mobile: type === 'mobile' || type === 'tablet'}),
   };
 }

@@ -1,5 +1,6 @@
 import {hash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {z} from 'zod';
 import {type Body, checkBody} from '../http/request.ts';
 import {ServiceSetupError} from '../setup-error.ts';
@@ -38,6 +39,12 @@ export function readSessions(path: string): UserSession[] {
     .filter(({text}) => text !== '')
     .map(({text, place}) => parseSession(text, place));
 }
+
+/** The sessions that come with the service, by their tokens. */
+export const sampleSessions = (): ReadonlyMap<string, UserSession> =>
+  new Map(readSessions(SAMPLES).map(session => [session.token, session]));
+
+const SAMPLES = fileURLToPath(new URL('../../../samples/sessions.ndjson', import.meta.url));
 
 function readText(path: string): string {
   try {
@@ -88,11 +95,15 @@ export class UserSessions {
 
   /** @returns whether the token had been verified before */
   redeem(token: string, keep: (digest: string) => void): boolean {
+    if (this.isRedeemed(token)) return true;
     const key = digest(token);
-    if (this.#redeemed.has(key)) return true;
     keep(key);
     this.#redeemed.add(key);
     return false;
+  }
+
+  isRedeemed(token: string): boolean {
+    return this.#redeemed.has(digest(token));
   }
 
   restoreRedeemed(key: string): void {

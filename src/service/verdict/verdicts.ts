@@ -24,69 +24,81 @@ export interface VerdictParts {
   sessions: UserSessions;
   accounts: Accounts;
   rules: readonly ReadyRule[];
+  /** Sessions by their tokens that stand in for unknown ones when a test action id is tried. */
+  samples: ReadonlyMap<string, UserSession>;
   keep(event: StateEvent): void;
 }
 
-/** What a test action id makes of `can_pass`, whatever the session. */
-const testActions = new Map([
-  [TEST_ACTION_ALWAYS_PASS, true],
-  [TEST_ACTION_NEVER_PASS, false],
+/** The `can_pass` that a test action id sets, and the sample session that stands in for an unknown token. */
+interface TestAction {
+  canPass: boolean;
+  sample: string;
+}
+
+const testActions: ReadonlyMap<string, TestAction> = new Map([
+  [TEST_ACTION_ALWAYS_PASS, {canPass: true, sample: 'sample-person-1'}],
+  [TEST_ACTION_NEVER_PASS, {canPass: false, sample: 'sample-script-1'}],
 ]);
 
 /**
- * Checks a verify request and makes a call of it. A test action id takes any token and costs nothing.
+ * Checks a verify request and makes a call of it. A test action id takes any token, costs nothing and changes nothing.
  * @throws ServiceError `unknown_session` for a token of no session
  */
 export function verifyCall(parts: VerdictParts, body: Body): Call {
   const request = checkBody(operations.verify.request, body);
-  const session = parts.sessions.find(request.token);
-  const forced = testActions.get(request.action_id);
-  if (session === undefined && forced === undefined) throw new ServiceError('unknown_session');
+  const test = testActions.get(request.action_id);
+  const session = parts.sessions.find(request.token) ?? (test && parts.samples.get(test.sample));
+  if (session === undefined) throw new ServiceError('unknown_session');
   return {
-    free: forced !== undefined,
-    answer: () => ({success: true, ...verdict(parts, request, session, forced)}),
+    free: test !== undefined,
+    answer: () => ({success: true, ...verdict(parts, request, session, test)}),
   };
 }
 
 function verdict(
   parts: VerdictParts,
   request: VerifyRequest,
-  session: UserSession | undefined,
-  forced: boolean | undefined,
+  session: UserSession,
+  test: TestAction | undefined,
 ): VerifyData {
-  const {data} = parts;
-  const redeemed = parts.sessions.redeem(request.token, digest => parts.keep({redeemed: digest}));
-  const mail = request.email === undefined ? undefined : (assessMail(data, request.email) ?? null);
-  const phone =
-    request.phone_number === undefined ? undefined : phoneIntelligence(data, request.phone_number);
-  const linked = linkAccounts(parts, request, session);
+  const {data, sessions, keep} = parts;
+  const {id, email, phone_number, token} = request;
+  const redeemed = test
+    ? sessions.isRedeemed(token)
+    : sessions.redeem(token, digest => keep({redeemed: digest}));
+  const mail = email === undefined ? undefined : (assessMail(data, email) ?? null);
+  const phone = phone_number === undefined ? undefined : phoneIntelligence(data, phone_number);
+  const linked = linkAccounts(parts, request, session, test);
   const linkedAccounts = linked?.accounts?.length ?? 0;
-  const seen = session && look(parts, session, {mail, phone, replayed: redeemed, linkedAccounts});
+  const seen = look(parts, session, {mail, phone, replayed: redeemed, linkedAccounts});
   return {
-    ...(request.id !== undefined && {user_id: request.id}),
-    score: seen?.score ?? (forced ? 100 : 0),
-    verdict: {can_pass: forced ?? seen?.canPass ?? false, redeemed},
-    ...seen?.shown,
-    ...(request.email !== undefined && {email: mailPart(request.email, mail ?? undefined)}),
+    ...(id !== undefined && {user_id: id}),
+    score: seen.score,
+    verdict: {can_pass: test?.canPass ?? seen.canPass, redeemed},
+    ...seen.shown,
+    ...(email !== undefined && {email: mailPart(email, mail ?? undefined)}),
     ...(phone !== undefined && {phone: phonePart(phone)}),
-    ...(seen && {rules: seen.matched}),
+    rules: seen.matched,
     ...(linked && {multi_accounting: linked}),
   };
 }
 
-/** Looks the account's companions up, then takes note of it. */
+/** Looks the account's companions up, then takes note of it, unless this is a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,
-  session: UserSession | undefined,
+  session: UserSession,
+  test: TestAction | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
   const mailbox = email === undefined ? undefined : mailboxOf(email);
   const known = {userId: id, ...(mailbox && {email: mailbox})};
   const sighting: Sighting = {...known, session};
   const linked = accounts.linkedWith(sighting);
-  keep({sighting: {...known, ...(session && {token})}});
-  accounts.note(sighting);
+  if (test === undefined) {
+    keep({sighting: {...known, token}});
+    accounts.note(sighting);
+  }
   return linked;
 }
 

@@ -37,6 +37,18 @@ test('a few in flight until something was answered', () => {
   expect(canary.allows(1_000)).toBe(true);
 });
 
+test('the streak that a killed session left goes on, until one is answered', () => {
+  const before = times(refusalStreak - 1, 0).map((_, n) => `key ${n}`);
+  const canary = new Canary(() => true, before);
+  expect(canary.ended(rejected('denied', 403), 'a')).toMatchObject({
+    count: refusalStreak,
+    credentials: false,
+  });
+  const other = new Canary(() => true, before);
+  other.ended(answered, 'a');
+  expect(other.ended(rejected('denied'), 'b')).toBeUndefined();
+});
+
 test('ten values tried and nothing answered is no leave to go on', () => {
   const canary = open();
   for (let n = 0; n < 2 * refusalStreak; n++) {

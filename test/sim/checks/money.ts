@@ -1,9 +1,10 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
-import type {RunSpec} from '../model/commands.ts';
+import {type RunSpec, startsFresh} from '../model/commands.ts';
 import {accountOf, endpointOf, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
+  ageOf,
   type Check,
   callsInLedger,
   credits,
@@ -13,6 +14,7 @@ import {
   isMore,
   runsOfLedger,
   type Scene,
+  STALE_MS,
   scopeOfCall,
   scopeOfSpec,
   storedAs,
@@ -47,7 +49,7 @@ const balanced: Check = {
 /** The books, and the calls of the run's endpoint and account alone; undefined where those are not all in them. */
 function ofScope(scene: Scene) {
   const books = booksOf(scene);
-  if (books === undefined || runsOfLedger(scene).some(({spec}) => spec.freshBudget)) return undefined;
+  if (books === undefined || runsOfLedger(scene).some(({spec}) => startsFresh(spec))) return undefined;
   const scope = scopeOfSpec(scene.run.spec);
   return {books, calls: callsInLedger(scene).filter(call => scopeOfCall(call) === scope)};
 }
@@ -134,7 +136,7 @@ const limited: Check = {
     if (maxCredits === undefined || !calls.some(({charged}) => charged)) return undefined;
     const runs = runsOfLedger(scene);
     const scope = scopeOfSpec(spec);
-    const fresh = runs.some(one => one.spec.freshBudget);
+    const fresh = runs.some(one => startsFresh(one.spec));
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
     // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget. A run
@@ -232,8 +234,11 @@ const halved: Check = {
     const limit = Math.min(spec.maxCredits ?? Number.POSITIVE_INFINITY, perDay ?? Number.POSITIVE_INFINITY);
     const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
     if (perDay !== undefined && !isOneDay) return undefined;
+    // An answer that is too old to serve is as good as none.
+    const oldest = run.startedAt - ageOf(spec) - (spec.stale ? STALE_MS : 0);
     const renewed = run.calls.filter(
-      ({operation, value}) => operation !== 'verify' && storedBefore.has(storedAs(operation, value, spec)),
+      ({operation, value}) =>
+        operation !== 'verify' && (storedBefore.get(storedAs(operation, value, spec)) ?? 0) >= oldest,
     );
     const taken = credits(renewed);
     return isMore(taken, limit / 2) ? `they got ${taken} of ${limit}` : undefined;

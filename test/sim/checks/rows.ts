@@ -179,7 +179,7 @@ function faultOf(
         ? undefined
         : 'no call failed so';
     case 'unknown':
-      return ours.some(call => isUnclear(call, run)) ||
+      return ours.some(call => isUnclear(call, run) && says(call, result.error, run)) ||
         mayBeInterrupted(result.error, run, runs) ||
         (lostState && result.error === 'verdict_replay_uncertain')
         ? undefined
@@ -228,6 +228,12 @@ function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
     !recorded ||
     ledger !== run.ledger
   );
+}
+
+/** True if a row may say this of a doubt that the call has left. */
+function says({told, code, recorded, ledger}: Call, error: string, run: Ended): boolean {
+  if (error === 'interrupted') return told === undefined || !recorded || ledger !== run.ledger;
+  return error === 'verdict_replay_uncertain' || (told !== 'not sent' && code === error);
 }
 
 function faultOfAnswer(

@@ -9,8 +9,8 @@ export const attacks = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        '    policy: settings,\n',
-        '    policy: job.redisUrl === undefined ? settings : {...settings, resends: 2},\n',
+        'policy: {...settings, ',
+        'policy: {...settings, ...(job.redisUrl !== undefined && {resends: 2}), ',
       ],
     ],
   },

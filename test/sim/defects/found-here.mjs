@@ -65,7 +65,7 @@ export const foundHere = [
     edits: [
       [
         'src/ledger/given-up.ts',
-        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, error = excluded.error',
+        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error',
         ' ON CONFLICT DO NOTHING',
       ],
     ],

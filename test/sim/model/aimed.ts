@@ -220,9 +220,9 @@ export function aimed(
     fleet: constant(false),
   });
 
-  /** Answers fall due in the night in which the account is refused. */
+  /** Answers fall due in the night in which the account is refused, or the service breaks; the next command may have another age. */
   const denied = night(
-    rows(1, 10),
+    rows(1, 14),
     tuple(
       specWith({
         ...plain,
@@ -234,11 +234,12 @@ export function aimed(
         until: undefined,
       }),
       constantFrom(20, 22, 23),
+      constantFrom('denied' as const, 'broken' as const),
       constantFrom('30d' as const, '1h' as const),
-    ).map(([one, hours, maxAge]): Command[] => [
+    ).map(([one, hours, kind, maxAge]): Command[] => [
       {do: 'run', spec: one, course: fine},
       {do: 'clock', hours},
-      again({...fine, faults: [{from: 1, count: 40, kind: 'denied'}]}, {force: true}),
+      again({...fine, faults: [{from: 1, count: 40, kind}]}, {force: true}),
       again(fine, {force: true, maxAge}),
     ]),
   );

@@ -55,6 +55,11 @@ export interface RunSpec {
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
 
+/** True if the run, should it start over, has all of its limit again: a command says so with `--restart` alone. */
+export function startsFresh({freshBudget, restart, fromFile}: RunSpec): boolean {
+  return freshBudget && (restart || fromFile);
+}
+
 /** How a run goes: what the service does to it, and what comes over it. */
 export interface Course {
   readonly faults: readonly Fault[];

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {ROOT} from '../world/patched-fs.ts';
-import type {InputRow, RunSpec, Sequence} from './commands.ts';
+import {type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
 
 /** Where everything is, and what it is called. */
 
@@ -121,7 +121,7 @@ export function accountText({
 
 export const REDIS_URL = 'redis://queue.example.com';
 
-const columns = {ip: 'ip', email: 'email', token: 'token'} as const;
+const columns = {ip: 'ip', email: 'email'} as const;
 
 /** The settings as a command has them. */
 export function settingsOf(spec: RunSpec): Record<string, unknown> {
@@ -137,10 +137,10 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
   return {
     ...named,
     ...(words.includes('email?') && {email: {column: 'email', when: 'ip.is_vpn'}}),
-    ...(words.includes('token') && {actionId: 'signup'}),
+    ...(words.includes('token') && {verdict: {token: 'token', action: 'signup'}}),
     ...clash,
     ...(spec.state !== 0 && {state: statePath(spec)}),
-    ...(spec.cache !== 'own' && {cache: spec.cache === 'none' ? false : cachePath('other')}),
+    ...(spec.cache !== 'own' && {store: spec.cache === 'none' ? false : cachePath('other')}),
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.until !== undefined && {until: spec.until}),
@@ -149,12 +149,9 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.fromFile && {endpoint: 'live'}),
     ...(spec.stale && {stale: '30d'}),
     offline: spec.offline === true && spec.cache !== 'none',
-    ...Object.fromEntries(
-      ['onBudget', 'onDeadline', 'onOutage'].map(name => [name, spec.publishesAtLimit ? 'publish' : 'stop']),
-    ),
-    restart: spec.restart,
+    publishOn: spec.publishesAtLimit ? ['budget', 'deadline', 'outage'] : [],
+    ...(startsFresh(spec) ? {restart: 'fresh'} : spec.restart && {restart: true}),
     force: spec.force,
-    freshBudget: spec.freshBudget,
     resends: spec.resends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,

@@ -58,7 +58,13 @@ export async function runCommand(
     const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
     const files = {inputs: [inputName(spec)], output: outputName(spec)};
     const job = resolveJob(
-      {...files, settings, fromFile: spec.fromFile, placeOf: placeIn(undefined, given)},
+      {
+        ...files,
+        settings,
+        fromFile: spec.fromFile,
+        restartsNow: spec.restart,
+        placeOf: placeIn(undefined, given),
+      },
       env,
       false,
     );

@@ -43,8 +43,12 @@ export const hostingNetworks = listOf('hosting');
 export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
-/** Words by which holders say that they rent out servers or the rooms for them. */
-const hostingWords = /\b(?:hosting|hosts?|vps|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
+/**
+ * Words by which holders say that they rent out servers or the rooms for them. `hosting` and `vps` mean so inside a
+ * longer word too; the others do not: `Ghost`, `Protocolo`.
+ */
+const hostingWords =
+  /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
 
 const numbers = (list: readonly ListedNetwork[]): ReadonlySet<number> =>
   new Set(list.flatMap(({asns}) => asns));

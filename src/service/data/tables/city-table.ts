@@ -40,13 +40,16 @@ export class CityTable {
   find(address: string): Place {
     const record: CityRecord | null = this.#reader.get(address);
     const place: Place = {};
-    if (record?.city) place.city = record.city;
+    if (record?.city) place.city = withoutQuarter(record.city);
     if (record?.country_code) place.country = record.country_code;
     if (typeof record?.latitude === 'number') place.latitude = decimal(record.latitude);
     if (typeof record?.longitude === 'number') place.longitude = decimal(record.longitude);
     return place;
   }
 }
+
+/** The data set has a city's quarter behind its name: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
+const withoutQuarter = (name: string): string => name.replace(/ [([].*$/, '');
 
 /** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));

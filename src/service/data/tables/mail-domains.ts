@@ -1,20 +1,26 @@
 import {files, readPacked} from '../data-dir.ts';
+import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 
 /** How a mail domain is listed; `other` is on no list, as company domains are. */
-export type MailDomainKind = 'disposable' | 'mainstream' | 'provider' | 'other';
+export type MailDomainKind = MailProviderKind | 'other';
 
-/** Lists of mail domains. A provider that is listed as disposable as well counts as disposable. */
+/** The kinds of mail domains, by this project's table, and else by the packages' lists. */
 export class MailDomains {
   readonly #kinds = new Map<string, MailDomainKind>();
 
   constructor(directory: string) {
-    const add = (file: string, kind: MailDomainKind): void => {
-      for (const domain of readPacked(directory, file).toString().split('\n')) this.#kinds.set(domain, kind);
-    };
-    add(files.mailProviders, 'provider');
-    add(files.mailMainstream, 'mainstream');
-    add(files.mailBlocklist, 'disposable');
-    add(files.mailchecker, 'disposable');
+    const domainsIn = (file: string): string[] => readPacked(directory, file).toString().split('\n');
+    for (const domain of domainsIn(files.mailProviders)) this.#kinds.set(domain, 'provider');
+    const mainstream = new Set(domainsIn(files.mailMainstream));
+    for (const domain of mainstream) this.#kinds.set(domain, 'mainstream');
+    const blocklist = new Set(domainsIn(files.mailBlocklist));
+    const mailchecker = new Set(domainsIn(files.mailchecker));
+    for (const domain of [...blocklist, ...mailchecker]) {
+      const isDoubtful = mainstream.has(domain) && !(blocklist.has(domain) && mailchecker.has(domain));
+      // One list against the list of the best-known providers: neither is believed.
+      this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
+    }
+    for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);
   }
 
   /**

@@ -1,0 +1,26 @@
+import {z} from 'zod';
+import {besideNames, perBeside} from '../../operations/verify.ts';
+import {only, pairsOf} from '../values.ts';
+
+const KEYS = ['token=COL', 'action=ID', ...besideNames.map(name => `${name}=COL`)].join();
+const VERDICT = `expected the column of session tokens, or ${KEYS}`;
+
+const named = only({
+  token: z.string(),
+  action: z.string().optional(),
+  ...perBeside(() => z.string().optional()),
+});
+
+/** The column of session tokens, the action identifier, and the columns whose values are sent with a token. */
+export type VerdictSetting = z.output<typeof named>;
+
+/** `COL`, `token=COL,action=ID,id=COL,email=COL,phone=COL`, or a map in a job file. */
+export const verdict = z
+  .union([z.string(), named], {error: VERDICT})
+  .transform((given, context): VerdictSetting => {
+    if (typeof given === 'object') return given;
+    const read = named.safeParse(Object.fromEntries(pairsOf(given) ?? [['token', given]]));
+    if (read.success) return read.data;
+    context.addIssue(VERDICT);
+    return z.NEVER;
+  });

@@ -1,0 +1,37 @@
+import {readOwnList} from '../own-list.ts';
+
+/** Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of its user's. */
+export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
+
+/** A mail domain's kind, and how its provider delivers several spellings into one mailbox. */
+export interface MailProvider {
+  kind: MailProviderKind;
+  /** The one name that the mailbox's domain has here. */
+  mailboxDomain: string;
+  /** True if the provider ignores dots in the local part. */
+  ignoresDots: boolean;
+  /** The character that begins a tag; empty if the provider has none, or none is known. */
+  tag: string;
+}
+
+const lines = readOwnList<
+  'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
+>(new URL('./mail-providers.csv', import.meta.url));
+
+/** Every operator with its domains; each line has its source and the day on which it was looked up. */
+export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
+
+/** By domain. It goes before the packages' lists, which call some providers disposable and miss famous disposable names. */
+export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(
+  mailOperators.flatMap(({kind, domains, mailbox_domain, dots, tag}) =>
+    domains.map(domain => [
+      domain,
+      {
+        kind: kind as MailProviderKind,
+        mailboxDomain: mailbox_domain || domain,
+        ignoresDots: dots === 'ignored',
+        tag,
+      },
+    ]),
+  ),
+);

@@ -1,0 +1,55 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {Ledger} from '../../src/ledger/ledger.ts';
+import {Rejections} from '../../src/ledger/store/rejections.ts';
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-rejections-'));
+});
+afterEach(() => rmSync(directory, {recursive: true}));
+
+const KEYS = ['a', 'b', 'c'];
+
+/** A ledger with rejections that were heard of, in a session that was killed before it judged any. */
+async function leftByKill(): Promise<Ledger> {
+  const path = join(directory, 'ledger.db');
+  const killed = new Ledger(path, {});
+  const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;
+  const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000} as const;
+  const calls = KEYS.map(
+    (key, n) => ({key, operation: 'ip', cost: 1, known: false, dispatch: n + 1}) as const,
+  );
+  killed.reserve(calls);
+  for (const call of calls)
+    await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false, outcome});
+  // Another run's rejection, taken over from the store, is judged.
+  killed.adopt('ip', 'of another run', outcome);
+  killed.close();
+  return new Ledger(path, {});
+}
+
+test('rejections that a killed session has not judged are judged by the next one', async () => {
+  const ledger = await leftByKill();
+  const put: string[] = [];
+  const rejections = new Rejections({put: ({key}) => void put.push(key)}, ledger);
+  expect(rejections.waiting('ip')).toEqual(KEYS);
+  rejections.keep('ip');
+  expect([put, ledger.tally.bought]).toEqual([KEYS, 3]);
+  ledger.setMeta('saved', true);
+  expect(ledger.unjudged()).toEqual([]);
+  ledger.close();
+});
+
+test('a streak takes them back, too', async () => {
+  const ledger = await leftByKill();
+  const rejections = new Rejections({put: () => expect.fail('kept')}, ledger);
+  expect([rejections.drop('ip'), rejections.dropped]).toEqual([3, 3]);
+  ledger.setMeta('saved', true);
+  for (const {outcome} of ledger.find(KEYS).values())
+    expect(outcome).toEqual({status: 'failed', error: 'odd'});
+  expect(ledger.find(['of another run']).get('of another run')?.outcome).toMatchObject({rejected: true});
+  ledger.close();
+});
