@@ -44,7 +44,7 @@ test('a run whose clock is far behind leaves answers their dates: the next run p
   for (const days of [-2, -1, 0, -60, -59.9, 0.1, 0.2])
     calls.push((await stage.run(settings, inDays(days))).summary?.calls.total);
   expect(calls).toEqual([10, 0, 0, 10, 0, 0, 0]);
-  // Answers are not younger than the day on which they were bought first.
+  // The answers are not younger than they are.
   expect((await stage.run(settings, inDays(28.5))).summary?.calls.total).toBe(10);
 });
 

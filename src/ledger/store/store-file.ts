@@ -26,16 +26,15 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over one that is not newer, or is dated ahead of the clock. Where runs have agreed on a later date than
- * the clock's, the clock is behind: the answer keeps the date of the one before it, by which it is no younger than it is.
- * `after` then has the clock's date, for runs under the same clock.
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
+ * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
+ * so that it serves further runs under the same clock.
  */
-const PUT = `
-  INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
-    after = iif(excluded.bought_at < bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
-    bought_at = iif(excluded.bought_at < bought_at AND bought_at <= ?7, bought_at, excluded.bought_at),
-    data = excluded.data
+    after = iif(bought_at > excluded.bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
+    data = iif(bought_at > excluded.bought_at AND bought_at <= ?7, data, excluded.data),
+    bought_at = iif(bought_at > excluded.bought_at AND bought_at <= ?7, bought_at, excluded.bought_at)
   WHERE excluded.bought_at >= bought_at OR bought_at > ?8
 `;
 
