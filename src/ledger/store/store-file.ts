@@ -5,7 +5,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
-import type {SharedDate} from '../shared-date.ts';
+import type {NotedDate, SharedDate} from '../shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 2;
@@ -23,6 +23,19 @@ const SCHEMA = `
     data TEXT NOT NULL,
     UNIQUE (key, scope)
   );
+`;
+
+/**
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
+ * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
+ * so that it serves further runs under the same clock.
+ */
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+  ON CONFLICT (key, scope) DO UPDATE SET
+    after = iif(bought_at > excluded.bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
+    data = iif(bought_at > excluded.bought_at AND bought_at <= ?7, data, excluded.data),
+    bought_at = iif(bought_at > excluded.bought_at AND bought_at <= ?7, bought_at, excluded.bought_at)
+  WHERE excluded.bought_at >= bought_at OR bought_at > ?8
 `;
 
 /** What is not a rejection's code. */
@@ -98,8 +111,8 @@ export class StoreFile {
   readonly #any: Query;
   readonly #date: SharedDate;
   readonly #openedAt: number;
-  /** The newest date that an earlier run said before this file was opened; undefined before the first write. */
-  #earlier: number | undefined;
+  /** The date as earlier runs left it in this file; undefined before the first write. */
+  #noted: NotedDate | undefined;
 
   constructor(directory: string, scope: StoreScope, date: SharedDate, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
@@ -114,9 +127,7 @@ export class StoreFile {
       ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
       `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
     );
-    this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, after = excluded.after, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
-    );
+    this.#put = db.prepare(PUT);
     // Backwards, as what came last is most likely this endpoint's.
     this.#any = db.query(
       ['id'],
@@ -153,12 +164,13 @@ export class StoreFile {
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      this.#earlier ??= this.#date.note(this.#db).earlier;
+      this.#noted ??= this.#date.note(this.#db);
+      const {earlier, agreed} = this.#noted;
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
-        const after = boughtAt >= this.#openedAt ? this.#earlier : 0;
-        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), latest);
+        const after = boughtAt >= this.#openedAt ? earlier : 0;
+        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
       }
     });
   }
