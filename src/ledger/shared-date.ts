@@ -80,6 +80,13 @@ export class SharedDate {
     return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
   }
 
+  /** The date as earlier runs left it in a file; this run says nothing. */
+  knownIn(db: Sqlite): Pick<KnownDate, 'agreed' | 'said'> {
+    const isThere = db.query(['name'], "FROM sqlite_schema WHERE name = 'date'").get() !== undefined;
+    const row = isThere ? db.query(['agreed', 'said'], 'FROM date').get() : undefined;
+    return {agreed: Number(row?.agreed ?? 0), said: Number(row?.said ?? 0)};
+  }
+
   #tell(leap: Leap, now: number): void {
     if (this.#isTold) return;
     this.#isTold = true;

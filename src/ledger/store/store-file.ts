@@ -43,7 +43,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ: an answer dated further ahead was bought under a wrong one, and counts as bought at its `after`. */
+/** Clocks differ by this much without being wrong, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Whose answers these are: never taken for another endpoint's or account's. */
@@ -124,7 +124,7 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
-      ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
+      ['key', 'data', 'bought_at AS boughtAt', 'after'],
       `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
     );
     this.#put = db.prepare(PUT);
@@ -147,14 +147,27 @@ export class StoreFile {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, ...scopes, ...some)) {
-        const outcome = outcomeIn(data, Number(boughtAt));
+      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
+        const outcome = outcomeIn(data, this.#countedFrom(Number(boughtAt), Number(after), now));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
         if (others === undefined) found.set(String(key), [outcome]);
         else others.push(outcome);
       }
     }
+  }
+
+  /**
+   * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
+   * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
+   * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+   */
+  #countedFrom(boughtAt: number, after: number, now: number): number {
+    const latest = now + CLOCK_SKEW_MS;
+    if (boughtAt <= latest) return boughtAt;
+    const {agreed, said} = this.#date.knownIn(this.#db);
+    if (agreed > latest) return now - Math.max(0, said - boughtAt);
+    return after <= latest ? after : agreed;
   }
 
   /** Any answer replaces one that is dated ahead. */
