@@ -170,7 +170,7 @@ const mistakes: readonly Mistake[] = [
     'unsure column',
     ['run', 'unsure.csv'],
     2,
-    /^Error: Column "ip" may hold IP addresses \(10% .*--ip ip\.\nTry: bulk-enrich run unsure\.csv --ip ip$/m,
+    /^Error: Column "ip" is named like IP addresses, but only 10% of its values are .*--ip ip\.\nTry: bulk-enrich run unsure\.csv --ip ip$/m,
   ],
   [
     'national phone numbers',
@@ -215,7 +215,12 @@ const mistakes: readonly Mistake[] = [
     2,
     /^Error: A job file names its columns/,
   ],
-  ['missing job file', ['run', '--job', 'none.yaml'], 2, /^Error: The job file none\.yaml can't be read/],
+  [
+    'missing job file',
+    ['run', '--job', 'none.yaml'],
+    2,
+    /^Error: There is no job file none\.yaml\. It was looked for in /,
+  ],
   ['nothing configured, no terminal', ['run', 'list.csv'], 2, /^Error: No service is configured\./, {}],
   [
     'key without URL',
