@@ -1,5 +1,8 @@
 import {isIPv4} from 'node:net';
 
+/** Counts a name that repeats the value. */
+export const NAMED_BY_VALUE = '[value]';
+
 /** Parameters of a call that say nothing of a person. */
 const PLAIN = new Set(['action_id']);
 /** A text that is shorter may turn up in a code by chance. */

@@ -170,8 +170,8 @@ export class StoreFile {
     return after <= latest ? after : agreed;
   }
 
-  /** Any answer replaces one that is dated ahead. */
-  write(answers: readonly Answer[]): void {
+  /** Any answer replaces one that is dated ahead. `owner` is the scope that the answers belong to. */
+  write(answers: readonly Answer[], owner = this.#scope): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
@@ -181,7 +181,7 @@ export class StoreFile {
       const {earlier, agreed} = this.#noted;
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
-        const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
+        const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
         const after = boughtAt >= this.#openedAt ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
       }
