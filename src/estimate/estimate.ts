@@ -72,6 +72,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
       format: format.kind,
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
       ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };

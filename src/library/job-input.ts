@@ -135,4 +135,8 @@ export interface JobInput {
   readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
+  /** Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}. */
+  readonly changes?: Setting<'changes'>;
+  /** A line for each call and what was booked for it (NDJSON), to hold against an invoice. */
+  readonly calls?: Setting<'calls'>;
 }

@@ -34,6 +34,11 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
+/** The columns in front of the answer's fields. */
+export function saidOf(marksStale: boolean): readonly LookupColumn[] {
+  return SAID.filter(({name}) => marksStale || name !== 'stale');
+}
+
 /** The fields of each operation's answer, from the interface's tables, in their order. */
 export function fieldsOf(operation: Operation): Field[] {
   return flatten(operations[operation].data, []);
@@ -82,7 +87,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
-  const said = SAID.filter(({name}) => marksStale || name !== 'stale');
+  const said = saidOf(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(field => {
@@ -120,9 +125,14 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
+/** As much of a target's columns as their names come from. */
+export interface NamedColumns extends Pick<TargetColumns, 'fields' | 'said'> {
+  readonly target: Pick<Target, 'prefix'>;
+}
+
 /** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
 export function addedNames(
-  columns: readonly TargetColumns[],
+  columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
   const lookups = columns.flatMap(column => columnsOf(column).map(({name}) => column.target.prefix + name));
@@ -130,7 +140,7 @@ export function addedNames(
 }
 
 /** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
-const REPAIRS = 'input_repairs';
+export const REPAIRS = 'input_repairs';
 
 /** Whether it is written: left out where `--fields` names fields and not this. */
 export function planRepairs(only: readonly string[] | undefined): boolean {

@@ -201,7 +201,12 @@ function resolvedOf(
         ? null
         : [
             rules.levels,
-            rules.rules.map(({when, add, reason}) => [when, add, reason]),
+            rules.rules.map(({when, add, reason, shadow}) => [
+              when,
+              add,
+              reason,
+              ...(shadow ? ['shadow'] : []),
+            ]),
             ...fingerprintOf(rules),
           ],
   };

@@ -118,17 +118,17 @@ describe('after some runs, named and not, cut off and gone on with', () => {
 
   test('spend sums up by day, job and operation', async () => {
     const {groups, total} = await checked<Spend>('spend', 'spend', '--json');
-    expect(total).toEqual({runs: 2, calls: 66, spent: 64.1, maybe_spent: 1});
+    expect(total).toEqual({runs: 2, calls: 66, spent: 64.1, maybe_spent: 1, money: {}});
     expect(groups.reduce((sum, {spent}) => sum + spent, 0)).toBeCloseTo(64.1, 6);
     expect((await checked<Spend>('spend', 'spend', '--json', '--by', 'job')).groups).toEqual([
-      {name: 'list.csv', runs: 1, calls: 60, spent: 60, maybe_spent: 0},
-      {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1},
+      {name: 'list.csv', runs: 1, calls: 60, spent: 60, maybe_spent: 0, money: {}},
+      {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1, money: {}},
     ]);
     const {stdout} = await here('spend', '--by', 'operation');
     expect(stdout).toMatch(/^ip +32 +1 +33 +2 {2}█{40}$/m);
     expect(stdout).toContain('64.1 credits spent and 1 perhaps in the last 30d, by 66 calls of 2 runs.');
     expect((await here('spend', '--by', 'operation', '--csv')).stdout).toBe(
-      'operation,runs,calls,credits_spent,credits_maybe_spent\nip,2,33,32,1\nemail,2,33,32.1,0\n',
+      'operation,runs,calls,credits_spent,credits_maybe_spent,money\nip,2,33,32,1,\nemail,2,33,32.1,0,\n',
     );
   });
 

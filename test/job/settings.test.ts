@@ -222,6 +222,8 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['fail_if', 5, 'expected a text or a list of texts.'],
   ['score', 5, 'expected default, none, a file, or rules.'],
   ['report', 'report.pdf', 'expected a file that ends in .html or .md.'],
+  ['calls', 5, 'expected string, received number.'],
+  ['changes', 5, 'expected a file, or {file: FILE, key: COLUMN}.'],
   ['metrics', 5, 'expected string, received number.'],
   ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
   ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],

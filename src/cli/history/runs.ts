@@ -1,6 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
+import {moneyOf} from '../../report/money.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -57,12 +58,16 @@ function render(runs: readonly RunRecord[], since: string): string {
     column('rows', run => orUnknown(run.rows, count)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
+    column('money', run => (run.price === undefined ? '–' : moneyOf(run.credits.spent, run.price)), {
+      leavesAs: 4,
+    }),
     column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
     column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
     column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
   ];
   const isTold = ({head, cells}: Column) =>
     !(head === 'account' && cells.every(cell => cell === 'default')) &&
+    !(head === 'money' && cells.every(cell => cell === '–')) &&
     !(head === 'maybe' && cells.every(cell => cell === '0'));
   return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
 }
