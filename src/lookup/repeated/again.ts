@@ -6,7 +6,10 @@ import {operations} from '../../operations/table.ts';
  * The outcome of a lookup for the rows after its first one. A call that has an answer was carried out, so a token is redeemed
  * for them, even if the first row can't know whether it was already. A test action id redeems nothing.
  */
-export function again<Kind extends Outcome>({operation, params}: Lookup, outcome: Kind): Kind | StoredOutcome {
+export function again<Kind extends Outcome>(
+  {operation, params}: Lookup,
+  outcome: Kind,
+): Kind | StoredOutcome {
   const answer = operations[operation].again;
   const known: Outcome = outcome;
   if (answer === undefined || !('data' in known)) return outcome;

@@ -13,12 +13,9 @@ export interface Place {
 }
 
 /** The reader's types know MaxMind's own records only; this data set's are flat. */
-interface CityRecord {
-  city?: string;
+interface CityRecord extends Omit<Place, 'country'> {
   country_code?: string;
   state1?: string;
-  latitude?: number;
-  longitude?: number;
 }
 
 /** City and coordinates of IPv4 addresses: DB-IP's city data, where it is installed. */
