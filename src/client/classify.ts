@@ -6,7 +6,7 @@ import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
-import {repeaterOf} from './repeats-value.ts';
+import {NAMED_BY_VALUE, repeaterOf} from './repeats-value.ts';
 
 /** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
 export interface RawResponse {
@@ -102,9 +102,6 @@ function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): st
   if (data === undefined || !/^[\w.:-]{1,64}$/.test(data.message)) return 'service_error';
   return repeaterOf(sent)(data.message) ? 'service_error' : data.message;
 }
-
-/** Counts a field whose name repeats the value. */
-const NAMED_BY_VALUE = '[value]';
 
 function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   answer: T,

@@ -1,6 +1,7 @@
 import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
+import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 
 type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
 
@@ -67,7 +68,7 @@ function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: strin
     case 'certificate':
       return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or name its authority in NODE_EXTRA_CA_CERTS`;
     case 'proxy':
-      return `the proxy asks for credentials, or for other ones (407): set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT`;
+      return PROXY_CREDENTIALS_ADVICE;
     default:
       return attempt.reason satisfies never;
   }

@@ -1,5 +1,8 @@
 import {isIPv4} from 'node:net';
 
+/** Counts a name that repeats the value. */
+export const NAMED_BY_VALUE = '[value]';
+
 /** Parameters of a call that say nothing of a person. */
 const PLAIN = new Set(['action_id']);
 /** A text that is shorter may turn up in a code by chance. */
@@ -59,11 +62,12 @@ function encoded(value: string): string[] {
   );
 }
 
-/** An IPv4 address as one number. */
+/** An IPv4 address as one number, and as its four numbers of three digits each. */
 function numbersOf(octets: readonly number[]): string[] {
   if (octets.length === 0) return [];
   const number = octets.reduce((sum, octet) => sum * 256 + octet, 0);
-  return [String(number), number.toString(16)];
+  const padded = octets.map(octet => String(octet).padStart(3, '0')).join('');
+  return [String(number), number.toString(16), padded];
 }
 
 function national(value: string): string {

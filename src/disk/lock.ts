@@ -1,9 +1,10 @@
-import {closeSync, constants, openSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {closeSync, constants, openSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
 import {LockedError, systemCode} from '../errors.ts';
 import {makePrivateDirectory} from './directory.ts';
+import {fileText} from './path.ts';
 
 export interface Lock {
   /** The topmost directory that was made for it; undefined where all of them were there. */
@@ -86,7 +87,7 @@ function tellHolder(directory: string): void {
 
 function holderOf(directory: string): string {
   try {
-    const {pid, host, since} = JSON.parse(readFileSync(join(directory, HOLDER), 'utf8')) as Holder;
+    const {pid, host, since} = JSON.parse(fileText(join(directory, HOLDER))) as Holder;
     return `process ${pid} on ${host}, since ${since}`;
   } catch {
     // The holder is just starting, or just ending.

@@ -55,10 +55,15 @@ export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** What a file holds that is read more than once. Throws the system's error, or a sentence where a path is no file. */
-export function fileText(path: string): string {
+/** Throws a sentence for a path that holds something other than a file: to open a pipe would wait for its other end. */
+export function refuseNotFile(path: string): void {
   const kind = isPipe(path) ? 'a named pipe' : notFile(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
+}
+
+/** What a file holds that is read more than once. Throws the system's error, or a sentence where a path is no file. */
+export function fileText(path: string): string {
+  refuseNotFile(path);
   return readFileSync(path, 'utf8');
 }
 

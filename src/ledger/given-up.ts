@@ -30,6 +30,12 @@ export interface StartOver {
   readonly keepsDoubts?: boolean;
 }
 
+/** Answers that belong to an endpoint and account. */
+export interface ScopedAnswers {
+  readonly scope: string;
+  readonly answers: readonly Answer[];
+}
+
 /** Where there is nothing to read of it. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
@@ -101,6 +107,16 @@ export class GivenUp {
     return answersOf(last => answersFrom.all(this.#scope, String(last?.key ?? '')).map(withAnswer));
   }
 
+  /** The same of all other scopes, which this run asks for nothing. */
+  *answersElsewhere(): Generator<ScopedAnswers> {
+    const {answersFrom, scopes} = this.#sql;
+    for (const row of scopes.all(this.#scope)) {
+      const scope = String(row.scope);
+      const groups = answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
+      for (const answers of groups) yield {scope, answers};
+    }
+  }
+
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
@@ -151,6 +167,7 @@ function statements(db: Sqlite) {
       ['key', 'operation', 'state', 'error', 'data', 'bought_at'],
       `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${COPY_AT_ONCE}`,
     ),
+    scopes: db.query(['scope'], 'FROM (SELECT DISTINCT scope FROM carried WHERE scope <> ?)'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),
     keepBooks: db.prepare('INSERT INTO given_up VALUES (?, ?)'),
     books: db.query(['scope', 'tally'], 'FROM given_up'),

@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
+import {fileText} from '../disk/path.ts';
 import {removeFile} from '../disk/remove.ts';
 import {replaceFile} from '../disk/replace.ts';
 import {systemCode} from '../errors.ts';
@@ -166,7 +167,8 @@ export class RunHistory {
 
 function namesIn(directory: string): string[] {
   try {
-    return readdirSync(directory).filter(name => /^[^.].*\.json$/.test(name));
+    const entries = readdirSync(directory, {withFileTypes: true});
+    return entries.filter(each => each.isFile() && /^[^.].*\.json$/.test(each.name)).map(({name}) => name);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw error;
@@ -176,7 +178,7 @@ function namesIn(directory: string): string[] {
 /** None where another process has taken them in meanwhile. */
 function entriesIn(file: string): HistoryEntry[] {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as HistoryEntry[];
+    return JSON.parse(fileText(file)) as HistoryEntry[];
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return [];
     throw error;

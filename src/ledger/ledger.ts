@@ -13,7 +13,7 @@ import {
   type Reservation,
   settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp, type StartOver} from './given-up.ts';
+import {type Earlier, GivenUp, type ScopedAnswers, type StartOver} from './given-up.ts';
 import {
   adoptRows,
   findRows,
@@ -188,6 +188,11 @@ export class Ledger {
     if (this.#state === 'open') this.#drain();
     if (nth === 0) yield* this.#givenUp.answers();
     yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
+  }
+
+  /** The answers that attempts at other endpoints and accounts left, in groups. */
+  answersElsewhere(): Generator<ScopedAnswers> {
+    return this.#givenUp.answersElsewhere();
   }
 
   /**

@@ -37,6 +37,8 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 export interface NotedDate {
   /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
   readonly certain: number;
+  /** The same without a bound by the run's own clock, which may be behind. */
+  readonly agreed: number;
   /** An earlier run said it, and no run contradicted it. */
   readonly earlier: number;
   readonly leaps: boolean;
@@ -67,14 +69,22 @@ export class SharedDate {
     const put = db.prepare('INSERT OR REPLACE INTO date VALUES (1, ?, ?, ?)');
     if (row === undefined) {
       put.run(0, now, 0);
-      return {certain: 0, earlier: 0, leaps: false};
+      return {certain: 0, agreed: 0, earlier: 0, leaps: false};
     }
     const before = {agreed: Number(row.agreed), said: Number(row.said), claimed: Number(row.claimed)};
     const {date, leap} = dateAfter(before, now);
     put.run(date.agreed, date.said, date.claimed);
     if (leap !== undefined) this.#tell(leap, now);
-    const certain = Math.min(date.agreed, now);
-    return {certain, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
+    const {agreed} = date;
+    const certain = Math.min(agreed, now);
+    return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
+  }
+
+  /** The date as earlier runs left it in a file; this run says nothing. */
+  knownIn(db: Sqlite): Pick<KnownDate, 'agreed' | 'said'> {
+    const isThere = db.query(['name'], "FROM sqlite_schema WHERE name = 'date'").get() !== undefined;
+    const row = isThere ? db.query(['agreed', 'said'], 'FROM date').get() : undefined;
+    return {agreed: Number(row?.agreed ?? 0), said: Number(row?.said ?? 0)};
   }
 
   #tell(leap: Leap, now: number): void {

@@ -1,5 +1,6 @@
 import {closeSync, openSync} from 'node:fs';
 import Database from 'libsql';
+import {refuseNotFile} from '../disk/path.ts';
 
 export type Value = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
@@ -43,6 +44,7 @@ export class Sqlite {
 
   constructor(path: string, options: SqliteOptions) {
     this.#exclusive = options.exclusive === true;
+    mustBeFile(path);
     closeSync(openSync(path, 'a', 0o600));
     this.#db = new Database(path);
     try {
@@ -154,6 +156,15 @@ export class Sqlite {
       // A full disk, perhaps: what was committed is safe, and the end of the process lets go as well.
     }
     this.#db.close();
+  }
+}
+
+/** To open a pipe would wait for its other end. Another thing than a file is no sound database, as {@link isDamage} tells. */
+function mustBeFile(path: string): void {
+  try {
+    refuseNotFile(path);
+  } catch (error) {
+    throw Object.assign(error as Error, {code: 'SQLITE_NOTADB'});
   }
 }
 

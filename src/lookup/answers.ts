@@ -302,7 +302,7 @@ function tellAll<Kind extends Outcome>(
   outcome: Kind,
 ): Kind | StoredOutcome {
   const [first] = waiters;
-  const later = first === undefined ? outcome : again(first.lookup.operation, outcome);
+  const later = first === undefined ? outcome : again(first.lookup, outcome);
   for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);
   return later;
 }

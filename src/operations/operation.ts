@@ -54,8 +54,10 @@ export interface OperationSpec<
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** Makes the answer to the same call once more from its first answer; undefined if a call changes nothing. */
-  readonly again: ((first: AnswerFields) => AnswerFields) | undefined;
+  /** Makes the answer to the same call once more from its first answer; undefined if no call changes anything. */
+  readonly again:
+    | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
+    | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
   /** What answers are counted by, and where in the answer that is. */

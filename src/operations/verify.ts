@@ -146,9 +146,12 @@ export const verify = {
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
-  isFree: ({action_id}) => action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS,
-  /** A token that was verified is redeemed from then on; the interface states no other change. */
-  again: first => ({...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}}),
+  isFree: isTest,
+  /** A token that was verified is redeemed from then on, but not by a test. The interface states no other change. */
+  again: (first, params) =>
+    isTest(params)
+      ? first
+      : {...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}},
   isReplay: ({verdict}) => (verdict as AnswerFields | undefined)?.redeemed === true,
   beside: besideToken,
   top: [
@@ -163,6 +166,10 @@ export const verify = {
     {when: 'error.verify == "token_malformed"', add: 30, reason: 'token_invalid'},
   ],
 } as const satisfies OperationSpec & {readonly beside: typeof besideToken};
+
+function isTest({action_id}: Readonly<Record<string, string>>): boolean {
+  return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
+}
 
 /** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
 export function canonicalToken(

@@ -64,6 +64,10 @@ export const callCodes = {
     meaning: 'The connection broke off after the call was sent.',
     advice: 'look up again with --force',
   },
+  interrupted: {
+    meaning: 'The run was killed with the call in flight, and --resends did not allow another.',
+    advice: 'look up again with --force',
+  },
   answer_in_doubt: {
     meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
     advice: 'look up again with --force',

@@ -39,6 +39,21 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   expect(sandbox.files()).toEqual([]);
 });
 
+test('a proxy that wants credentials is told as that, with the exit code of a run', () => {
+  const answer = {error: 'PROXY_407', certificate: false};
+  const checks = answerChecks(new URL('https://api.example.com'), {
+    proxy: 'proxy.example.com:3128',
+    dns: undefined,
+    answer,
+  });
+  expect(checks[0]).toMatchObject({
+    name: 'connection',
+    state: 'failed',
+    exitCode: 2,
+    detail: expect.stringContaining('set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT'),
+  });
+});
+
 test('a key file that others may use is warned of, with what to do', async () => {
   using sandbox = createSandbox();
   const file = sandbox.write('../key', KEY);

@@ -1,5 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {INTERRUPTED} from '../../src/ledger/ledger-file.ts';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
@@ -47,6 +48,10 @@ test('docs/errors.md has what values, rows and lookups can say (UPDATE=1 writes 
   const [head = ''] = read().split(MARK);
   if (process.env.UPDATE === '1') writeFileSync(path, head + MARK + sections);
   expect(read()).toBe(head + MARK + sections);
+});
+
+test('a call that a kill interrupted has its sentence, as a row can say so', () => {
+  expect(meaningOf(`ip.${INTERRUPTED}`)).not.toBe('');
 });
 
 test('docs/errors.md has every code of an error, and no other', () => {

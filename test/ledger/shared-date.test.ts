@@ -51,17 +51,22 @@ test('a file knows the date from one run to the next, and each run is told once'
     );
     return files.map(file => file.transaction(() => date.note(file)))[0];
   };
-  const days = (some: Partial<Record<'certain' | 'earlier', number>>) => ({
-    ...(some.certain !== undefined && {certain: NOW + some.certain * DAY}),
-    ...(some.earlier !== undefined && {earlier: NOW + some.earlier * DAY}),
+  const days = ({
+    certain,
+    agreed = certain,
+    earlier,
+  }: Record<'certain' | 'earlier', number> & {agreed?: number}) => ({
+    certain: NOW + certain * DAY,
+    agreed: NOW + agreed * DAY,
+    earlier: NOW + earlier * DAY,
   });
-  expect(note(0)).toEqual({certain: 0, earlier: 0, leaps: false});
+  expect(note(0)).toEqual({certain: 0, agreed: 0, earlier: 0, leaps: false});
   expect(note(1)).toEqual({...days({certain: 0, earlier: 0}), leaps: false});
   expect(told).toEqual([]);
   expect(note(71)).toEqual({...days({certain: 0, earlier: 1}), leaps: true});
   expect(told).toEqual([expect.stringMatching(/says 2024-12-14 .* more than 35 days after the last run/)]);
   // What is certain is not later than the clock.
-  expect(note(-5)).toEqual({...days({certain: -5, earlier: -5}), leaps: true});
+  expect(note(-5)).toEqual({...days({certain: -5, agreed: 0, earlier: -5}), leaps: true});
   expect(told[1]).toMatch(/earlier than the last run/);
   for (const file of files) file.close();
   rmSync(directory, {recursive: true});

@@ -1,5 +1,6 @@
 import {expect, it} from 'vitest';
 import {createEnricher, enrich} from '../../src/index.ts';
+import {TEST_ACTION_ALWAYS_PASS} from '../../src/operations/verify.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {bySpeed, gate, startProgram} from './program.ts';
 
@@ -42,6 +43,14 @@ it('later rows of a list say that their token is redeemed, which is known withou
   const list = rows('s-1', 's-2', 's-1', 's-1');
   expect(await replays(enrich(list, settings, program.options))).toEqual([FIRST, FIRST, REPLAY, REPLAY]);
   expect(program.api.ledger.calls).toBe(2);
+});
+
+it('later rows of a list say what the first one says under a test action id, which redeems nothing', async () => {
+  await using program = await startProgram();
+  const tests = {...settings, verdict: {...settings.verdict, action: TEST_ACTION_ALWAYS_PASS}};
+  const list = rows('s-1', 's-1', 's-1');
+  expect(await replays(enrich(list, tests, program.options))).toEqual([FIRST, FIRST, FIRST]);
+  expect(program.api.ledger.calls).toBe(1);
 });
 
 it('a list knows of the lists before it, and asks where only one() did', async () => {

@@ -36,6 +36,30 @@ test('a clock that is set back stops neither checkpoints nor the measure of time
   expect(summary?.timeline.ms.length).toBeGreaterThan(1);
 });
 
+test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  const calls: (number | undefined)[] = [];
+  // After three nights with the right clock, two runs with the wrong one, and then two with the right one again.
+  for (const days of [-2, -1, 0, -60, -59.9, 0.1, 0.2])
+    calls.push((await stage.run(settings, inDays(days))).summary?.calls.total);
+  expect(calls).toEqual([10, 0, 0, 0, 0, 0, 0]);
+  // The answers are not younger than they are.
+  expect((await stage.run(settings, inDays(28.5))).summary?.calls.total).toBe(10);
+});
+
+test('answers of two runs whose clock was ahead on one day are not kept for as long as they are ahead', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  stage.write('other.csv', ips(1, 500));
+  for (const days of [-2, -1, 20]) await stage.run({...settings, input: 'other.csv'}, inDays(days));
+  const calls: (number | undefined)[] = [];
+  for (const days of [20.1, 0, 18])
+    calls.push((await stage.run({...settings, maxAge: '15d'}, inDays(days))).summary?.calls.total);
+  // Their ages count from the last day on which runs agreed.
+  expect(calls).toEqual([10, 0, 10]);
+});
+
 describe('a run whose clock is far ahead', () => {
   test('takes nothing from the store: the next run pays for nothing again', async () => {
     await using stage = await openStage();

@@ -76,6 +76,17 @@ test.each([
   expect(ended).toMatchObject({code: 2, message: expect.stringContaining('is a named pipe')});
 });
 
+test.each(['ledger.db', 'publish.json'])(
+  'a named pipe as %s of the state is damage, and not waited for',
+  async name => {
+    mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
+    pipe(`out.csv.run/${name}`);
+    const ended = await stage.run(settings);
+    expect(ended).toMatchObject({code: 10, message: expect.stringContaining('--restart')});
+    expect(stage.api.ledger.requests).toBe(0);
+  },
+);
+
 /** A run from a pipe, once it waits for the pipe's writer. */
 async function waiting() {
   const stopper = new Stopper();

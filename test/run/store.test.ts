@@ -346,6 +346,29 @@ test('what a killed session could not store any more is stored by the next, and 
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
+test('so it is for its own account, by a run of another account that takes over the output', async () => {
+  await using stage = await openStage({latencyMs: 5});
+  stage.write('list.csv', ips(1, 500));
+  await stage.run(settings);
+  stage.write('list.csv', ips(60));
+  const stopper = new Stopper();
+  let letGo = () => {};
+  stage.api.setScript(({call}) => {
+    if (call === 10) letGo = lockStore(stage);
+    if (call === 40) interrupt(stopper);
+    return undefined;
+  });
+  const {summary} = await stage.run({...settings, concurrency: 2}, {stopper});
+  letGo();
+  stage.api.setScript(undefined);
+  const before = stage.api.ledger.requests;
+  expect((await stage.run({...settings, account: 'other', restart: true})).code).toBe(0);
+  expect(stage.api.ledger.requests - before).toBe(60);
+  expect(await stage.run(settings)).toMatchObject({
+    summary: {lookups: {ip: {from_store: summary?.lookups.ip?.answered}}},
+  });
+});
+
 test('so is what was answered after the clock was set back', async () => {
   await using stage = await openStage({latencyMs: 5});
   stage.write('list.csv', ips(60));

@@ -58,3 +58,12 @@ test('memory stays bounded, a common name is kept, and no count is too high, res
     {numRuns: 20, seed: 11},
   );
 });
+
+test('a name that repeats the value is counted without it, however the service writes it', () => {
+  const top = emptyTop();
+  for (const asn_organization of ['dsl-203-0-113-7', 'Example Net', 'at 203.0.113.7'])
+    countAnswer(top, 'ip', {country: 'US', asn_organization}, ' 203.0.113.7');
+  countAnswer(top, 'email', {domain: 'example.com'}, 'jo@example.com');
+  expect(top.networks.counts).toEqual({'[value]': 2, 'Example Net': 1});
+  expect([top.countries.counts, top.domains.counts]).toEqual([{US: 3}, {'example.com': 1}]);
+});

@@ -115,6 +115,21 @@ describe('the packed data', () => {
   });
 });
 
+describe('the city of an address', () => {
+  it.each([
+    ['a ward', '133.11.1.1', 'Tokyo'],
+    ['a ward by another of its names', '130.54.1.1', 'Tokyo'],
+    ['a district', '166.111.1.1', 'Beijing'],
+    ['a district', '143.248.1.1', 'Daejeon'],
+    ['a place in a city that is a country', '137.189.1.1', 'Hong Kong'],
+    ['an abbreviation', '192.175.48.1', 'Indianapolis'],
+    ['a city of its own', '18.7.22.69', 'Cambridge'],
+    ['a quarter in parentheses', '212.58.244.20', 'London'],
+  ])('where the data set has %s, %s, is %s', (_, address, city) => {
+    expect(data.city()?.find(address).city).toBe(city);
+  });
+});
+
 describe('the version of the data', () => {
   it('changes with any of our own lists, so that no stored answer outlives them', () => {
     const before = dataVersion();
@@ -122,7 +137,7 @@ describe('the version of the data', () => {
     const copy = temporaryFolder();
     cpSync('src/service/data', copy, {recursive: true, filter: path => !path.endsWith('.ts')});
     expect(dataVersion(copy)).toBe(before);
-    for (const list of ['networks/networks.csv', 'tables/mail-providers.csv']) {
+    for (const list of ['networks/networks.csv', 'tables/mail-providers.csv', 'tables/city-districts.csv']) {
       const earlier = dataVersion(copy);
       appendFileSync(join(copy, list), '\n');
       expect(dataVersion(copy), list).not.toBe(earlier);

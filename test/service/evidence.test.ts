@@ -14,6 +14,9 @@ describe('a device', () => {
 
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
 
+  const ios = (version: string) =>
+    `Mozilla/5.0 (iPhone; CPU iPhone OS ${version} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)`;
+
   it.each([
     [chrome, {browser: 'Chrome 126', os: 'Windows', is_mobile: false}],
     [iphone, {browser: 'Safari 17', os: 'iOS 17.4', is_mobile: true}],
@@ -28,6 +31,12 @@ describe('a device', () => {
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
       {browser: 'Safari 26', os: 'iOS', is_mobile: true},
     ],
+    [`${ios('18_7')} FxiOS/148.1 Mobile/15E148 Safari/604.1`, {browser: 'Firefox 148', os: 'iOS'}],
+    [`${ios('18_7_0')} Version/26.0 EdgiOS/142.0 Mobile/15E148 Safari/604.1`, {os: 'iOS'}],
+    [`${ios('18_6')} Mobile/15E148 Instagram 320.0 (iPhone14,5; iOS 26_0)`, {os: 'iOS'}],
+    [`${ios('18_6_2')} CriOS/145.0 Mobile/15E148 Safari/604.1`, {browser: 'Chrome 145', os: 'iOS 18.6.2'}],
+    [`${ios('18_6')} Version/18.6 Mobile/15E148 Safari/604.1`, {os: 'iOS 18.6'}],
+    [`${ios('18_3')} Mobile/15E148 Safari/604.1`, {os: 'iOS 18.3'}],
     ['UCWEB/2.0 (MIDP-2.0; U; Adr 4.0) U2/1.0.0 UCBrowser/10 U2/1.0.0 Mobile', {is_mobile: true}],
   ])('%s', (user_agent, shown) => {
     expect(device(user_agent)).toMatchObject({shown: {user_agent, ...shown}, isBot: false});
@@ -44,6 +53,8 @@ describe('a device', () => {
     'Dalvik/2.1.0 (Linux; U; Android 14; Pixel 8 Build/UQ1A)',
     'Dart/3.3 (dart:io)',
     'okhttp/4.12.0',
+    'Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1682',
+    'Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.19045; en-US) PowerShell/7.4.1',
   ])('%.30s is a bot, of no browser', user_agent => {
     expect(device(user_agent)).toEqual({shown: {user_agent}, isBot: true});
   });

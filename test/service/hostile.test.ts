@@ -164,7 +164,12 @@ describe('hostile connections', () => {
       /400.*"malformed_request"/s,
     ],
     ['a strange path', 'GET //\\..\\%00%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[04]/],
-    ['an absolute path', 'GET http://x/_ledger HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /200/],
+    [
+      'an absolute path',
+      'GET http://localhost/_ledger HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      /200/,
+    ],
+    ['another host', 'GET /_ledger HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /421.*"wrong_host"/s],
     ['TRACE', 'TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[045].*success":false/s],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', /40[04].*success":false/s],
     [

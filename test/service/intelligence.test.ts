@@ -219,6 +219,7 @@ describe('an e-mail address', () => {
     `a@bb.${'b.'.repeat(124)}org`,
     '"a@example.org',
     'a\u0000@example.org',
+    'a\ud800@example.org',
   ])('%s can’t be one', email => {
     expect(emailIntelligence(data, email)).toEqual({is_valid: false, is_trusted: false, trust_score: 0});
   });

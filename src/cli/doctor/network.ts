@@ -1,5 +1,6 @@
 import {isIP} from 'node:net';
 import {type Client, checkedBaseUrl} from '../../client/client.ts';
+import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
@@ -35,13 +36,13 @@ export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
     const clock = skipped('clock', 'the service did not answer');
-    return answer.certificate
-      ? [failed('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock]
-      : [
-          failed('connection', detail, exitCodes.temporary),
-          skipped('tls', 'the service did not answer'),
-          clock,
-        ];
+    if (answer.certificate)
+      return [failed('tls', `${detail}: ${adviceOn(answer.error)}`, exitCodes.usage), clock];
+    const connection =
+      answer.error === PROXY_CREDENTIALS
+        ? failed('connection', PROXY_CREDENTIALS_ADVICE, exitCodes.usage)
+        : failed('connection', detail, exitCodes.temporary);
+    return [connection, skipped('tls', 'the service did not answer'), clock];
   }
   const {tls, skewMs} = answer;
   return [

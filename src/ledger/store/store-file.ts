@@ -5,7 +5,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
-import type {SharedDate} from '../shared-date.ts';
+import type {NotedDate, SharedDate} from '../shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 2;
@@ -25,12 +25,25 @@ const SCHEMA = `
   );
 `;
 
+/**
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
+ * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
+ * so that it serves further runs under the same clock.
+ */
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+  ON CONFLICT (key, scope) DO UPDATE SET
+    after = iif(bought_at > excluded.bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
+    data = iif(bought_at > excluded.bought_at AND bought_at <= ?7, data, excluded.data),
+    bought_at = iif(bought_at > excluded.bought_at AND bought_at <= ?7, bought_at, excluded.bought_at)
+  WHERE excluded.bought_at >= bought_at OR bought_at > ?8
+`;
+
 /** What is not a rejection's code. */
 export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ: an answer dated further ahead was bought under a wrong one, and counts as bought at its `after`. */
+/** Clocks differ by this much without being wrong, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** An account at an endpoint: whose answers and whose money it is, never another's. */
@@ -98,8 +111,8 @@ export class StoreFile {
   readonly #any: Query;
   readonly #date: SharedDate;
   readonly #openedAt: number;
-  /** The newest date that an earlier run said before this file was opened; undefined before the first write. */
-  #earlier: number | undefined;
+  /** The date as earlier runs left it in this file; undefined before the first write. */
+  #noted: NotedDate | undefined;
 
   constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
     const db = openStoreFile(directory, busyTimeoutMs);
@@ -111,12 +124,10 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
-      ['key', 'data', 'iif(bought_at > ?, after, bought_at) AS boughtAt'],
+      ['key', 'data', 'bought_at AS boughtAt', 'after'],
       `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
     );
-    this.#put = db.prepare(
-      'INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, scope) DO UPDATE SET bought_at = excluded.bought_at, after = excluded.after, data = excluded.data WHERE excluded.bought_at >= bought_at OR bought_at > ?',
-    );
+    this.#put = db.prepare(PUT);
     // Backwards, as what came last is most likely this endpoint's.
     this.#any = db.query(
       ['id'],
@@ -136,8 +147,8 @@ export class StoreFile {
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, boughtAt} of this.#find.all(now + CLOCK_SKEW_MS, ...scopes, ...some)) {
-        const outcome = outcomeIn(data, Number(boughtAt));
+      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
+        const outcome = outcomeIn(data, this.#countedFrom(Number(boughtAt), Number(after), now));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
         if (others === undefined) found.set(String(key), [outcome]);
@@ -146,19 +157,33 @@ export class StoreFile {
     }
   }
 
-  /** Any answer replaces one that is dated ahead. */
-  write(answers: readonly Answer[]): void {
+  /**
+   * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
+   * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
+   * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+   */
+  #countedFrom(boughtAt: number, after: number, now: number): number {
+    const latest = now + CLOCK_SKEW_MS;
+    if (boughtAt <= latest) return boughtAt;
+    const {agreed, said} = this.#date.knownIn(this.#db);
+    if (agreed > latest) return now - Math.max(0, said - boughtAt);
+    return after <= latest ? after : agreed;
+  }
+
+  /** Any answer replaces one that is dated ahead. `owner` is the scope that the answers belong to. */
+  write(answers: readonly Answer[], owner = this.#scope): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
     this.#db.transaction(() => {
-      this.#earlier ??= this.#date.note(this.#db).earlier;
+      this.#noted ??= this.#date.note(this.#db);
+      const {earlier, agreed} = this.#noted;
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
-        const scope = outcome.status === 'ok' ? this.#scope : this.#scope + OF_REJECTIONS;
-        const after = boughtAt >= this.#openedAt ? this.#earlier : 0;
-        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), latest);
+        const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
+        const after = boughtAt >= this.#openedAt ? earlier : 0;
+        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
       }
     });
   }

@@ -216,9 +216,9 @@ class SqliteStore implements AnswerStore {
     return true;
   }
 
-  #write(answers: readonly Answer[], patiently: boolean): boolean {
+  #write(answers: readonly Answer[], patiently: boolean, scope?: string): boolean {
     const write = (file: StoreFile) => {
-      file.write(answers);
+      file.write(answers, scope);
       return true;
     };
     const written = this.#attempt(this.#writing, write, patiently) === true;
@@ -233,15 +233,23 @@ class SqliteStore implements AnswerStore {
     // A probe: the ledger is not read for a store that can't be written.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
-    for (const answers of this.#options.own?.ledger.answersAfter(this.stored) ?? []) {
+    for (const {answers, scope} of this.#unwritten()) {
       const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
-      if (!this.#write(kept, true)) return false;
+      if (!this.#write(kept, true, scope)) return false;
       await sleep(0);
     }
     this.stored = upTo;
     // Others may have been missed meanwhile.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
+  }
+
+  /** The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and accounts. */
+  *#unwritten(): Generator<{readonly answers: readonly Answer[]; readonly scope?: string}> {
+    const ledger = this.#options.own?.ledger;
+    if (ledger === undefined) return;
+    if (this.stored === 0) yield* ledger.answersElsewhere();
+    for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
   /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */

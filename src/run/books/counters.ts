@@ -110,7 +110,7 @@ export function countRow(
     counters.lookups[target.operation][result.status] += 1;
     countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
     if (result.status === 'ok') {
-      countAnswer(counters.top, target.operation, answers[index]);
+      countAnswer(counters.top, target.operation, answers[index], target.cell(row));
       countFields(counters.fields[target.operation], answers[index], answerFields);
     }
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);

@@ -1,3 +1,4 @@
+import {NAMED_BY_VALUE, repeaterOf} from '../../client/repeats-value.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {valueAt} from '../../output/columns.ts';
@@ -27,11 +28,17 @@ export function emptyTop(): Top {
   ) as unknown as Top;
 }
 
-/** Counts an answer under the names that it has. */
-export function countAnswer(top: Top, operation: Operation, answer: unknown): void {
+/**
+ * Counts an answer under the names that it has. A name that repeats the cell's value is none; a domain may, and has
+ * a rule of its own.
+ */
+export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {
-    const name = valueAt(answer, path);
-    if (typeof name === 'string' && name.trim() !== '') countName(top[kind], name.trim());
+    const found = valueAt(answer, path);
+    const name = typeof found === 'string' ? found.trim() : '';
+    if (name === '') continue;
+    const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
+    countName(top[kind], isKnown || !repeaterOf({cell: cell.trim()})(name) ? name : NAMED_BY_VALUE);
   }
 }
 

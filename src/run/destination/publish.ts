@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
-import {existsSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {z} from 'zod';
 import {type FileDigest, hasDigest} from '../../disk/digest.ts';
-import {isStream} from '../../disk/path.ts';
+import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
@@ -97,7 +97,7 @@ export function unfinishedPublishing(
   if (!existsSync(path)) return undefined;
   let record: PublishRecord;
   try {
-    record = publishRecord.parse(JSON.parse(readFileSync(path, 'utf8')));
+    record = publishRecord.parse(JSON.parse(fileText(path)));
   } catch (error) {
     throw new StateError(
       'state_damaged',

@@ -11,8 +11,9 @@ export interface MailAddress {
   international: boolean;
 }
 
-/** RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well. */
-const dotAtom = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
+/** RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate pair. */
+const dotAtom =
+  /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 
 /** RFC 5322 quoted-string, without the obsolete control characters. */
 const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;

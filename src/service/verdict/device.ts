@@ -10,20 +10,21 @@ export interface Device {
   isBot: boolean;
 }
 
-/** How the user agents of people's browsers begin; the last two are those of feature phones. */
-const browserStart = /^(?:Mozilla|Opera|UCWEB)\/|MIDP/;
+/** People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own way. */
+const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**
  * Versions that browsers stay at since they hide the real one: Windows 11 says NT 10.0, every macOS since Big Sur 10.15
- * (10_15_7 but in Firefox), Android in Chrome "10; K", and iOS 26 says 18.
+ * (10_15_7 but in Firefox), Android in Chrome "10; K". iOS 26 says 18_6 or 18_7, as Firefox does on any iOS
+ * (mozilla-mobile/firefox-ios, pull request 29548): of these, the real ones are Safari 18's and Chrome's.
  */
 const frozenVersion =
-  /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_.*Version\/(?:2[6-9]|[3-9]\d)/;
+  /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;
 
 /** A bot's user agent names no browser: what a parser would read out of it is a costume. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
-  const isBot = !user_agent || isbot(user_agent) || !browserStart.test(user_agent);
+  const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);
   return {
     shown: {
       ...(fingerprint !== undefined && {fingerprint}),

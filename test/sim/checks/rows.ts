@@ -285,9 +285,22 @@ function faultOfAnswer(
       one.startedAt <= now &&
       one.startedAt >= startedAt - age,
   );
-  if (!isOwn && call.toldAt > now + CLOCKS_APART_MS && !countsAsOlder) return 'it is of a day to come';
+  const isAhead = !isOwn && call.toldAt > now + CLOCKS_APART_MS;
+  if (isAhead && !countsAsOlder && !isBehindOthers(run, now, runs)) return 'it is of a day to come';
   return call.toldAt + TURN_MS < startedAt - age ? 'it is too old' : undefined;
 }
+
+/** True if two runs on different days have said a date since which a run's clock is behind: both are before it. */
+function isBehindOthers({spec, nth}: Ended, now: number, runs: readonly Ended[]): boolean {
+  const before = runs.filter(one => one.nth < nth && one.spec.cache === spec.cache);
+  const first = before.filter(({startedAt}) => startedAt > now + CLOCKS_APART_MS);
+  return first.some(one =>
+    before.some(other => other.nth > one.nth && other.startedAt - one.startedAt >= DAYS_APART_MS),
+  );
+}
+
+/** Runs agree on a date if so much lies between them. */
+const DAYS_APART_MS = 20 * 3_600_000;
 
 /** Clocks of several machines may differ by this. */
 const CLOCKS_APART_MS = 5 * 60_000;

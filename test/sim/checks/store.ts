@@ -64,29 +64,64 @@ const dated: Check = {
   },
 };
 
+/** A call of the run for what complete runs before the wrong one had answered, and is surely fresh. */
+function paidAgain({run, service}: Scene, before: readonly Ended[], until: number): Call | undefined {
+  // What a run may know of the time in between is a day old.
+  if (run.spec.fleet || ageOf(run.spec) <= DAY_MS) return undefined;
+  const fresh = run.startedAt - ageOf(run.spec) * SURELY_FRESH;
+  const whole = before.filter(one => isComplete(one) && one.spec.maxAge === run.spec.maxAge);
+  const known = service.calls.filter(
+    ({told, operation, toldAt, process}) =>
+      told === 'answered' &&
+      operation !== 'verify' &&
+      toldAt >= fresh &&
+      toldAt <= until &&
+      whole.some(one => one.process === process),
+  );
+  const name = ({operation, value, spec}: Call) => storedAs(operation, value, spec);
+  return run.calls.find(call => known.some(one => name(one) === name(call)));
+}
+
 const outlived: Check = {
   promise:
     'One run whose clock is ahead costs the next one nothing: what was fresh before is fresh after it.',
-  broken({run, runs, service}: Scene) {
+  broken(scene: Scene) {
+    const {run, runs} = scene;
     const earlier = runs.filter(one => one.nth < run.nth && one.spec.cache === run.spec.cache);
     const ahead = earlier.filter(one => one.startedAt > run.startedAt);
     const [wrong] = ahead;
     if (wrong === undefined || ahead.length > 1 || !run.storeIsSound || !run.storeIsOld) return undefined;
-    const fresh = run.startedAt - ageOf(run.spec) * SURELY_FRESH;
-    // What a run may know of the time in between is a day old.
-    if (run.spec.fleet || ageOf(run.spec) <= DAY_MS) return undefined;
-    const whole = earlier.filter(
-      one => one.nth < wrong.nth && isComplete(one) && one.spec.maxAge === run.spec.maxAge,
+    const before = earlier.filter(one => one.nth < wrong.nth);
+    const again = paidAgain(scene, before, Number.POSITIVE_INFINITY);
+    return again && `#${again.number} (${again.operation} ${again.value}) after run ${wrong.nth}`;
+  },
+};
+
+/** The newest start of a complete run that one of a later day confirmed, as the store notes it. */
+function confirmedStart(runs: readonly Ended[]): number {
+  const [first = 0, ...later] = runs.filter(isComplete).map(({startedAt}) => startedAt);
+  let [confirmed, said] = [0, first];
+  for (const date of later)
+    if (date - said >= APART_MS && date - said <= IN_USE_MS) [confirmed, said] = [said, date];
+  return confirmed;
+}
+
+const undated: Check = {
+  promise:
+    'One run whose clock is behind costs the next one nothing: answers keep a date that two runs agreed on.',
+  broken(scene: Scene) {
+    const {run, runs} = scene;
+    const earlier = runs.filter(one => one.nth < run.nth && one.spec.cache === run.spec.cache);
+    const behind = earlier.filter(one =>
+      earlier.some(other => other.nth < one.nth && other.startedAt - one.startedAt > HOUR_MS),
     );
-    const known = service.calls.filter(
-      ({told, operation, toldAt, process}) =>
-        told === 'answered' &&
-        operation !== 'verify' &&
-        toldAt >= fresh &&
-        whole.some(one => one.process === process),
-    );
-    const name = ({operation, value, spec}: Call) => storedAs(operation, value, spec);
-    const again = run.calls.find(call => known.some(one => name(one) === name(call)));
+    const [wrong] = behind;
+    if (wrong === undefined || behind.length > 1 || !run.storeIsSound || !run.storeIsOld) return undefined;
+    const before = earlier.filter(one => one.nth < wrong.nth);
+    // Later runs than the wrong one may leap from its date.
+    if (earlier.some(one => one.nth > wrong.nth) || before.some(one => one.startedAt > run.startedAt))
+      return undefined;
+    const again = paidAgain(scene, before, confirmedStart(before));
     return again && `#${again.number} (${again.operation} ${again.value}) after run ${wrong.nth}`;
   },
 };
@@ -95,4 +130,4 @@ function isComplete({code, stop, error}: Ended): boolean {
   return code !== undefined && stop === undefined && error === undefined;
 }
 
-export const storeChecks: readonly Check[] = [useful, dated, outlived];
+export const storeChecks: readonly Check[] = [useful, dated, outlived, undated];

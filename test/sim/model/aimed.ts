@@ -220,6 +220,32 @@ export function aimed(
     fleet: constant(false),
   });
 
+  /** Three nights agree on the date of the second; then the clock of one run is far behind. */
+  const behind = night(
+    rows(1, 6),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '30d',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      constantFrom(2, 49, 1500),
+    ).map(([one, hours]): Command[] => [
+      {do: 'run', spec: one, course: fine},
+      {do: 'clock', hours: 24},
+      again(fine, {force: true}),
+      {do: 'clock', hours: 24},
+      again(fine, {force: true}),
+      {do: 'clock', hours: -24 - hours},
+      again(fine, {force: true}),
+      {do: 'clock', hours: 24 + hours},
+      again(fine, {force: true}),
+    ]),
+  );
+
   /** Answers fall due in the night in which the account is refused, or the service breaks; the next command may have another age. */
   const denied = night(
     rows(1, 14),
@@ -257,5 +283,18 @@ export function aimed(
     ]),
   );
 
-  return oneof(atLimit, doubted, limited, refused, locked, aged, dueAtLimit, due, ahead, denied, worn);
+  return oneof(
+    atLimit,
+    doubted,
+    limited,
+    refused,
+    locked,
+    aged,
+    dueAtLimit,
+    due,
+    ahead,
+    behind,
+    denied,
+    worn,
+  );
 }

@@ -22,12 +22,13 @@ export class StoredAnswers {
   /** A row that was committed somewhere. */
   written(file: Inode, sql: string, values: readonly unknown[]): void {
     if (!sql.startsWith('INSERT INTO answer')) return;
-    const [key, scope, , at, , , notAfter] = values;
+    const [key, scope, , at, , , agreed, notAfter] = values;
     const {dates} = this.#storeIn(file);
     const name = `${key} ${scope}`;
     const before = dates.get(name);
-    // The newest stays, but for one of a day to come.
-    if (before !== undefined && before > Number(at) && before <= Number(notAfter)) return;
+    // The newest stays, but for one of a day to come on which no runs have agreed.
+    const latest = Math.max(Number(agreed), Number(notAfter));
+    if (before !== undefined && before > Number(at) && before <= latest) return;
     dates.set(name, Number(at));
   }
 

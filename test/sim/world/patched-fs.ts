@@ -83,7 +83,11 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs, 'copyFileSync', (from: string, to: string) => files.write(to, files.inode(from).data, 'wx'));
   replace(fs, 'mkdirSync', (path: string) => files.makeDirectory(path));
   replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
-  replace(fs, 'readdirSync', (path: string) => files.names(path));
+  replace(fs, 'readdirSync', (path: string, options?: {withFileTypes?: boolean}) => {
+    const names = files.names(path);
+    if (options?.withFileTypes !== true) return names;
+    return names.map(name => Object.assign({}, files.stat(`${path}/${name}`), {name, parentPath: path}));
+  });
   replace(fs, 'readlinkSync', (path: string) => {
     const target = files.link(path);
     if (target !== undefined) return target;

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
 import {cityPackage} from '../installed-version.ts';
+import {readOwnList} from '../own-list.ts';
 
 /** Where an IPv4 address is thought to be. */
 export interface Place {
@@ -12,11 +13,9 @@ export interface Place {
 }
 
 /** The reader's types know MaxMind's own records only; this data set's are flat. */
-interface CityRecord {
-  city?: string;
+interface CityRecord extends Omit<Place, 'country'> {
   country_code?: string;
-  latitude?: number;
-  longitude?: number;
+  state1?: string;
 }
 
 /** City and coordinates of IPv4 addresses: DB-IP's city data, where it is installed. */
@@ -38,18 +37,41 @@ export class CityTable {
   }
 
   find(address: string): Place {
-    const record: CityRecord | null = this.#reader.get(address);
-    const place: Place = {};
-    if (record?.city) place.city = withoutQuarter(record.city);
-    if (record?.country_code) place.country = record.country_code;
-    if (typeof record?.latitude === 'number') place.latitude = decimal(record.latitude);
-    if (typeof record?.longitude === 'number') place.longitude = decimal(record.longitude);
-    return place;
+    const record: CityRecord = this.#reader.get(address) ?? {};
+    const {country_code, latitude, longitude} = record;
+    const city = cityOf(record);
+    return {
+      ...(city && {city}),
+      ...(country_code && {country: country_code}),
+      ...(typeof latitude === 'number' && {latitude: decimal(latitude)}),
+      ...(typeof longitude === 'number' && {longitude: decimal(longitude)}),
+    };
   }
 }
 
+/**
+ * By country, state and district: the city of districts that the data set has in its place. An empty district is any
+ * place in that state, an empty state any in that country.
+ */
+const cities = new Map(
+  readOwnList<'country' | 'state' | 'districts' | 'city'>(
+    new URL('./city-districts.csv', import.meta.url),
+  ).flatMap(({country, state, districts, city}) =>
+    districts.split(';').map(district => [[country, state, district].join(), city] as const),
+  ),
+);
+
 /** The data set has a city's quarter behind its name: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
-const withoutQuarter = (name: string): string => name.replace(/ [([].*$/, '');
+function cityOf({city = '', country_code, state1}: CityRecord): string {
+  const name = city.replace(/ [([].*$/, '');
+  const district = name.replace(/(?:-ku| City| District)$/, '');
+  const places = [
+    [country_code, state1, district],
+    [country_code, state1, ''],
+    [country_code, '', ''],
+  ];
+  return (name && places.map(place => cities.get(place.join())).find(Boolean)) || name;
+}
 
 /** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));

@@ -1,0 +1,42 @@
+import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {RunHistory} from '../../src/ledger/history.ts';
+import {Sqlite} from '../../src/ledger/sqlite.ts';
+
+let directory: string;
+let writer: ChildProcess | undefined;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-pipes-'));
+});
+afterEach(() => {
+  writer?.kill();
+  rmSync(directory, {recursive: true, force: true});
+});
+
+test('a named pipe in the place of a database is refused, and not waited for', () => {
+  const path = join(directory, 'answers.db');
+  execFileSync('mkfifo', [path]);
+  // A reader: with it, a fault fails this test instead of hanging it.
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const open = () => new Sqlite(path, {synchronous: 'OFF', busyTimeoutMs: 0});
+  expect(open).toThrow(
+    expect.objectContaining({code: 'SQLITE_NOTADB', message: 'it is a named pipe, not a file'}),
+  );
+  closeSync(reader);
+});
+
+test('a named pipe or a directory among the lines that wait for the history is left alone', () => {
+  const waiting = join(directory, 'runs.waiting');
+  const pipe = join(waiting, 'x.json');
+  mkdirSync(join(waiting, 'y.json'), {recursive: true});
+  execFileSync('mkfifo', [pipe]);
+  // A writer, for the same reason.
+  writer = spawn('sh', ['-c', 'printf "[]" > "$0"', pipe]);
+  const history = new RunHistory(directory);
+  expect([history.lines(0), existsSync(pipe)]).toEqual([[], true]);
+  history.close();
+});
