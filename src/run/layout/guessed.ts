@@ -128,6 +128,20 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
 }
 
+/** A sentence on the columns that would be looked up if no other one had been named. */
+export function leftOut(
+  guesses: readonly LookupGuess[],
+  countries: readonly Guess[],
+  list: Looked,
+): string | undefined {
+  const sure = guesses.filter(({confidence, share}) => confidence === 'sure' && share !== undefined);
+  if (sure.length === 0) return undefined;
+  const names = sure.map(({column}) => `"${column}"`).join(', ');
+  const isPhone = sure.some(({operation}) => operation === 'phone');
+  const flags = flagsOf(isPhone ? [...sure, ...countries] : sure, list);
+  return `Not looked up, as you named other columns: ${names}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
+}
+
 function tornCountries(
   torn: readonly Guess[],
   countries: readonly Guess[],
