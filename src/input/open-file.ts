@@ -15,7 +15,7 @@ import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
-import {refuseTitle, skipLines} from './title-lines.ts';
+import {refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
 /** How much text is looked at to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -191,6 +191,7 @@ function createReader(
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
   const skipped = skipLines(sample, settings.skipLines ?? 0);
   const dialect = detectDialect(skipped.rest, said);
+  if (header && said === undefined && skipped.lines === 0) refuseLog(sample, name);
   if (header && skipped.lines === 0) refuseTitle(sample, said, name);
   if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
   const {delimiter, eol} = dialect;

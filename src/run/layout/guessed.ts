@@ -26,7 +26,7 @@ export function isLookup(only: readonly Operation[] | undefined) {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags that name these columns, sure or not, as one command takes them. */
-function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
   const national = named.filter(lacksCountry).map(({column}) => column);
@@ -103,6 +103,7 @@ export function demandSure(
 
 const reasons: Readonly<Record<Aside, string>> = {
   another: " (its name says another party than the row's person)",
+  fax: ' (its name says fax or pager)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
@@ -126,20 +127,6 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
         : ` --country ${quoted(fits)}`;
   const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
-}
-
-/** A sentence on the columns that would be looked up if no other one had been named. */
-export function leftOut(
-  guesses: readonly LookupGuess[],
-  countries: readonly Guess[],
-  list: Looked,
-): string | undefined {
-  const sure = guesses.filter(({confidence, share}) => confidence === 'sure' && share !== undefined);
-  if (sure.length === 0) return undefined;
-  const names = sure.map(({column}) => `"${column}"`).join(', ');
-  const isPhone = sure.some(({operation}) => operation === 'phone');
-  const flags = flagsOf(isPhone ? [...sure, ...countries] : sure, list);
-  return `Not looked up, as you named other columns: ${names}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
 
 function tornCountries(

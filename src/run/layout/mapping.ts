@@ -16,9 +16,10 @@ import {
   operations,
 } from '../../operations/table.ts';
 import {besideNames, perBeside} from '../../operations/verify.ts';
+import {shellWord} from '../../report/format.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, leftOut, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
+import {demandSure, flagsOf, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -94,8 +95,17 @@ function leftOutBeside(
   if (choices.has('verify')) return undefined;
   const names = new Set(mentioned.map(([, column]) => column));
   const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
-  const others = guesses.filter(isLookup(settings.only)).filter(({column}) => !names.has(column));
-  return leftOut(others, guesses.filter(isSureOf('country')), {columns: format.columns, rows});
+  const others = guesses
+    .filter(isLookup(settings.only))
+    .filter(
+      ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+    );
+  if (others.length === 0) return undefined;
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
+  const flags = flagsOf([...others, ...countries], {columns: format.columns, rows});
+  const left = others.map(({column}) => `"${column}"`).join(', ');
+  return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
 
 function targetsFrom(
