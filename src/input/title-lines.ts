@@ -65,7 +65,7 @@ export function refuseLog(sample: string, name: string): void {
   const flags = [
     ...(lines > 0 ? ['--skip-lines', String(lines)] : []),
     '--no-header',
-    ...(/^[^\n]*\t/.test(sample.slice(above.length)) ? ['--delimiter', '\t'] : ['--delimiter', ' ']),
+    ...(/^[^\n]*\t/.test(sample.slice(above.length)) ? ['--delimiter', '\\t'] : ['--delimiter', ' ']),
     ...(client < 0 ? [] : ['--ip', `column_${client + 1}`]),
   ];
   throw new InputError(
