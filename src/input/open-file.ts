@@ -15,7 +15,7 @@ import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
-import {refuseTitle, skipLines} from './title-lines.ts';
+import {refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
 /** How much text is looked at to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -32,7 +32,7 @@ export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
-  /** What a person should know of how it is read. */
+  /** What a person should know of how it is read, as far as it was read. */
   readonly notes: readonly string[];
   /** The records, in groups of natural size. The file's format is known once the first group is there. */
   readonly groups: AsyncGenerator<InputRecord[]>;
@@ -70,12 +70,14 @@ export async function openFile(
     const sample = text.head.toString('utf8');
     refuseMarkup(sample, name);
     const opened = createReader(sample, path, name, encoding, settings, tally);
-    const {reader, skip, format} = opened;
+    const {reader, skip, format, looseLine} = opened;
     const groups = new TextGroups(text.chunks, reader, skip);
     return {
       name,
       size: raw.size,
-      notes: notesOn(name, encoding),
+      get notes() {
+        return [...notesOn(name, encoding), ...noteOnQuotes(name, looseLine?.())];
+      },
       groups: groups.read(),
       format,
       place: () => groups.place,
@@ -102,6 +104,14 @@ function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding):
   return [
     `${name} is not all UTF-8, and what else it is can't be told for sure: such rows are rejected. ${likely}.`,
   ];
+}
+
+function noteOnQuotes(name: string, line: number | undefined): string[] {
+  return line === undefined
+    ? []
+    : [
+        `${name} has quotes inside fields that are not quoted (line ${line}): they are read as part of the text.`,
+      ];
 }
 
 async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
@@ -155,6 +165,8 @@ interface OpenedReader {
   /** How many bytes of the text the reader is not given. */
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
+  /** The first line so far whose quotes are part of its text. */
+  readonly looseLine?: () => number | undefined;
 }
 
 function createReader(
@@ -179,6 +191,7 @@ function createReader(
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
   const skipped = skipLines(sample, settings.skipLines ?? 0);
   const dialect = detectDialect(skipped.rest, said);
+  if (header && said === undefined && skipped.lines === 0) refuseLog(sample, name);
   if (header && skipped.lines === 0) refuseTitle(sample, said, name);
   if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
   const {delimiter, eol} = dialect;
@@ -196,5 +209,5 @@ function createReader(
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const format = (): InputFormat | undefined =>
     reader.layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...reader.layout};
-  return {reader, skip: skipped.bytes + dialect.sepLineBytes, format};
+  return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
 }

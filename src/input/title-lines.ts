@@ -28,15 +28,51 @@ const FEWEST_BELOW = 2;
 export function refuseTitle(sample: string, delimiter: string | undefined, name: string): void {
   const lines = sample.split(/\r\n|\n|\r/).slice(0, MOST_LINES);
   if (/^"?sep=/i.test(lines[0] ?? '')) return;
-  for (const candidate of delimiter === undefined ? DELIMITERS : [delimiter]) {
-    const count = titleLines(lines.map(line => fieldsOf(line, candidate)));
-    if (count === 0) continue;
-    throw new InputError(
-      'input_title',
-      `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Leave what is above it out: --skip-lines ${count}.`,
-      {flags: ['--skip-lines', String(count)]},
-    );
-  }
+  const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
+    lines.map(line => fieldsOf(line, candidate)),
+  );
+  // A delimiter that cuts less than another one stands in texts.
+  const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
+  const count = titleLines(table);
+  if (count === 0) return;
+  throw new InputError(
+    'input_title',
+    `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Leave what is above it out: --skip-lines ${count}.`,
+    {flags: ['--skip-lines', String(count)]},
+  );
+}
+
+function usualWidth(rows: readonly (readonly string[])[]): number {
+  const widths = rows.map(row => row.length).filter(width => width > 0);
+  return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
+}
+
+/** `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`, by Apache, nginx and others. */
+const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
+/** The lines above a log in W3C's extended form, by IIS and CloudFront. */
+const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
+
+/**
+ * A web server's log has no header that could be read as one.
+ *
+ * @throws {InputError} with the flags that read it.
+ */
+export function refuseLog(sample: string, name: string): void {
+  const [above = '', fields] = EXTENDED_LOG.exec(sample) ?? [];
+  if (fields === undefined && !COMMON_LOG.test(sample)) return;
+  const client = fields === undefined ? 0 : fields.trim().split(/\s+/).indexOf('c-ip');
+  const lines = above.split('\n').length - 1;
+  const flags = [
+    ...(lines > 0 ? ['--skip-lines', String(lines)] : []),
+    '--no-header',
+    ...(/^[^\n]*\t/.test(sample.slice(above.length)) ? ['--delimiter', '\\t'] : ['--delimiter', ' ']),
+    ...(client < 0 ? [] : ['--ip', `column_${client + 1}`]),
+  ];
+  throw new InputError(
+    'input_header',
+    `${name} is a web server's log, which has no header. Its columns are column_1, column_2, …${client < 0 ? '' : `; column_${client + 1} has the client's address`}.`,
+    {flags},
+  );
 }
 
 /** How many lines stand above the header; 0 where nothing does. */
@@ -44,7 +80,10 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   const width = Math.max(...rows.map(row => row.length));
   const header = rows.findIndex(row => row.length === width && filled(row) > 1);
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
-  const isTitle = (row: readonly string[]) => filled(row) <= 1 && (row.length < width || width > 2);
+  // Above a blank line a title may have its date beside it.
+  const isApart = rows[header - 1]?.length === 0;
+  const isTitle = (row: readonly string[]) =>
+    (isApart && row.length < width) || (filled(row) <= 1 && (row.length < width || width > 2));
   const below = rows.slice(header + 1).filter(row => filled(row) > 0);
   const agreeing = below.filter(row => row.length === width).length;
   const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;

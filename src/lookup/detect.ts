@@ -3,7 +3,7 @@ import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf} from './columns/column.ts';
 import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
-import {namesOtherDigits} from './columns/header.ts';
+import {namesFax, namesOtherDigits} from './columns/header.ts';
 import {fieldPaths} from './field-paths.ts';
 
 /** What a column seems to hold, and why. */
@@ -32,11 +32,11 @@ export interface Guess {
 }
 
 /**
- * Its header names another party than the row's person; nothing but its values speaks for it; it is the first entry of a
+ * Its header names another party than the row's person, or a fax; nothing but its values speaks for it; it is the first entry of a
  * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
  * them is of its kind, where another column's are.
  */
-export type Aside = 'another' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
+export type Aside = 'another' | 'fax' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
 
 export interface Fault {
   readonly code: string;
@@ -187,9 +187,9 @@ function isShare(
   );
 }
 
-function asideOf({isAnothers, isInList}: Column, {values, beyond}: Tally): Aside | undefined {
+function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: Tally): Aside | undefined {
   if (values > 0 && beyond === values) return 'unknowable';
-  if (isAnothers) return 'another';
+  if (isAnothers) return namesFax(name) ? 'fax' : 'another';
   return isInList ? 'list' : undefined;
 }
 

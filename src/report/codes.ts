@@ -20,7 +20,8 @@ export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
     advice: 'take the line out, or give each list by itself, one name behind the other',
   },
   invalid_quote: {
-    meaning: 'A quote stands inside a field that is not quoted, or text behind a closing one.',
+    meaning:
+      'A quote stands inside a field that is not quoted, and read as part of the text the row has more or fewer fields than the header.',
     advice: 'quote the whole field and double the quotes in it',
   },
   unclosed_quote: {meaning: 'A quote is opened and never closed.', advice: 'close it, or double it'},

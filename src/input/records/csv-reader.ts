@@ -5,9 +5,9 @@ import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {countLines, WholeBlocks} from './csv-block.ts';
 import {type Stop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
-import {formulaFields} from './formula-fields.ts';
 import {isHeaderAgain} from './header-again.ts';
 import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
+import {looseFields} from './loose-fields.ts';
 import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
 
@@ -37,6 +37,8 @@ export class CsvReader implements RecordReader {
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
   readonly #whole: WholeBlocks;
+  /** The first line in which quotes were read as letters. */
+  looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
     const {dialect} = settings;
@@ -133,7 +135,7 @@ export class CsvReader implements RecordReader {
         this.#triedLength = this.#openLength;
         break;
       }
-      start = this.#rejectLine(bytes, start, stop, records);
+      start = this.#takeLine(bytes, start, stop, records);
     }
   }
 
@@ -247,8 +249,8 @@ export class CsvReader implements RecordReader {
     this.#line += countLines(bytes, start, end, this.#eol);
   }
 
-  /** Rejects the physical line at `start`, and says where the next one begins. */
-  #rejectLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
+  /** Reads the physical line at `start` by itself or rejects it, and says where the next record begins. */
+  #takeLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
@@ -256,15 +258,16 @@ export class CsvReader implements RecordReader {
       : 'a quote stands inside a field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
-    const fields =
-      unclosed || this.#layout === undefined
-        ? undefined
-        : formulaFields(bytes.subarray(start, end).toString(), this.#options);
-    if (fields !== undefined) {
+    const line = bytes.subarray(start, end);
+    const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
+    // With another number of fields than the header, a quote may have been meant as one.
+    if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
+      if (!line.includes('="')) this.looseLine ??= this.#line;
+      if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
       this.#take(bytes, start, end, fields, false, records);
       return end;
     }
-    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, bytes.subarray(start, end), records);
+    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, line, records);
     this.#line++;
     return end;
   }

@@ -1,4 +1,5 @@
 import {CsvError, parse} from 'csv-parse/sync';
+import {looseFields} from './loose-fields.ts';
 import type {CsvDialect} from './record-reader.ts';
 
 /** In order of preference where a text says nothing. */
@@ -19,9 +20,23 @@ const MOST_FAULTS = 10;
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
+  const strict = mostAgreeing(text, eol, false);
+  // Quotes tell fields from text wherever they can be read.
+  const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
+  const isParted = (delimiter: string) => {
+    const [fields = 1, ...others] = countFields(text, delimiter, eol);
+    return fields > 1 && others.length > 0 && others.every(count => count === fields);
+  };
+  return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
+}
+
+/** From this share of the records on, a delimiter is believed with its quotes. */
+const MOSTLY = 0.5;
+
+function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   let best = {delimiter: ',', agreeing: 0, fields: 1};
   for (const delimiter of DELIMITERS) {
-    const counts = countFields(text, delimiter, eol);
+    const counts = countFields(text, delimiter, eol, loose);
     const fields = counts[0] ?? 1;
     // Lines that can't be read are of no number of fields, so that they never agree.
     if (fields < 2) continue;
@@ -30,23 +45,20 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
       best = {delimiter, agreeing, fields};
     }
   }
-  const isParted = (delimiter: string) => {
-    const [fields = 1, ...others] = countFields(text, delimiter, eol);
-    return fields > 1 && others.length > 0 && others.every(count => count === fields);
-  };
-  return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
+  return best;
 }
 
 /** The number of fields of each record; 0 for one that can't be read with this delimiter. */
-function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol']): number[] {
-  return firstRecords(text, delimiter, eol).map(fields => fields.length);
+function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
+  return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/** The first records of a text; without fields for one that can't be read with this delimiter. */
+/** The first records of a text; without fields for one that can't be read with this delimiter, where `loose` with its quotes as letters. */
 export function firstRecords(
   given: Buffer,
   delimiter: string,
   eol: CsvDialect['eol'],
+  loose = false,
 ): (readonly string[])[] {
   const head = given.subarray(0, MOST_BYTES);
   // Behind its last line end the sample may stop within a record.
@@ -61,21 +73,22 @@ export function firstRecords(
     relax_column_count: true,
     skip_empty_lines: true,
     to: MOST_RECORDS,
-    on_record: (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
-      records.push(fields);
-      end = start + bytes;
-    },
+  };
+  const take = (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
+    records.push(fields);
+    end = start + bytes;
   };
   for (let faults = 0; faults < MOST_FAULTS && start < text.length; faults++) {
     try {
-      parse(text.subarray(start), options);
+      parse(text.subarray(start), {...options, on_record: take});
       break;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       if (error.code === 'CSV_QUOTE_NOT_CLOSED') break;
-      records.push([]);
       const lineEnd = text.indexOf(eol, end);
       start = lineEnd === -1 ? text.length : lineEnd + eol.length;
+      const line = text.subarray(end, start).toString();
+      records.push((loose ? looseFields(line, options) : undefined) ?? []);
       end = start;
     }
   }

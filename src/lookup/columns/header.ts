@@ -35,6 +35,13 @@ export function namesAnother(header: string): boolean {
   );
 }
 
+const FAX = /fax|pager|telecopi|факс|פקס|فاكس|传真|傳真|ファックス|팩스/;
+
+/** True if a header names a machine that nobody speaks at. */
+export function namesFax(header: string): boolean {
+  return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
+}
+
 /** True if a header names digits that are no phone numbers: an order's, a date's, a customer's. */
 export function namesOtherDigits(header: string): boolean {
   const words = vocabularyOf('otherDigits');

@@ -26,7 +26,7 @@ export function isLookup(only: readonly Operation[] | undefined) {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags that name these columns, sure or not, as one command takes them. */
-function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
   const national = named.filter(lacksCountry).map(({column}) => column);
@@ -103,6 +103,7 @@ export function demandSure(
 
 const reasons: Readonly<Record<Aside, string>> = {
   another: " (its name says another party than the row's person)",
+  fax: ' (its name says fax or pager)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',

@@ -4,7 +4,7 @@ import type {Job} from '../../job/job.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {columnsOf} from '../../lookup/columns/column.ts';
 import {chooseCountries, countryFor} from '../../lookup/columns/country-column.ts';
-import {detectColumns, type Guess} from '../../lookup/detect.ts';
+import {detectColumns, type Guess, type Known} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
 import type {CellRules} from '../../operations/cell.ts';
@@ -16,9 +16,10 @@ import {
   operations,
 } from '../../operations/table.ts';
 import {besideNames, perBeside} from '../../operations/verify.ts';
+import {shellWord} from '../../report/format.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
+import {demandSure, flagsOf, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
@@ -67,6 +68,7 @@ export function resolveMapping(
       .flatMap(guess =>
         guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
       ),
+    detect || job.fromFile ? undefined : leftOutBeside(named, job, format, rows, rules),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>
       doubtCountries(country, cellReader(country, format.columns), rows),
@@ -80,6 +82,30 @@ export function resolveMapping(
     mentioned: named.mentioned,
     doubts,
   };
+}
+
+/** What columns that are named at the command line keep from being found; tokens are sent by themselves. */
+function leftOutBeside(
+  {choices, mentioned}: Named,
+  {settings}: Job,
+  format: InputFormat,
+  rows: readonly Row[],
+  rules: CellRules,
+): string | undefined {
+  if (choices.has('verify')) return undefined;
+  const names = new Set(mentioned.map(([, column]) => column));
+  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
+  const others = guesses
+    .filter(isLookup(settings.only))
+    .filter(
+      ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+    );
+  if (others.length === 0) return undefined;
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
+  const flags = flagsOf([...others, ...countries], {columns: format.columns, rows});
+  const left = others.map(({column}) => `"${column}"`).join(', ');
+  return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
 
 function targetsFrom(
@@ -196,15 +222,19 @@ function guessColumns(
   rows: readonly Row[],
   rules: CellRules,
 ): Guess[] {
-  const guesses = detectColumns(format.columns, rows, {
+  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
+  if (rows.length > 0)
+    demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns, rows, inputs[0] ?? '-');
+  return guesses;
+}
+
+function knownOf(settings: Job['settings'], format: InputFormat, rules: CellRules): Known {
+  return {
     countries: settings.country,
     fallback: settings.defaultCountry,
     rules,
     headless: format.kind === 'csv' && format.header === undefined,
-  });
-  if (rows.length > 0)
-    demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns, rows, inputs[0] ?? '-');
-  return guesses;
+  };
 }
 
 function isSureOf(operation: Guess['operation']) {

@@ -30,4 +30,9 @@ numbers with their plus without a header ▸ 6× +1202555010{n},x{n} ▸ header_
 addresses without a header ▸ 6× 192.0.2.{n},p{n}@example.com ▸ header_is_value --no-header --ip column_1 --email column_2 ▸ Column 1 of the header line is itself a value to look up, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….
 years in a header are none ▸ country,20240101,20240102,email ⏎ 6× DE,1000000{n},2000000{n},p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6
 dates in a header without names are none ▸ x,2024-01-01,2024-01-02,mail ⏎ 6× DE,1000000{n},2000000{n},p{n}@example.com ▸ email=mail → p0@example.com p1@example.com p2@example.com … 6
+quotes inside fields in every row, by tabs ▸ [@list.tsv] name⇥note⇥email ⏎ 12× O"Neil{n}⇥5" pipe⇥p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 12 ▸ list.tsv has quotes inside fields that are not quoted (line 2): they are read as part of the text.
+the same by commas, and quoted words ▸ name,note,email ⏎ 12× "Big" Joe,5" pipe,p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 12 ▸ list.csv has quotes inside fields
+quotes inside fields by semicolons, where a text has commas ▸ name;note;email ⏎ 30× O"Neil;a, b, c;p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 30
+a row with a quote and a field too many ▸ name,email ⏎ 6× "5" pipe{n}",p{n}@example.com ⏎ "5" pipe, brass",q@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 1×invalid_quote
+Hebrew, whose word for mail has a quote ▸ שם;דוא"ל ⏎ 6× דוד כהן;p{n}@example.com ▸ email=דוא"ל → p0@example.com p1@example.com p2@example.com … 6
 `;
