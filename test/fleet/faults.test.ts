@@ -2,11 +2,12 @@ import {mkdirSync, rmdirSync} from 'node:fs';
 import {beforeAll, describe, expect, test} from 'vitest';
 import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {freePort, redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {freePort} from '../support/redis.ts';
 import {type FleetArena, RUN} from './fleet-arena.ts';
 import {calls, expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 
-describe.skipIf(!redisInstalled)('a fleet, when', () => {
+describe.skipIf(lacks('redis'))('a fleet, when', () => {
   let arena: FleetArena;
   beforeAll(async () => {
     arena = await openWithList();
@@ -41,7 +42,7 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   });
 });
 
-describe.skipIf(!redisInstalled)('a run that was killed and is started over', () => {
+describe.skipIf(lacks('redis'))('a run that was killed and is started over', () => {
   test('asks once for what no worker had begun, and it counts against no limit', async () => {
     await using arena = await openWithList();
     await killedWaiting(arena, RUN);
@@ -78,7 +79,7 @@ describe.skipIf(!redisInstalled)('a run that was killed and is started over', ()
   });
 });
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a run that is started over where Redis can’t be reached is over all the same: the next one begins anew',
   async () => {
     await using arena = await openWithList();
