@@ -49,7 +49,7 @@ export type UsageCode =
   | 'fleet_secret' | 'foreign_link' | 'header_is_value' | 'is_directory' | 'job_columns' | 'job_endpoint'
   | 'job_file' | 'job_syntax' | 'key_command' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
   | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
-  | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
+  | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'not_output' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
   | 'proxy_invalid'
   | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
   | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
@@ -188,6 +188,7 @@ const inWords: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'a read-only file system',
   ENOENT: 'there is no such file or directory',
+  EEXIST: 'a file has its name',
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is no directory',
   EMFILE: 'too many open files',

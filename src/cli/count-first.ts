@@ -10,11 +10,14 @@ import type {Stopper} from '../run/stop.ts';
 import {type Console, isInteractive} from './console.ts';
 import {agrees, withPrompt} from './init/prompt.ts';
 import {callsOf, conditionalOf, forecast} from './terminal/cost.ts';
+import {broken} from './terminal/lines.ts';
+import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
  * Counts the calls that a run is to make, where a person watches its bar or has to agree to what it would spend. A list
- * that can be read only once is not counted. Undefined if conditions decide the number.
+ * that can be read only once is not counted. Undefined if conditions decide the number. Before a question it tells (`warn`)
+ * what is odd about the list.
  *
  * @throws {BulkEnrichError} with exit code 130 where the answer is no.
  */
@@ -23,19 +26,34 @@ export async function countFirst(
   isAgreed: boolean,
   console: Console,
   stopper: Stopper,
+  warn: (sentence: string) => void,
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
   // What keeps a plan from being made, the run is about to say.
-  const plan = await planOf(job, console, () => stopper.reason === undefined);
+  const doubts: string[] = [];
+  const plan = await planOf(
+    job,
+    console,
+    doubt => doubts.push(doubt),
+    () => stopper.reason === undefined,
+  );
   if (plan === undefined || stopper.reason !== undefined) return undefined;
-  if (asks && plan.credits.at_most > 0) await demandAgreement(plan);
+  if (asks && plan.credits.at_most > 0) {
+    for (const doubt of doubts) warn(doubt);
+    await demandAgreement(plan, job, console);
+  }
   return conditionalOf(plan) > 0 ? undefined : callsOf(plan);
 }
 
-async function planOf(job: Job, console: Console, isWanted?: () => boolean): Promise<PlanReport | undefined> {
+async function planOf(
+  job: Job,
+  console: Console,
+  warn: (sentence: string) => void = () => {},
+  isWanted?: () => boolean,
+): Promise<PlanReport | undefined> {
   if (job.inputs.some(isReadOnce)) return undefined;
-  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn: () => {}};
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn};
   const watched = {phase: phasesOn(job, console), ...(isWanted && {isWanted})};
   return makePlan(job, {...io, ...watched}).catch(() => undefined);
 }
@@ -45,7 +63,12 @@ function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
-async function demandAgreement(plan: PlanReport): Promise<void> {
+/** The columns are said before their price. */
+async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
+  const isCountry = ({operation}: PlanReport['columns'][number]) => operation === 'country';
+  const countries = plan.columns.filter(isCountry).map(({column}) => column);
+  const targets = plan.columns.filter(one => !isCountry(one));
+  console.say(broken(`Looking up ${lookedUp(targets, countries, settings.defaultCountry)}.`));
   if (await withPrompt(ask => agrees(ask, `${forecast(plan, 'live')}. Continue?`))) return;
   throw new BulkEnrichError('declined', exitCodes.interrupted, 'Cancelled. Nothing was sent.');
 }

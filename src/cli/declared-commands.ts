@@ -31,6 +31,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
   addLookup(addWith, run, said);
   program.commandsGroup('Operation:');
   addDoctor(addWith, run);
+  addRules(program, run);
   addHistory(add, run);
   addStore(program, run, said);
   addWorker(addWith, run);
@@ -88,24 +89,52 @@ function addVerify(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
+/** Flags of a command that writes rows of an output again. */
+function withOutput(command: Command, what: string): Command {
+  return command
+    .option('-o, --output <FILE>', what)
+    .option('--force', 'Replace an existing file.')
+    .option('--json', 'What changed, as JSON on stdout.');
+}
+
 /** The commands that read files which a run wrote. */
 function addReaders(add: Add, run: Run): void {
+  const diff = add('diff', 'Show what changed between two outputs.', ' Both were written by run.')
+    .argument('<old>', 'an output of run, CSV or NDJSON')
+    .argument('<new>', 'a later one')
+    .option(
+      '--key <COLUMN>',
+      "Match rows by this column; several times for several columns. (default: all of the list's own)",
+      (given: string, before: string[] = []) => [...before, given],
+    );
+  withOutput(diff, 'Write the new and changed rows there.').action(
+    run(async () => (await import('./outputs/diff.ts')).diffCommand),
+  );
+  const score = add('score', 'Score an output by other rules, without calls.')
+    .argument('<output>', 'an output of run, CSV or NDJSON')
+    .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
+    .option('--now <TIME>', "What now means in rules. (default: the start of the output's run)");
+  withOutput(score, 'Write the same rows there, with the new scores.').action(
+    run(async () => (await import('./outputs/score.ts')).scoreCommand),
+  );
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
+    .option('--where <EXPR>', 'Explain the rows for which this holds, such as row.id == "u17".')
+    .option('--json', 'A JSON object a line for each row, without its values.')
     .addOption(
       new Option('--level <LEVEL>', 'List all rows of this risk, by number, with score and reasons.').choices(
         ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],
       ),
     )
-    .action(run(async () => (await import('./commands/explain.ts')).explainCommand));
+    .action(run(async () => (await import('./outputs/explain.ts')).explainCommand));
   add(
     'rejects',
     'Print the rows that could not be read.',
     ' They come with their header, to fix and run again.',
   )
     .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
-    .action(run(async () => (await import('./commands/rejects.ts')).rejectsCommand));
+    .action(run(async () => (await import('./outputs/rejects.ts')).rejectsCommand));
 }
 
 function addWorker(addWith: AddWith, run: Run): void {
@@ -200,6 +229,18 @@ function addFleet(program: Command, run: Run): void {
     .option('--redis <URL>', "The fleet's Redis (default: BULK_ENRICH_REDIS_URL)")
     .option('--json', 'The status as JSON on stdout.')
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
+}
+
+function addRules(program: Command, run: Run): void {
+  program
+    .command('rules')
+    .description('Test the rules of the risk score.')
+    .exitOverride()
+    .command('test')
+    .description('Run the tests that stand in files of rules; exit 4 if one fails.')
+    .exitOverride()
+    .argument('<file...>', 'YAML files of rules')
+    .action(run(async () => (await import('./outputs/rules.ts')).rulesTest));
 }
 
 function addStore(program: Command, run: Run, said: CommandSettings['said']): void {

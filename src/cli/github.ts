@@ -35,7 +35,7 @@ export function tellGitHubOfError(env: Env, error: unknown): void {
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 
-function inGitHubActions(env: Env): boolean {
+export function inGitHubActions(env: Env): boolean {
   return env.GITHUB_ACTIONS === 'true';
 }
 

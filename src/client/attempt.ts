@@ -1,10 +1,12 @@
-/** What the service said about pace, as it came: headers are data from a stranger. */
+/** What the service's headers said, about pace above all, as it came: headers are data from a stranger. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */
   readonly date?: string | undefined;
   /** `RateLimit`, `RateLimit-Policy`, `RateLimit-*` and `X-RateLimit-*`, by lower-case name. */
   readonly limits: Readonly<Record<string, string>>;
+  /** What the service calls the request, where it says so. */
+  readonly requestId?: string;
 }
 
 interface Responded {

@@ -31,8 +31,7 @@ export function classifyResponse(
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
   const message = errorMessage(json, sent);
-  // A verdict's `invalid_token` may mean the session token, which is that row's own fault.
-  if (message === INVALID_TOKEN && operation === 'verify')
+  if (message === INVALID_TOKEN && operations[operation].isTokenItself)
     return {kind: 'rejected', code: message, ...responded};
   if (status === 401 || message === INVALID_TOKEN) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};
@@ -96,9 +95,8 @@ function answerOf(
 
 function payload(operation: Operation, json: unknown): Record<string, unknown> | undefined {
   if (!isObject(json) || json.success !== true) return undefined;
-  if (operation !== 'verify') return isObject(json.data) ? json.data : undefined;
-  const {success: _, ...verdict} = json;
-  return verdict;
+  const data = operations[operation].dataOf(json);
+  return isObject(data) ? data : undefined;
 }
 
 /** The service's own code for a failure, or one for what is no code; undefined where the body is no error body. */

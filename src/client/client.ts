@@ -10,12 +10,14 @@ import {
   perOperation,
 } from '../operations/table.ts';
 import type {Answered, Attempt} from './attempt.ts';
-import {classifyResponse} from './classify.ts';
+import {classifyResponse, type RawResponse} from './classify.ts';
 import {ClientError} from './client-error.ts';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
 import {KeyInUse, type ReadKeyAgain} from './key-in-use.ts';
+import type {Redact} from './redact.ts';
+import {repeaterOf} from './repeats-value.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
@@ -104,7 +106,7 @@ export function createClient(
     const api_key = key.current;
     const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}), onLeaving);
     if ('kind' in result) return result;
-    const attempt = classifyResponse(operation, result, params, key.redact);
+    const attempt = classifyResponse(operation, withoutEcho(result, params, key.redact), params, key.redact);
     if (attempt.kind === 'fatal' && attempt.reason === 'credentials') {
       const renewal = await key.rejected(api_key);
       const {code, latencyMs} = attempt;
@@ -138,6 +140,14 @@ export function createClient(
       agent.destroy();
     },
   };
+}
+
+/** A request's identifier that repeats the value or the key is none: it would bring them into files and logs. */
+function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
+  const {requestId, ...pace} = response.pace;
+  if (requestId === undefined) return response;
+  const isEcho = repeaterOf(sent)(requestId) || redact(requestId, requestId) !== requestId;
+  return isEcho ? {...response, pace} : response;
 }
 
 /** The request of `/verify` without the key; fields that are not given are not sent. */

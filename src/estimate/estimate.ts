@@ -72,6 +72,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
       format: format.kind,
       ...columnsOf(mapping),
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
+      ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
       ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
     };
@@ -214,16 +215,15 @@ function daysOf({days}: Forecast, now: number) {
 }
 
 /** All columns that are used, also those beside a value, and those that are passed over. */
-function columnsOf({targets, guesses, country, mentioned}: Mapping) {
+function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
     operation,
     column,
-    how: howFound(guesses, operation, column),
+    how: operation === 'country' ? belongsTo(column, countries) : howFound(guesses, operation, column),
   });
-  const isRead = country !== undefined && targets.some(({operation}) => operation === 'phone');
-  const countries: Used[] = isRead ? [{operation: 'country', column: country}] : [];
-  const used = [...targets, ...countries];
+  const read = [...new Set(countries.values())].map((column): Used => ({operation: 'country', column}));
+  const used = [...targets, ...read];
   const beside = mentioned
     .filter(([setting]) => setting.startsWith('--verdict '))
     .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
@@ -260,8 +260,14 @@ function countsOf(
   };
 }
 
-function howFound(guesses: readonly Guess[], operation: Operation | 'country', column: string): string {
-  if (operation === 'country') return 'countries of the phone numbers';
+/** `countries of the phone numbers`, and of which where not of all. */
+function belongsTo(country: string, countries: Mapping['countries']): string {
+  const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
+  const isAll = phones.length === 0 || phones.length === countries.size;
+  return `countries of the phone numbers${isAll ? '' : ` in ${phones.join(', ')}`}`;
+}
+
+function howFound(guesses: readonly Guess[], operation: Operation, column: string): string {
   const guess = guesses.find(candidate => candidate.column === column && candidate.operation === operation);
   if (guess === undefined) return 'named';
   const share =

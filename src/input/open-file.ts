@@ -8,7 +8,7 @@ import {peek} from './bytes/peek.ts';
 import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
-import {detectDialect, emptyColumnsBehind} from './records/csv-dialect.ts';
+import {detectDialect, emptyColumnsBehind, refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
 import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
@@ -92,7 +92,7 @@ export async function openFile(
 function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding): string[] {
   if (guess === 'sure')
     return [
-      `${name} is not UTF-8: its letters are read as ${encoding}, and written as UTF-8. Where they look wrong, say --encoding.`,
+      `${name} is not UTF-8: its letters are read as ${encoding}, and written as UTF-8. Where they look wrong, add --encoding.`,
     ];
   if (guess === undefined) return [];
   const likely =
@@ -180,6 +180,7 @@ function createReader(
   const skipped = skipLines(sample, settings.skipLines ?? 0);
   const dialect = detectDialect(skipped.rest, said);
   if (header && skipped.lines === 0) refuseTitle(sample, said, name);
+  if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
   const {delimiter, eol} = dialect;
   const reader = new CsvReader({
     file: name,

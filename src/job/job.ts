@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {identityOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
@@ -39,6 +40,8 @@ export interface Job {
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
+  /** The output that this one follows: what is in its place, or the last of an earlier day; undefined where there is none. */
+  readonly outputBefore?: () => string | undefined;
   /** The moment of `until`, in milliseconds since the epoch: known once the command has begun. */
   readonly untilMs?: number | undefined;
 }
@@ -112,7 +115,7 @@ export function resolveJob(
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
-      'A job file names its endpoint: embedded, live (from the environment), or a base URL. Add a line such as "endpoint: live".',
+      `${source.jobFile ?? 'The job file'} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
     );
   }
   const output = source.output ?? defaultOutput(inputs, settings);
@@ -126,9 +129,8 @@ export function resolveJob(
     }),
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     restarts: restartsOf(given),
-    date: mentionsDate([...given.inputs, given.output, ...pathSettings.map(name => given.settings[name])])
-      ? date
-      : undefined,
+    date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
+    outputBefore: () => outputBefore(output, given.output, date),
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
@@ -154,7 +156,19 @@ function unfinishedDays({output, settings}: JobSource, today: string): string[] 
   return earlierDays(`${output}.run`, today);
 }
 
-const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics'] as const;
+function outputBefore(output: string, given: string | undefined, today: string): string | undefined {
+  if (given === undefined || !mentionsDate([given])) return existsSync(output) ? output : undefined;
+  const last = earlierDays(given, today).at(-1);
+  return last === undefined ? undefined : dated(given, last);
+}
+
+const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const;
+
+function namedPaths(settings: Settings): string[] {
+  return [...pathSettings.map(name => settings[name]), settings.changes?.file].filter(
+    path => path !== undefined,
+  );
+}
 
 /** Fills in dates and file name patterns, once: at midnight nothing changes for a run that is under way. */
 function withPaths(source: JobSource, date: string): JobSource {
@@ -163,6 +177,8 @@ function withPaths(source: JobSource, date: string): JobSource {
     const path = settings[name];
     if (path !== undefined) settings[name] = dated(path, date);
   }
+  const {changes} = settings;
+  if (changes !== undefined) settings.changes = {...changes, file: dated(changes.file, date)};
   return {
     ...source,
     inputs: expandPatterns(
@@ -176,7 +192,7 @@ function withPaths(source: JobSource, date: string): JobSource {
 
 /** Knows the job's own files among those that a pattern matches: what it wrote last night is not read tonight. */
 function ownFilesOf({output, settings}: JobSource) {
-  const named = pathSettings.flatMap(name => settings[name] ?? []);
+  const named = namedPaths(settings);
   return (found: readonly string[]) => {
     const outputs = output === undefined ? found.map(path => defaultOutput([path], settings)) : [output];
     return matcherOf([...outputs.flatMap(allNames), ...named]);

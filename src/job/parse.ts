@@ -35,7 +35,11 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     // A job is read once, so that it may come by a pipe.
     text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
-    throw new UsageError(`${code}_file`, `The ${what} ${path} can't be read: ${systemReason(error)}.`);
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const why = isMissing
+      ? `There is no ${what} ${path}. It was looked for in ${process.cwd()}.`
+      : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
+    throw new UsageError(`${code}_file`, why);
   }
   const counter = new LineCounter();
   const guarded = <T>(work: () => T): T => {
@@ -141,7 +145,25 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
   const {path, message} = complaint(issue);
   const value = meantValue(issue.path, merged);
   const hint = value === undefined ? '' : ` Did you mean "${value.meant}"?`;
-  return `${placeOf([...issue.path, ...path])}: ${message}.${hint}`;
+  const came = path.length > 0 || message.includes('received') ? '' : given(issue.path, merged);
+  return `${placeOf([...issue.path, ...path])}: ${message}${came}.${hint}`;
+}
+
+const LONGEST_GIVEN = 40;
+
+/** What was written, as the end of a sentence; nothing of what is long, or an address that may hold a secret. */
+function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
+  const mayBeSecret = describeSettings().some(
+    setting => setting.name === name && setting.value?.includes('URL') === true,
+  );
+  if (mayBeSecret) return '';
+  let value: unknown = merged[String(name)];
+  for (const key of inner)
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';
+  const text = String(value).trim();
+  if (!isPlain || text === '' || text.length > LONGEST_GIVEN) return '';
+  return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
 }
 
 /** What was meant, of a setting that takes one of few words. */

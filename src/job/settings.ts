@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import {callSettings} from './settings/call-settings.ts';
+import {decisionSettings} from './settings/decision-settings.ts';
 import type {Declared, Shapes, Use} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
@@ -12,7 +13,14 @@ import {list} from './values.ts';
  * it, and what of a run it shapes. Flags, job files, their JSON Schema, `--help`, the README's table, what each command
  * and the library take, how the input is read, and what makes an unfinished run another: all of that comes from here.
  */
-const declared = {...lookupSettings, ...rowSettings, ...callSettings, ...storeSettings, ...resultSettings};
+const declared = {
+  ...lookupSettings,
+  ...rowSettings,
+  ...callSettings,
+  ...storeSettings,
+  ...resultSettings,
+  ...decisionSettings,
+};
 
 type AllDeclared = typeof declared;
 export type SettingName = keyof AllDeclared;

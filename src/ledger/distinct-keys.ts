@@ -27,8 +27,8 @@ export class DistinctKeys {
   }
 
   /** Those among these that were never given before. */
-  fresh(lookups: readonly Lookup[]): Lookup[] {
-    const beyond: Lookup[] = [];
+  fresh<Keyed extends Pick<Lookup, 'key'>>(lookups: readonly Keyed[]): Keyed[] {
+    const beyond: Keyed[] = [];
     const fresh = lookups.filter(lookup => {
       const added = this.#add(lookup.key);
       if (added === undefined) beyond.push(lookup);
@@ -89,7 +89,7 @@ class KeyFile {
     this.#add = this.#db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
   }
 
-  fresh(lookups: readonly Lookup[]): Lookup[] {
+  fresh<Keyed extends Pick<Lookup, 'key'>>(lookups: readonly Keyed[]): Keyed[] {
     return this.#db.transaction(() => lookups.filter(lookup => this.#add.run(lookup.key) > 0));
   }
 

@@ -20,16 +20,20 @@ export interface LedgerEntry {
 export interface Reservation extends Booking {
   /** Whether the ledger knows the value already. */
   readonly known: boolean;
-  /** This one sending of the value, by a number that no other sending in the run's sessions has. */
-  readonly dispatch: number;
   /** Set for a value that has an answer, where values without one go first: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
   /** The row that asks first, where later rows are told something else. */
   readonly firstRow?: number | undefined;
+  /** The rows that wait for it, by number. */
+  readonly rows?: (() => readonly number[]) | undefined;
+  /** Milliseconds since the epoch. */
+  readonly sentAt?: number | undefined;
 }
 
 interface Booking {
   readonly key: string;
+  /** This one sending of the value, by a number that no other sending in the run's sessions has. */
+  readonly dispatch: number;
   readonly operation: Operation;
   /** What the call may cost, in thousandths of a credit. */
   readonly cost: number;

@@ -71,6 +71,11 @@ export class GivenUp {
     return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());
   }
 
+  /** Endpoint and account of the attempt under way. */
+  get scope(): string {
+    return this.#scope;
+  }
+
   get earlier(): Earlier {
     return this.#earlier;
   }

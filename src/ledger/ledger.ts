@@ -1,6 +1,7 @@
 import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding} from './budget.ts';
+import {type CallRecord, CallRecords} from './call-records.ts';
 import {
   type Answer,
   answerOf,
@@ -49,13 +50,19 @@ export class Ledger {
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof ledgerStatements>;
   readonly #givenUp: GivenUp;
+  /** Undefined where no session has recorded its calls. */
+  readonly #calls: CallRecords | undefined;
+  readonly #recordsCalls: boolean;
+  /** The run that calls are recorded for. */
+  #run: string | undefined;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
   #inFlight = 0;
   #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
-    const {temporary = false, shared = []} = options;
+    const {temporary = false, shared = [], recordsCalls = false} = options;
+    this.#recordsCalls = recordsCalls;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
@@ -63,6 +70,7 @@ export class Ledger {
     try {
       this.#sql = guarded(() => ledgerStatements(db));
       this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
+      this.#calls = guarded(() => (recordsCalls || CallRecords.areIn(db) ? new CallRecords(db) : undefined));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
       this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
@@ -191,6 +199,8 @@ export class Ledger {
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
           Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, how));
+          if (how.freshBudget === true) this.#calls?.forget();
+          this.#run = undefined;
         });
         this.#saveMeta('tally', this.tally);
         this.#saveHolding();
@@ -207,6 +217,16 @@ export class Ledger {
   /** Saves a value together with all outcomes that arrived; durable on return. */
   setMeta(name: string, value: unknown): void {
     this.#write([], () => this.#saveMeta(name, value));
+  }
+
+  /** The attempts that are in the books, each with what was booked for it. */
+  *callRecords(): Generator<CallRecord> {
+    if (this.#calls !== undefined) yield* this.#calls.of(this.#givenUp.scope);
+  }
+
+  #runId(): string {
+    this.#run ??= this.getMeta<{readonly runId: string}>('run')?.runId ?? '';
+    return this.#run;
   }
 
   /** Writes out what is waiting, and books calls in flight as maybe spent: from here on the books are as they are. */
@@ -265,13 +285,19 @@ export class Ledger {
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const [booked, nth] of attempts) this.#sql.settle.run(...attemptColumns(booked, nth));
+        for (const [booked, nth] of attempts) {
+          this.#sql.settle.run(...attemptColumns(booked, nth));
+          this.#calls?.settle(booked);
+        }
         for (const [key, nth] of rejections)
           nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
         // After the attempts: it settles values whose own call failed.
         adoptRows(this.#sql, adopted);
-        for (const {key, operation, cost, dispatch, firstRow} of reservations)
+        for (const reservation of reservations) {
+          const {key, operation, cost, dispatch, firstRow} = reservation;
           this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
+          if (this.#recordsCalls) this.#calls?.reserve(reservation, this.#runId(), this.#givenUp.scope);
+        }
         if (size + reservations.length > 0) this.#saveMeta('tally', this.tally);
         more?.();
       }),
@@ -304,6 +330,7 @@ export class Ledger {
       count += bookLost(this.tally, operation as Operation, Number(n), Number(cost));
     this.#db.transaction(() => {
       this.#sql.lose.run();
+      this.#calls?.lose();
       this.#saveMeta('tally', this.tally);
     });
     this.budget.clear();

@@ -48,7 +48,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof LibrarySettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined
     : Name extends 'country'
-      ? Column<Row> | undefined
+      ? OneOrMore<Column<Row>> | undefined
       : Name extends 'verdict'
         ? VerdictColumns<Row> | undefined
         : Name extends 'only'

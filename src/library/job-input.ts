@@ -29,7 +29,7 @@ export interface JobInput {
   readonly verdict?: Setting<'verdict'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column of countries, by code or name, for phone numbers in national form. */
+  /** Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own. */
   readonly country?: Setting<'country'>;
   /** Country of phone numbers in national form where no column says it, by code or name. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
@@ -135,4 +135,8 @@ export interface JobInput {
   readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
+  /** Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}. */
+  readonly changes?: Setting<'changes'>;
+  /** A line for each call and what was booked for it (NDJSON), to hold against an invoice. */
+  readonly calls?: Setting<'calls'>;
 }

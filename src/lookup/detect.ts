@@ -2,10 +2,9 @@ import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf} from './columns/column.ts';
-import {chooseCountry} from './columns/country-column.ts';
+import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
 import {namesOtherDigits} from './columns/header.ts';
 import {fieldPaths} from './field-paths.ts';
-import {cellReader} from './targets.ts';
 
 /** What a column seems to hold, and why. */
 export interface Guess {
@@ -24,15 +23,25 @@ export interface Guess {
   /** Share of those cells that are of its kind in any way. */
   readonly ofKind: number;
   readonly byHeader: boolean;
+  /** What most of those cells are that are no such value, and the first row that shows it. */
+  readonly fault?: Fault | undefined;
+  /** The columns of phone numbers that a column of countries was chosen for, or may be. */
+  readonly numbers?: readonly string[] | undefined;
   /** The first row that shows why a column of countries is unsure, where one does. */
   readonly row?: number | undefined;
 }
 
 /**
  * Its header names another party than the row's person; nothing but its values speaks for it; it is the first entry of a
- * list; its values are addresses that the service knows nothing of.
+ * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
+ * them is of its kind, where another column's are.
  */
-export type Aside = 'another' | 'values' | 'list' | 'unknowable';
+export type Aside = 'another' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
+
+export interface Fault {
+  readonly code: string;
+  readonly row: number | undefined;
+}
 
 /** From this share on, the content alone speaks for a kind, or confirms a header. */
 const CONTENT_SPEAKS = 0.9;
@@ -42,8 +51,8 @@ const FEW_VALUES = 5;
 
 /** What is known of a list before its columns are guessed. */
 export interface Known {
-  /** The column of countries. */
-  readonly column?: string | undefined;
+  /** The columns of countries. */
+  readonly countries?: readonly string[] | undefined;
   /** The country where no column says it. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
@@ -56,16 +65,47 @@ export function detectColumns(given: readonly string[], sample: readonly Row[], 
   const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const columns = columnsOf(names, given, known.headless);
   const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
-  const countries = known.column === undefined ? guessCountries(columns, phones, sample) : [];
-  const countryName = known.column ?? countries.find(({confidence}) => confidence === 'sure')?.column;
-  const countryCell = countryName === undefined ? undefined : cellReader(countryName, names);
+  const choices = chooseCountries(columns, phones, sample, known.countries);
+  const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
+  const countries = known.countries === undefined ? guessCountries(chosen) : [];
+  const detected = intelligenceNames.filter(name => operations[name].isDetected);
   const guesses = columns.flatMap(column => {
+    const choice = countryFor(choices, column.name);
+    const countryCell = choice !== undefined && 'found' in choice ? choice.found.column.cell : undefined;
     const cells = sample.map(row => [column.cell(row) ?? '', countryCell?.(row) || known.fallback] as const);
-    return best(intelligenceNames.flatMap(name => guessColumn(name, column, cells, known) ?? []));
+    const some = detected.flatMap(name => guessColumn(name, column, cells, known) ?? []);
+    return best(some).map(guess => ({...guess, fault: faultOf(guess, cells, sample, known)}));
   });
   const isOfFaint = (guess: Guess) =>
     isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));
-  return [...countries, ...guesses.filter(guess => !isOfFaint(guess))];
+  return [
+    ...countries,
+    ...guesses.filter(guess => !isOfFaint(guess)).map(guess => asideOthers(guess, guesses)),
+  ];
+}
+
+/** A column that is named as its kind and holds nothing of it stops no run that another column has the values for. */
+function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
+  const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
+  const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
+  return isEmpty && all.some(isSure) ? {...guess, aside: 'nothing'} : guess;
+}
+
+/** What is told of a column that asks for a person: most cells' fault. */
+function faultOf(
+  {operation, confidence}: Guess,
+  cells: Cells,
+  sample: readonly Row[],
+  {rules}: Known,
+): Fault | undefined {
+  if (confidence === 'sure' || operation === 'country') return undefined;
+  const codes = cells.map(([text, country]) => {
+    const judged = operations[operation].canonical(text, country, rules);
+    return judged.state === 'invalid' ? judged.code : undefined;
+  });
+  const count = (code: string | undefined) => codes.filter(other => other === code).length;
+  const [code] = [...new Set(codes)].filter(found => found !== undefined).sort((a, b) => count(b) - count(a));
+  return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
 /** The surest, and of those one that its header names. */
@@ -106,7 +146,9 @@ function guessColumn(
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (confidence === undefined) return undefined;
-  const aside = asideOf(column, tally) ?? (confidence === 'likely' ? 'values' : undefined);
+  const aside =
+    asideOf(column, tally) ??
+    (confidence === 'likely' ? 'values' : confidence === 'alike' ? 'alike' : undefined);
   const guess = {
     ...base,
     byHeader,
@@ -114,7 +156,9 @@ function guessColumn(
     aside,
   } as const;
   // Another's column that holds something else is nobody's business.
-  return aside === undefined || aside === 'values' || base.ofKind >= CONTENT_CONFIRMS ? guess : undefined;
+  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= CONTENT_CONFIRMS
+    ? guess
+    : undefined;
 }
 
 /** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
@@ -153,19 +197,20 @@ function byName({values, valid, unclear, beyond}: Tally): Guess['confidence'] {
   return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
 }
 
-/** What its values alone say; `likely` where they are what no header and no sign of their own makes sure. */
+/** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
 function byContent(
   operation: Intelligence,
   {name}: Column,
   cells: Cells,
   {values, valid, telling, beyond}: Tally,
   headless: boolean,
-): Guess['confidence'] | 'likely' | undefined {
+): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
   const isMost = values >= FEW_VALUES && telling / values >= CONTENT_CONFIRMS;
   // Where no header could say otherwise, a few values are enough if there is nothing else.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
-  if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough) return 'sure';
+  if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
+    return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
   if (isLikely !== undefined && values >= FEW_VALUES) {
     const isOther = namesOtherDigits(name);
     const fits = (text: string, country: string | undefined) =>
@@ -207,27 +252,37 @@ function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undef
   return tally;
 }
 
+/** The columns that were chosen, each once; of those that can't be told apart, all. */
 function guessCountries(
-  columns: readonly Column[],
-  phones: readonly Column[],
-  sample: readonly Row[],
+  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {
-  const choice = chooseCountry(columns, phones, sample);
-  if (choice === undefined) return [];
-  const confidence = 'found' in choice ? 'sure' : 'unsure';
-  const row = 'found' in choice ? undefined : choice.row;
-  const some = 'found' in choice ? [choice.found] : choice.torn;
-  return some.map(({column, share}) => ({
-    operation: 'country',
-    column: column.name,
-    confidence,
-    share,
-    national: 0,
-    listed: 0,
-    ofKind: share,
-    byHeader: true,
-    row,
-  }));
+  const guesses = choices.flatMap(([phone, choice]) => {
+    if (choice === undefined) return [];
+    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
+    const row = 'found' in choice ? undefined : choice.row;
+    const some = 'found' in choice ? [choice.found] : choice.torn;
+    return some.map(
+      ({column, share}): Guess => ({
+        operation: 'country',
+        column: column.name,
+        confidence,
+        share,
+        national: 0,
+        listed: 0,
+        ofKind: share,
+        byHeader: true,
+        numbers: phone === undefined ? [] : [phone],
+        row,
+      }),
+    );
+  });
+  const byName = new Map<string, Guess>();
+  for (const guess of guesses) {
+    const name = `${guess.confidence} ${guess.column}`;
+    const before = byName.get(name);
+    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
+  }
+  return [...byName.values()];
 }
 
 /** Whether a column is unsure for nothing but the country of its numbers. */

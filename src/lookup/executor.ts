@@ -24,6 +24,8 @@ export interface Task {
   readonly lastCode: string;
   /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
   readonly firstRow?: () => number | undefined;
+  /** The rows that wait for it by now. */
+  readonly rows?: () => readonly number[];
   /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
   readonly isUrgent?: () => boolean;
   /** The code that the service has rejected it with before, however long ago. */

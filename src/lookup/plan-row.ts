@@ -1,11 +1,11 @@
 import type {Row} from '../input/row.ts';
-import {intelligenceLookup, type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
+import {type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
-import {type Beside, besideNames, besideToken, perBeside} from '../operations/verify.ts';
+import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -21,13 +21,16 @@ export type Result = Outcome | Exclude<PlannedCell, {status: 'ask'}>;
 
 /** The cells beside a target's own that its lookup depends on. */
 export interface PlanCells {
-  readonly country?: CellReader | undefined;
+  /** The country of a column's phone numbers. */
+  readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
   readonly verdict?: VerdictCells | undefined;
 }
 
-export type VerdictCells = {readonly actionId: string} & {readonly [Name in Beside]?: CellReader | undefined};
+export type VerdictCells = {readonly actionId: string; readonly country?: CellReader | undefined} & {
+  readonly [Name in Beside]?: CellReader | undefined;
+};
 
 /**
  * A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone, and on what the
@@ -49,10 +52,11 @@ export function createPlan(
 function rulesOf(
   habits: IntelligenceSpec['habits'],
   cell: CellReader | undefined,
+  country: CountryOf,
   cells: PlanCells,
   first: readonly Row[],
 ): CellRules {
-  const shown = first.map(row => [cell?.(row) ?? '', countryOf(row, cells)] as const);
+  const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
   return {...cells.rules, ...habits?.(shown)};
 }
 
@@ -65,28 +69,33 @@ export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly R
 const EMPTY: PlannedCell = {status: 'empty'};
 
 function planOf(
-  {operation, cell}: Target,
+  {operation, column, cell}: Target,
   cells: PlanCells,
   first: readonly Row[],
 ): (row: Row) => PlannedCell {
-  if (operation === 'verify') {
-    const {canonical} = operations.verify;
-    const rulesBeside = perBeside(({name, habits}) => rulesOf(habits, cells.verdict?.[name], cells, first));
+  const spec = operations[operation];
+  if ('beside' in spec) {
+    const {canonical} = spec;
+    const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
+    const rulesBeside = perBeside(({name, habits}) =>
+      rulesOf(habits, cells.verdict?.[name], country, cells, first),
+    );
     return row =>
       planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
-        askVerdict(found, row, cells, rulesBeside),
+        askWithBeside(spec, found, row, country(row), cells, rulesBeside),
       );
   }
-  const {canonical, habits} = operations[operation];
-  const rules = rulesOf(habits, cell, cells, first);
+  const {canonical, habits} = spec;
+  const country = countryFrom(cells.countryOf?.(column), cells.defaultCountry);
+  const rules = rulesOf(habits, cell, country, cells, first);
   const judge = (text: string, country: string | undefined) =>
     planned(canonical(text, country, rules), ({value, repairs}) =>
-      toAsk(intelligenceLookup(operation, value), repairs),
+      toAsk(lookupOf(operation, {[spec.field]: value}), repairs),
     );
   const judgeOnce = operation === 'phone' ? remembering(judge) : judge;
   return row => {
     const text = cell(row);
-    return text === undefined ? EMPTY : judgeOnce(text, countryOf(row, cells));
+    return text === undefined ? EMPTY : judgeOnce(text, country(row));
   };
 }
 
@@ -130,27 +139,33 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
     : {status: 'ask', lookup, repairs: [...new Set(repairs)]};
 }
 
+type CountryOf = (row: Row) => string | undefined;
+
 /** What a row says of the country; a cell that names none that is known is no leave to take the default one. */
-function countryOf(row: Row, {country, defaultCountry}: PlanCells): string | undefined {
-  const said = country?.(row)?.trim() ?? '';
-  return said === '' || saysNoCountry(said) ? defaultCountry : said;
+function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
+  return row => {
+    const said = country?.(row)?.trim() ?? '';
+    return said === '' || saysNoCountry(said) ? defaultCountry : said;
+  };
 }
 
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
-function askVerdict(
-  {value: token, repairs = []}: Value,
+function askWithBeside(
+  {name: operation, field, beside}: typeof operations.verify,
+  {value, repairs = []}: Value,
   row: Row,
+  country: string | undefined,
   cells: PlanCells,
   rules: Readonly<Record<Beside, CellRules>>,
 ): PlannedCell {
-  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', token};
+  const params: Record<string, string> = {action_id: cells.verdict?.actionId ?? '', [field]: value};
   const all = [...repairs];
   for (const name of besideNames) {
-    const {param, canonical} = besideToken[name];
-    const read = canonical(cells.verdict?.[name]?.(row) ?? '', countryOf(row, cells), rules[name]);
+    const {param, canonical} = beside[name];
+    const read = canonical(cells.verdict?.[name]?.(row) ?? '', country, rules[name]);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));
   }
-  return toAsk(lookupOf('verify', params), all);
+  return toAsk(lookupOf(operation, params), all);
 }

@@ -1,6 +1,6 @@
 import type {Answered, Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
-import {isStored, type Operation} from '../operations/table.ts';
+import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
 /** The numbers of the retry policy that are no settings, each with its source. */
@@ -192,10 +192,8 @@ function answered(
   history: History,
 ): LastingOutcome {
   const text = exact ?? JSON.stringify(data);
-  const verdict = data.verdict as {redeemed?: boolean} | undefined;
-  if (operation === 'verify' && history.ambiguous && verdict?.redeemed === true) {
+  if (history.ambiguous && operations[operation].isReplay(data))
     return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};
-  }
   return {status: 'ok', data: text, boughtAt};
 }
 

@@ -171,7 +171,10 @@ export class QueueExecutor implements Executor {
     try {
       this.#dropWaiting(lane);
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const reservations = chosen.map(task => reservationOf(task, ++this.#dispatched, this.#renews(task)));
+      const now = this.#options.now();
+      const reservations = chosen.map(task =>
+        reservationOf(task, ++this.#dispatched, this.#renews(task), now),
+      );
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
         this.#flow.sent(task.lookup);

@@ -37,11 +37,16 @@ export function firstDispatch(): number {
 }
 
 /** Its next sending, under a number of its own. */
-export function reservationOf(task: TaskState, dispatch: number, renews: boolean): Reservation {
+export function reservationOf(
+  task: TaskState,
+  dispatch: number,
+  renews: boolean,
+  sentAt: number,
+): Reservation {
   task.dispatch = dispatch;
-  const {lookup, cost, known, firstRow} = task;
+  const {lookup, cost, known, firstRow, rows} = task;
   const {key, operation} = lookup;
-  return {key, operation, cost, known, dispatch, renews, firstRow: firstRow?.()};
+  return {key, operation, cost, known, dispatch, renews, sentAt, rows, firstRow: firstRow?.()};
 }
 
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */
@@ -63,7 +68,8 @@ export function concluded(
   const doubt = leavesDoubt(attempt, policy);
   if (attempt.kind !== 'not_sent') task.calls += 1;
   task.ambiguous ||= doubt;
-  return {step, booked: {operation, key, cost: task.cost, attempt, charge, doubt, retry, outcome}};
+  const {cost, dispatch} = task;
+  return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }
 
 /** True if a value is refused with the code that is known of it: that is no news of the service. */

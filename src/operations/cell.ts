@@ -15,7 +15,7 @@ export const repairCodes = {
   formula_text: 'It stood in ="…", as a spreadsheet keeps digits.',
   leading_apostrophe: 'It began with an apostrophe, as a spreadsheet marks texts.',
   quoted: 'It stood in quotation marks.',
-  uri: 'It began with tel: or mailto:.',
+  uri: 'It began with tel: or mailto:, or with p: as in lead ads.',
   plus_added:
     'Digits with their calling code, as most of the column is written: they got the plus that they had lost.',
   decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',

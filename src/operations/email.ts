@@ -31,6 +31,8 @@ export const email = intelligence('email', {
   singular: 'e-mail address',
   plural: 'e-mail addresses',
   title: 'E-mail addresses',
+  label: 'email',
+  isDetected: true,
   about: 'Column of e-mail addresses.',
   prefix: 'email_',
   storedFor: '30d',

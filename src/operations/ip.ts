@@ -38,6 +38,8 @@ export const ip = intelligence('ip', {
   singular: 'IP address',
   plural: 'IP addresses',
   title: 'IP addresses',
+  label: 'IP',
+  isDetected: true,
   about: 'Column of IPv4 addresses.',
   prefix: 'ip_',
   storedFor: '1d',
@@ -45,6 +47,7 @@ export const ip = intelligence('ip', {
   codes,
   personFaults: [],
   canonical: canonicalIp,
+  mayBeOthers: areVersions,
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],
@@ -94,6 +97,14 @@ function judgeIp(
 }
 
 const MOST_PORT = 65_535;
+
+/** `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of three digits. */
+const VERSION = /^(?:\d{1,2}\.){3}\d{1,2}$|^255\./;
+
+function areVersions(texts: readonly string[]): boolean {
+  const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
+  return distinct.filter(text => VERSION.test(text)).length > distinct.length / 2;
+}
 
 /**
  * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), and broadcast. A

@@ -27,6 +27,8 @@ export interface OperationSpec<
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
+  /** What stands beside a column that is looked up: `signup_ip (IP)`. */
+  readonly label: string;
   /** The setting that names its columns, and its sentence. */
   readonly setting: string;
   readonly about: string;
@@ -42,14 +44,20 @@ export interface OperationSpec<
   readonly personFaults: readonly string[];
   /** One spelling per value. `country` is where numbers in national form belong. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
-  /** The one value that a request is about; what is sent beside it only says more of it. */
-  subject(params: Readonly<Record<string, string>>): string;
+  /** The request's field with the one value that it is about; what is sent beside it only says more of that. */
+  readonly field: string;
+  /** What of a response is its answer: undefined or no object where that is missing. */
+  dataOf(response: AnswerFields): unknown;
+  /** True if `invalid_token` may mean the value that was sent, which is that row's own fault, and not the key. */
+  readonly isTokenItself: boolean;
   /** All of a request that may change its answer, as one text. */
   identity(params: Readonly<Record<string, string>>): string;
   /** Whether such a call costs nothing, whatever the others do. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /** Makes the answer to the same call once more from its first answer; undefined if a call changes nothing. */
   readonly again: ((first: AnswerFields) => AnswerFields) | undefined;
+  /** True if an answer shows that the same call was made before. */
+  isReplay(answer: AnswerFields): boolean;
   /** What answers are counted by, and where in the answer that is. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
@@ -64,10 +72,17 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
   /** How a column writes its values, where its first cells, each with its country, show what single ones can't tell. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
+  /**
+   * True if its columns are found without being named. False for an operation that is newer than jobs which name no column:
+   * after an upgrade they would pay for it unasked.
+   */
+  readonly isDetected: boolean;
   /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
   readonly isTelling?: (text: string) => boolean;
   /** Whether one that does not show it may well be one, in its row's country; left out where `isTelling` is. */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
+  /** True if the values of a column without such a header may well be something else that is written alike. */
+  readonly mayBeOthers?: (texts: readonly string[]) => boolean;
 }
 
 /** What answers are counted by: never anything that stands for one person. */
@@ -92,7 +107,9 @@ export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObje
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
-type Own = 'name' | 'path' | 'request' | 'response' | 'setting' | 'subject' | 'identity' | 'isFree' | 'again';
+type Own =
+  | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
+  | ('identity' | 'isFree' | 'again' | 'isReplay');
 
 /** An intelligence operation from what is particular to it. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
@@ -100,7 +117,6 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
 ): IntelligenceSpec<Name, Data> {
   const asked = {[name]: value} as Record<Name, typeof value>;
-  const subject = (params: Readonly<Record<string, string>>) => params[name] ?? '';
   return {
     ...entry,
     name,
@@ -108,10 +124,13 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
     request: z.object({api_key: apiKey, ...asked}),
     response: z.object({success: z.literal(true), data: entry.data}),
     setting: name,
-    subject,
-    identity: subject,
+    field: name,
+    dataOf: ({data}) => data,
+    isTokenItself: false,
+    identity: params => params[name] ?? '',
     isFree: () => false,
     again: undefined,
+    isReplay: () => false,
   };
 }
 

@@ -54,6 +54,8 @@ export const phone = intelligence('phone', {
   singular: 'phone number',
   plural: 'phone numbers',
   title: 'Phone numbers',
+  label: 'phone',
+  isDetected: true,
   about: 'Column of phone numbers.',
   prefix: 'phone_',
   storedFor: '90d',
@@ -86,7 +88,7 @@ export const phone = intelligence('phone', {
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<Code> {
   return judgeEntry(raw, rules, (text, repairs) => {
-    const uri = /^(?:tel|callto):(?:\/\/)?/i.exec(text)?.[0] ?? '';
+    const uri = /^(?:tel|callto|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const written = text.slice(uri.length).trim().replace(PLUS, '+');
     return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules?.plusLost === true);

@@ -105,6 +105,20 @@ const data = fields({
   }),
 });
 
+/** An identifier is the customer's own: nothing is taken off it but the blanks around it. */
+function canonicalId(raw: string): Canonical {
+  const text = raw.trim();
+  if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
+  return text === '' ? empty : valid(text);
+}
+
+/** What may be sent beside a token, by name: the request's field, and how it is read. */
+export const besideToken = {
+  id: {name: 'id', param: 'id', canonical: canonicalId, habits: undefined},
+  email: {name: 'email', param: 'email', canonical: canonicalEmail, habits: undefined},
+  phone: {name: 'phone', param: 'phone_number', canonical: canonicalPhone, habits: phoneHabits},
+} as const;
+
 export const verify = {
   name: 'verify',
   path: '/verify',
@@ -116,6 +130,7 @@ export const verify = {
   singular: 'session token',
   plural: 'session tokens',
   title: 'Bot verdicts',
+  label: 'verdicts',
   setting: 'verdict',
   about:
     'Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along.',
@@ -125,13 +140,17 @@ export const verify = {
   codes,
   personFaults: ['token_malformed'],
   canonical: canonicalToken,
-  subject: ({token = ''}) => token,
+  field: 'token',
+  dataOf: ({success: _, ...verdict}) => verdict,
+  isTokenItself: true,
   /** All that is sent with the token, since any of it may change the answer. */
   identity: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: ({action_id}) => action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS,
   /** A token that was verified is redeemed from then on; the interface states no other change. */
   again: first => ({...first, verdict: {...(first.verdict as AnswerFields | undefined), redeemed: true}}),
+  isReplay: ({verdict}) => (verdict as AnswerFields | undefined)?.redeemed === true,
+  beside: besideToken,
   top: [
     ['countries', ['location', 'country']],
     ['domains', ['email', 'domain_name']],
@@ -143,7 +162,7 @@ export const verify = {
     {when: 'verify.multi_accounting.detected', add: 25, reason: 'many_accounts'},
     {when: 'error.verify == "token_malformed"', add: 30, reason: 'token_invalid'},
   ],
-} as const satisfies OperationSpec;
+} as const satisfies OperationSpec & {readonly beside: typeof besideToken};
 
 /** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
 export function canonicalToken(
@@ -155,35 +174,6 @@ export function canonicalToken(
     /\s/.test(text) ? invalid('token_malformed') : valid(text, repairs),
   );
 }
-
-/** An identifier is the customer's own: nothing is taken off it but the blanks around it. */
-function canonicalId(raw: string): Canonical {
-  const text = raw.trim();
-  if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
-  return text === '' ? empty : valid(text);
-}
-
-/** What may be sent beside a token, by name: the request's field, and how it is read. */
-export const besideToken = {
-  id: {
-    name: 'id',
-    param: 'id',
-    canonical: canonicalId,
-    habits: undefined,
-  },
-  email: {
-    name: 'email',
-    param: 'email',
-    canonical: canonicalEmail,
-    habits: undefined,
-  },
-  phone: {
-    name: 'phone',
-    param: 'phone_number',
-    canonical: canonicalPhone,
-    habits: phoneHabits,
-  },
-} as const;
 
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];

@@ -34,6 +34,11 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
+/** The columns in front of the answer's fields. */
+export function saidOf(marksStale: boolean): readonly LookupColumn[] {
+  return SAID.filter(({name}) => marksStale || name !== 'stale');
+}
+
 /** The fields of each operation's answer, from the interface's tables, in their order. */
 export function fieldsOf(operation: Operation): Field[] {
   return flatten(operations[operation].data, []);
@@ -82,7 +87,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const used = new Set<string>();
-  const said = SAID.filter(({name}) => marksStale || name !== 'stale');
+  const said = saidOf(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOf(target.operation);
     const fields = answerFields.filter(field => {
@@ -120,9 +125,14 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
 }
 
+/** As much of a target's columns as their names come from. */
+export interface NamedColumns extends Pick<TargetColumns, 'fields' | 'said'> {
+  readonly target: Pick<Target, 'prefix'>;
+}
+
 /** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
 export function addedNames(
-  columns: readonly TargetColumns[],
+  columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
 ): string[] {
   const lookups = columns.flatMap(column => columnsOf(column).map(({name}) => column.target.prefix + name));
@@ -130,7 +140,7 @@ export function addedNames(
 }
 
 /** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
-const REPAIRS = 'input_repairs';
+export const REPAIRS = 'input_repairs';
 
 /** Whether it is written: left out where `--fields` names fields and not this. */
 export function planRepairs(only: readonly string[] | undefined): boolean {
@@ -170,17 +180,33 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
 }
 
 /** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
-export function refuseClashes(inputColumns: readonly string[], added: readonly string[]): void {
+export function refuseClashes(
+  inputColumns: readonly string[],
+  added: readonly string[],
+  targets: readonly Target[] = [],
+  areGuessed = false,
+): void {
   const taken = new Set(inputColumns);
   for (const name of added) {
     if (taken.has(name)) {
+      const target = targets.find(({prefix}) => name.startsWith(prefix));
+      const choice = target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').join(' ');
       throw new UsageError(
         'column_clash',
-        `The output would have "${name}" twice. Give the looked-up column a prefix of its own, such as --ip COLUMN=checked_, or rename the input's column.`,
+        `The output would have "${name}" twice. Give what is added another prefix, such as ${choice}, or rename the input's column.`,
+        // One that is named turns guessing off: the others have to be named as well.
+        areGuessed
+          ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
+          : {},
       );
     }
     taken.add(name);
   }
+}
+
+/** The flag that gives what a column adds another prefix. */
+function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
+  return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
 /** @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under `enrichment`. */

@@ -67,7 +67,7 @@ export interface Encoder {
 /** Keys of NDJSON rows that the header does not have go in here, as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
 /** The member that NDJSON rows get. */
-const ENRICHMENT = 'enrichment';
+export const ENRICHMENT = 'enrichment';
 
 export function createEncoder(
   input: InputFormat,
@@ -87,14 +87,21 @@ export function ownNames(
   return {input: input.columns, added: [OTHER_FIELDS]};
 }
 
+/** How CSV is written beside its cells. */
+type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
+
+/** Makes the text of CSV records, and what stands before the first of them. */
+export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
+  // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
+  const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
+  const sep = sepLine ? `sep=${delimiter}${eol}` : '';
+  const headOf = (header: readonly (readonly string[])[]) =>
+    (bom ? '\uFEFF' : '') + sep + stringify(header as string[][], options);
+  return {texts: csvTexts(options), headOf};
+}
+
 function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], output: OutputFormat): Encoder {
-  const options = {
-    delimiter: output.delimiter,
-    record_delimiter: output.eol,
-    // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
-    quoted_match: /[\r\n]/,
-  };
-  const texts = csvTexts(options);
+  const {texts, headOf} = csvWriter(output);
   const safe = output.escapeAnswers ? formulaSafe : (text: string) => text;
   const own = ({row}: EnrichedRow) => {
     const cells = ownCells(row, input, output);
@@ -104,10 +111,8 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   const ownName = ownNames(input, output);
   const plain = [...ownName.input, ...ownName.added, ...addedNames(columns, output)];
   const names = output.escapeInput ? plain.map(formulaSafe) : plain;
-  const header = input.kind === 'csv' && input.header === undefined ? [] : [names];
-  const sepLine = output.sepLine ? `sep=${output.delimiter}${output.eol}` : '';
   return {
-    head: (output.bom ? '\uFEFF' : '') + sepLine + stringify(header, options),
+    head: headOf(input.kind === 'csv' && input.header === undefined ? [] : [names]),
     encode(rows) {
       const parts = groups.map(group => group.of(rows));
       let text = '';

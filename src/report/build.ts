@@ -1,6 +1,8 @@
 import {basename} from 'node:path';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
+import {moneyOf} from './money.ts';
+import {changesSection} from './sections/changes-section.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {paceSection} from './sections/pace-section.ts';
@@ -14,6 +16,7 @@ import type {Summary} from './summary.ts';
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),
+    changesSection(summary),
     riskSection(summary),
     moneySection(summary),
     rowsSection(summary),
@@ -108,9 +111,10 @@ function factsOf({rows, lookups, credits, risk, endpoint}: Summary): Fact[] {
   ];
 }
 
-function spentNote({maybe_spent, limit, earlier}: Summary['credits']): string | undefined {
+function spentNote({spent, maybe_spent, limit, earlier, account}: Summary['credits']): string | undefined {
   const before = earlier.counted.spent + earlier.counted.maybe_spent;
   const notes = [
+    ...(account.price === undefined ? [] : [moneyOf(spent, account.price)]),
     ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
     ...(before === 0 ? [] : [`${count(before)} of it before it started over`]),
     ...(limit === null ? [] : [`limit ${count(limit)}`]),

@@ -1,5 +1,6 @@
 import {basename} from 'node:path';
 import {z} from 'zod';
+import {priceSchema} from './money.ts';
 import type {Summary} from './summary.ts';
 
 const time = z.iso.datetime();
@@ -17,6 +18,7 @@ export const runRecordSchema = z.object({
   job: z.string().nullable(),
   list: z.string().nullable().describe("The first input's name, without its directory."),
   account: z.object({endpoint: z.string(), label: z.string()}),
+  price: priceSchema.optional().describe('What a credit cost then, where the account has a price.'),
   status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
   reason: z.string().describe('As in the summary; cut_off of a session that could not tell itself.'),
   exit_code: whole
@@ -45,7 +47,7 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 const CUT_OFF = 'cut_off';
 
 /** What is known of a session from its beginning on. */
-export type SessionFacts = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account'>;
+export type SessionFacts = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
 /** Credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
@@ -64,6 +66,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
     job: summary.job,
     list: listOf(summary.input.paths),
     account: {endpoint, label: credits.account.label},
+    ...(credits.account.price && {price: credits.account.price}),
     status: summary.status,
     reason: summary.reason,
     exit_code: summary.exit_code,
@@ -123,12 +126,15 @@ export function listOf([first]: readonly string[]): string | null {
 
 /** The summary as it is kept: of its paths, only the last names. */
 export function withoutPaths(summary: Summary): Summary {
-  const {input, output, rejects} = summary;
+  const {input, output, rejects, changes} = summary;
   return {
     ...summary,
     input: {...input, paths: input.paths.map(path => basename(path))},
     output: {...output, path: basename(output.path)},
     rejects: rejects && {...rejects, path: rejects.path && basename(rejects.path)},
+    ...(changes && {
+      changes: {...changes, compared_with: changes.compared_with && basename(changes.compared_with)},
+    }),
   };
 }
 

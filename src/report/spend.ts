@@ -1,3 +1,4 @@
+import type {Price} from './money.ts';
 import {exact, type RunRecord} from './run-record.ts';
 
 export type Grouping = 'day' | 'job' | 'operation';
@@ -7,6 +8,8 @@ interface Spent {
   readonly spent: number;
   /** What may have been charged without a usable answer. */
   readonly maybe_spent: number;
+  /** What was spent as money, by currency; of runs whose account has a price. */
+  readonly money: Readonly<Record<string, number>>;
 }
 
 export interface SpendGroup extends Spent {
@@ -33,7 +36,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   >();
   const groupOf = (name: string) => {
     const known = groups.get(name) ?? {
-      group: {name, runs: 0, calls: 0, spent: 0, maybe_spent: 0},
+      group: {name, runs: 0, calls: 0, spent: 0, maybe_spent: 0, money: {}},
       runs: new Set(),
     };
     groups.set(name, known);
@@ -47,6 +50,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
       group.calls += calls;
       group.spent = exact(group.spent + spent);
       group.maybe_spent = exact(group.maybe_spent + maybe_spent);
+      if (record.price !== undefined) group.money = withMoney(group.money, spent, record.price);
     }
   }
   const all = [...groups.values()].map(({group, runs}) => ({...group, runs: runs.size}));
@@ -58,11 +62,25 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
     calls: sum('calls'),
     spent: sum('spent'),
     maybe_spent: sum('maybe_spent'),
+    money: records.reduce<Spent['money']>(
+      (all, {credits, price}) => (price === undefined ? all : withMoney(all, credits.spent, price)),
+      {},
+    ),
   };
   return {since, by, groups: all, total};
 }
 
-function partsOf(record: RunRecord, by: Grouping): (readonly [string, Spent])[] {
+/** Sums keep no tails of binary fractions. */
+function withMoney(
+  money: Spent['money'],
+  credits: number,
+  {per_credit: each, currency}: Price,
+): Spent['money'] {
+  const sum = (money[currency] ?? 0) + credits * each;
+  return {...money, [currency]: Math.round(sum * 1e6) / 1e6};
+}
+
+function partsOf(record: RunRecord, by: Grouping): (readonly [string, Omit<Spent, 'money'>])[] {
   const {calls, credits, ended_at, job, list} = record;
   const {spent, maybe_spent, by_operation} = credits;
   switch (by) {

@@ -1,6 +1,8 @@
 import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
+import {changesSchema} from './changes.ts';
+import {priceSchema} from './money.ts';
 
 /**
  * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
@@ -91,7 +93,12 @@ const calls = z.object({
 });
 
 const account = z
-  .object({label: z.string(), per_day: perPeriod.optional(), per_month: perPeriod.optional()})
+  .object({
+    label: z.string(),
+    per_day: perPeriod.optional(),
+    per_month: perPeriod.optional(),
+    price: priceSchema.optional().describe('What a credit costs, by the file of the account.'),
+  })
   .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
 
 const earlier = z
@@ -130,6 +137,9 @@ const rule = z.object({
   reason: z.string(),
   when: z.string(),
   add: z.int(),
+  shadow: z.boolean().optional().describe('True for a rule that is tried out: its points are not added.'),
+  description: z.string().optional(),
+  owner: z.string().optional(),
   held: whole,
   undecided: whole.describe('Rows in which something that it reads was not there.'),
   wrong: whole.describe('Rows in which all was there and could not be worked with.'),
@@ -146,6 +156,11 @@ const risk = z.object({
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,
   missing: counts.describe('Rows by signal that was not there.'),
+  levels: z
+    .object({medium: whole, high: whole})
+    .optional()
+    .describe('The lowest scores of these levels; left out where no rules were read.'),
+  default_rules: z.boolean().optional().describe('True if the default rules were among those scored by.'),
   rules: z.array(rule).describe("The job's own rules, with the rows by what became of each."),
   warnings: z.array(z.string()).describe("Rules that can't be meant as they stand."),
 });
@@ -238,6 +253,10 @@ export function summaryOf(
     repairs: z
       .array(coded)
       .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
+    changes: changesSchema
+      .extend({compared_with: z.string().nullable().describe('Null where the job had no output yet.')})
+      .optional()
+      .describe("How the output differs from the job's last one (changes)."),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),

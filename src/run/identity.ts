@@ -193,7 +193,7 @@ function resolvedOf(
         .map(({name}) => name)
         .join(),
     ]),
-    country: mapping.country ?? null,
+    country: [...mapping.countries],
     verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
     score:
@@ -201,7 +201,12 @@ function resolvedOf(
         ? null
         : [
             rules.levels,
-            rules.rules.map(({when, add, reason}) => [when, add, reason]),
+            rules.rules.map(({when, add, reason, shadow}) => [
+              when,
+              add,
+              reason,
+              ...(shadow ? ['shadow'] : []),
+            ]),
             ...fingerprintOf(rules),
           ],
   };

@@ -10,6 +10,7 @@ import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {Timeline} from './books/timeline.ts';
 import {openBill} from './end/bills.ts';
+import {prepareCalls} from './end/write-calls.ts';
 import {type Beginning, beginningIn, endRun, firstStart, identifyRun, scopeOf} from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
 import {layOut} from './layout/layout.ts';
@@ -101,7 +102,8 @@ export function openSession(
       await bookGivenUp({job, io, connection, account, ledger, layout, stopper, clock});
     }
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
-    openBill(ledger, job, identity, io);
+    openBill(ledger, job, identity, account?.price, io);
+    prepareCalls(job, ledger);
     warnOfEarlier(ledger.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());

@@ -22,7 +22,7 @@ export function isBlind({results}: RowView, relevant: readonly number[], isListF
     const result = results[index];
     if (result === undefined || result.status === 'empty') continue;
     if (result.status === 'failed' || result.status === 'unknown') return true;
-    if (result.status === 'invalid' && isListFault(index, result.error)) return true;
+    if (result.status === 'invalid' && isListFault(index, result.error ?? '')) return true;
     if (result.status === 'skipped') {
       if (result.error !== 'condition') return true;
     } else heard = true;

@@ -28,10 +28,19 @@ export interface RuleSet extends Given {
 export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
   if (score === 'none') return undefined;
   if (score === 'default') return {levels: defaultLevels, rules: placedDefaults(), constants: {}, lists: {}};
-  return typeof score === 'string' ? rulesFile(score) : withBase(score, path => placeOf(['score', ...path]));
+  if (typeof score !== 'string') return withBase(score, path => placeOf(['score', ...path]));
+  const file = rulesFile(score);
+  return withBase(file.rules, file.placeOf);
 }
 
-function rulesFile(path: string): RuleSet {
+/** A file of rules as it was written, and where. */
+export interface RulesFile {
+  readonly rules: ScoreRules;
+  readonly placeOf: PlaceOf;
+}
+
+/** @throws {UsageError} with file and line when it can't be read, or holds no rules. */
+export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
     throw new UsageError(
@@ -48,7 +57,7 @@ function rulesFile(path: string): RuleSet {
   };
   const read = scoreRules.safeParse(isUnderScore(file.value) ? file.value.score : file.value);
   if (!read.success) throw new UsageError('score_rules', problemOf(read.error, placeOf));
-  return withBase(read.data, placeOf);
+  return {rules: read.data, placeOf};
 }
 
 function isUnderScore(value: unknown): value is {readonly score: unknown} {
@@ -64,15 +73,34 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   return `${placeOf(path)}: ${what}.`;
 }
 
-function withBase({base, levels, rules, constants, lists}: ScoreRules, placeOf: PlaceOf): RuleSet {
+/** @throws {UsageError} when there are no rules, two are of one reason, or a list can't be read. */
+export function withBase(
+  {base, levels, rules, constants, lists, shared_reasons: shared}: ScoreRules,
+  placeOf: PlaceOf,
+): RuleSet {
   const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
   const all = base === 'default' ? [...placedDefaults(), ...own] : own;
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
-      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all, say --score none.`,
+      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all: --score none.`,
     );
+  refuseSharedReasons(all, shared);
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
+}
+
+/** By its reason alone a rule is known in outputs and reports: two of one name are mostly a copy that was not finished. */
+function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
+  const seen = new Map<string, PlacedRule>();
+  for (const rule of rules) {
+    const other = seen.get(rule.reason);
+    if (other !== undefined && !shared.includes(rule.reason))
+      throw new UsageError(
+        'score_rules',
+        `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or declare it: shared_reasons: [${rule.reason}].`,
+      );
+    seen.set(rule.reason, rule);
+  }
 }
 
 function placedDefaults(): PlacedRule[] {

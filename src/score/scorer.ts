@@ -22,6 +22,8 @@ import {
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
+  /** All that its rules read. */
+  readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
@@ -37,6 +39,8 @@ interface ReadyRule {
   readonly combinations: readonly Combination[];
   readonly add: number;
   readonly reason: string;
+  /** It is told of, and changes nothing. */
+  readonly shadow: boolean;
 }
 
 /**
@@ -54,7 +58,11 @@ export function createScorer(
   const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
   const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
-  const relevant = lookupsRead(conditions, subjects);
+  const counting = ready.filter(({shadow}) => !shadow);
+  const relevant = lookupsRead(
+    counting.map(({condition}) => condition),
+    subjects,
+  );
   const nameSignal = signalNames(targets, subjects);
   const isListFault: IsListFault = (index, code) => {
     const target = targets[index];
@@ -66,10 +74,12 @@ export function createScorer(
     return {score, level: levelOf(score, levels, isBlind(view, relevant, isListFault))};
   };
   return {
+    reads: conditions.flatMap(({references}) => references),
     score(view) {
       const {held, undecided, wrong, missing} = judge(ready, readFacts(view), view, nameSignal);
-      const {score, level} = verdict(held, view);
-      const points = pointsOf(held);
+      const counted = held.filter(({shadow}) => !shadow);
+      const {score, level} = verdict(counted, view);
+      const points = pointsOf(counted);
       const reasons = Object.keys(points);
       return {
         risk: {score: level === 'unknown' ? null : score, level, reasons, points, missing},
@@ -79,7 +89,7 @@ export function createScorer(
     soFar(view) {
       const facts = readFacts(view);
       return verdict(
-        ready.filter(rule => decide(rule, facts, view) === true),
+        counting.filter(rule => decide(rule, facts, view) === true),
         view,
       );
     },
@@ -93,10 +103,10 @@ function compileRules(
   background: Background,
 ): ReadyRule[] {
   const check = subjectsChecker(subjects, format, background);
-  return rules.flatMap(({when, add, reason, place: written}, place) => {
+  return rules.flatMap(({when, add, reason, shadow = false, place: written}, place) => {
     const condition = compile(check(when, written));
     const combinations = combinationsOf(condition, subjects);
-    return combinations === undefined ? [] : [{place, condition, combinations, add, reason}];
+    return combinations === undefined ? [] : [{place, condition, combinations, add, reason, shadow}];
   });
 }
 
@@ -136,8 +146,14 @@ function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSig
     const decision = decide(rule, facts, view);
     if (decision === true) held.push(rule);
     else if (decision === undefined) {
-      missing ??= new Set();
-      const hadAll = addLacking(rule, facts, view, nameSignal, missing);
+      if (!rule.shadow) missing ??= new Set();
+      const hadAll = addLacking(
+        rule,
+        facts,
+        view,
+        nameSignal,
+        rule.shadow ? new Set() : (missing ?? new Set()),
+      );
       (hadAll ? wrong : undecided).push(rule.place);
     }
   }

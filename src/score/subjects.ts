@@ -20,11 +20,17 @@ export interface Subject {
 
 export type Subjects = ReadonlyMap<string, Subject>;
 
+/** What became of a lookup, as far as rules read it. */
+export interface LookupStatus {
+  readonly status: Result['status'];
+  readonly error?: string;
+}
+
 /** One row, as far as it is known. */
 export interface RowView {
   readonly row: Row;
   /** What became of each lookup; undefined where that is not known yet. */
-  readonly results: readonly (Result | undefined)[];
+  readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
 }
@@ -131,7 +137,7 @@ export function factsReader(
       const result = results[index];
       if (result === undefined) continue;
       status[name] = result.status;
-      error[name] = 'error' in result ? result.error : '';
+      error[name] = result.error ?? '';
     }
     return facts;
   };
@@ -146,7 +152,7 @@ export function chosen(facts: Facts, view: RowView, combination: Combination): F
     const result = view.results[index];
     put[name] = view.answers[index];
     status[name] = result?.status;
-    error[name] = result !== undefined && 'error' in result ? result.error : result && '';
+    error[name] = result && (result.error ?? '');
   }
   return {...put, status, error};
 }

@@ -153,7 +153,10 @@ describe('help', () => {
   const rest = [
     'runs',
     'spend',
+    'diff',
     'explain',
+    'rules test',
+    'score',
     'rejects',
     'store stats',
     'store prune',

@@ -62,7 +62,7 @@ describe('in bash', () => {
   };
 
   test.each([
-    [['ru'], 'run runs'],
+    [['ru'], 'run rules runs'],
     [['spend', '--by', ''], 'day job operation'],
     [['run', '--max-c'], '--max-credits'],
     [['run', '--endpoint', ''], 'embedded live'],

@@ -1,4 +1,5 @@
 import {afterAll, beforeEach, expect, test} from 'vitest';
+import {explanationSchema} from '../../src/report/explanation.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -71,8 +72,8 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
 
 test.each([
   [['--level', 'hihg'], /--level <LEVEL>.*hihg.*Did you mean high\?/s],
-  [[], /--row N, or --level/],
-  [['--row', '1', '--level', 'high'], /--row N, or --level/],
+  [[], /--row N, --where EXPR, or --level/],
+  [['--row', '1', '--level', 'high'], /--row N, --where EXPR, or --level/],
 ])('explain with %j says what it needs', async (args, message) => {
   await enrich('out.csv');
   const {code, said} = await explain('out.csv', ...args);
@@ -95,4 +96,62 @@ test('an output without points says so', async () => {
   const {code, said} = await explain('out.csv', '--row', '1');
   expect(code).toBe(2);
   expect(said).toContain('Row 1 of out.csv has no points of a score');
+});
+
+test('rows are found by their columns, and what would lead to the next level is said', async () => {
+  await enrich('out.csv');
+  const {said, code} = await explain('out.csv', '--where', 'row.amount == "a lot" || row.amount == "5"');
+  expect(code).toBe(0);
+  expect(said.split('\n').filter(line => line.startsWith('Row'))).toEqual([
+    'Row 1: 60, high.',
+    'Row 3: 0, low.',
+  ]);
+  expect(said).toContain('To be medium: 1 point fewer (enough alone: bogon).');
+  expect(said).toContain('To be medium: 30 points more (enough alone: bogon, much).');
+  expect((await explain('out.csv', '--row', '4')).said).toContain(
+    'To be medium: 71 points fewer (no rule is enough alone).',
+  );
+  expect((await explain('out.csv', '--where', 'row.amount == "none"')).said).toContain(
+    'has no row for which that holds',
+  );
+  expect((await explain('out.csv', '--where', 'row.amuont == "5"')).said).toContain('Did you mean "amount"?');
+});
+
+test('values are shown to a terminal, and never to anything else', async () => {
+  await enrich('out.csv');
+  const shown = async (...more: string[]) => (await explain('out.csv', '--row', '4', ...more)).said;
+  expect(await shown()).not.toContain('700');
+  expect(await shown('--json')).not.toContain('700');
+  const {isTTY} = process.stdout;
+  process.stdout.isTTY = true;
+  try {
+    expect(await shown()).toContain('Went by: ip.is_bogon = true, row.amount = "700".');
+  } finally {
+    process.stdout.isTTY = isTTY;
+  }
+});
+
+test('--json has a line for each row', async () => {
+  await enrich('out.csv');
+  const {said} = await explain('out.csv', '--level', 'high', '--json');
+  const lines = said
+    .trim()
+    .split('\n')
+    .map(line => explanationSchema.parse(JSON.parse(line)));
+  expect(lines.map(({row, score}) => [row, score])).toEqual([
+    [1, 60],
+    [4, 100],
+  ]);
+  expect(lines[0]?.rules).toEqual([{reason: 'bogon', when: 'ip.is_bogon', add: 60, reads: ['ip.is_bogon']}]);
+});
+
+test('an owner, and a shadow rule that holds, are told', async () => {
+  box.write(
+    'rules.yaml',
+    'rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon, description: Of no network, owner: abuse team}\n  - {when: ip.is_bogon, add: 5, reason: tried, shadow: true}\n',
+  );
+  await enrich('out.csv');
+  const {said} = await explain('out.csv', '--row', '1');
+  expect(said).toMatch(/^bogon +\+60 +ip\.is_bogon +Of no network \(abuse team\)$/m);
+  expect(said).toMatch(/^tried \(shadow\) +not added +ip\.is_bogon$/m);
 });

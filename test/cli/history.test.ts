@@ -91,12 +91,12 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     expect((await checked<Runs>('runs', 'runs', '--json', '--job', 'nightly')).runs).toHaveLength(1);
     const {stdout} = await here('runs');
     expect(stdout.split('\n')[0]).toMatch(
-      /^run +ended \(UTC\) +job or list +why \(exit\) +rows +calls +credits +maybe +saved +known$/,
+      /^run +ended \(UTC\) +job or list +why +exit +rows +calls +credits +maybe +saved +known$/,
     );
-    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +33 +6 +4\.1 +1 +/);
-    expect(stdout).toMatch(/list\.csv +budget \(7\) +/);
+    expect(stdout).toMatch(/ \d\d-\d\d \d\d:\d\d +nightly +done +0 +33 +6 +4\.1 +1 +/);
+    expect(stdout).toMatch(/list\.csv +budget +7 +/);
     // The embedded service charges nothing.
-    expect(stdout).toMatch(/list\.csv +done +30 +60 +free +/);
+    expect(stdout).toMatch(/list\.csv +done +0 +30 +60 +free +/);
     expect((await here('runs', '--csv')).stdout.split('\n')[0]).toMatch(
       /^run_id,.*,drift,credits_email,credits_ip$/,
     );
@@ -118,17 +118,17 @@ describe('after some runs, named and not, cut off and gone on with', () => {
 
   test('spend sums up by day, job and operation', async () => {
     const {groups, total} = await checked<Spend>('spend', 'spend', '--json');
-    expect(total).toEqual({runs: 2, calls: 66, spent: 64.1, maybe_spent: 1});
+    expect(total).toEqual({runs: 2, calls: 66, spent: 64.1, maybe_spent: 1, money: {}});
     expect(groups.reduce((sum, {spent}) => sum + spent, 0)).toBeCloseTo(64.1, 6);
     expect((await checked<Spend>('spend', 'spend', '--json', '--by', 'job')).groups).toEqual([
-      {name: 'list.csv', runs: 1, calls: 60, spent: 60, maybe_spent: 0},
-      {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1},
+      {name: 'list.csv', runs: 1, calls: 60, spent: 60, maybe_spent: 0, money: {}},
+      {name: 'nightly', runs: 1, calls: 6, spent: 4.1, maybe_spent: 1, money: {}},
     ]);
     const {stdout} = await here('spend', '--by', 'operation');
     expect(stdout).toMatch(/^ip +32 +1 +33 +2 {2}█{40}$/m);
     expect(stdout).toContain('64.1 credits spent and 1 perhaps in the last 30d, by 66 calls of 2 runs.');
     expect((await here('spend', '--by', 'operation', '--csv')).stdout).toBe(
-      'operation,runs,calls,credits_spent,credits_maybe_spent\nip,2,33,32,1\nemail,2,33,32.1,0\n',
+      'operation,runs,calls,credits_spent,credits_maybe_spent,money\nip,2,33,32,1,\nemail,2,33,32.1,0,\n',
     );
   });
 

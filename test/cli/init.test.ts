@@ -60,6 +60,39 @@ it('init reads a list as it is told to, and the job does too', async () => {
   });
 });
 
+it('init sees a list without a header whose numbers are in national form, and says what they lack', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('tel.txt', Array.from({length: 9}, (_, n) => `020 7946 000${n}\n`).join(''));
+  expect(await runHere(sandbox, ['init', 'tel.txt'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /has no header[\s\S]*"column_1", phone numbers in national form \(100% of its values\): add it as phone, with a default_country/,
+    ),
+  });
+  sandbox.write('both.csv', Array.from({length: 9}, (_, n) => `020 7946 000${n},0171 392400${n}\n`).join(''));
+  expect((await runHere(sandbox, ['init', 'both.csv'])).stderr).toMatch(/"column_1".*[\s\S]*"column_2"/);
+});
+
+it('init leaves out numbers between two countries, and takes those with a country column of their own', async () => {
+  using sandbox = createSandbox();
+  const row = (n: number) => `01 534010${n},AT,030 2312500${n},DE,0171 392400${n}`;
+  const rows = Array.from({length: 6}, (_, n) => row(n));
+  sandbox.write(
+    'list.csv',
+    ['Home Phone,Home Country,Work Phone,Work Country,Mobile Phone', ...rows].join('\n'),
+  );
+  const {code, stderr} = await runHere(sandbox, ['init', 'list.csv']);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('Left out: "Mobile Phone", phone numbers that may be'),
+  ]);
+  expect(sandbox.read('list.yaml')).toMatch(/^country:\n {2}- Home Country\n {2}- Work Country$/m);
+  expect(await runHere(sandbox, ['plan', '--job', 'list.yaml'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('countries of the phone numbers in "Work Phone"'),
+  });
+});
+
 it('init sees that there is no header, and writes a job that runs', async () => {
   using sandbox = createSandbox();
   sandbox.write(

@@ -152,7 +152,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/init/job-file.ts': ['init', 'init', 'init'],
   'src/cli/program.ts': ['a list without a command', 'no such command', 'misspelt command'],
   'src/cli/terminal/next-command.ts': ['more than its limit'],
-  'src/cli/commands/explain.ts': ['rows of high risk'],
+  'src/cli/outputs/explain.ts': ['rows of high risk'],
   'src/cli/terminal/mistyped.ts': ["other programs' flag", 'misspelt flag'],
   'src/cli/terminal/outcome.ts': ['rows of high risk', 'test/e2e/lists-as-they-are.test.ts'],
   'src/cli/terminal/progress.ts': ['doctor'],

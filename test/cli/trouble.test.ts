@@ -32,7 +32,7 @@ test('rarer codes are counted, where that is shorter than telling the last of th
 
 test.each<[string, Partial<Settings>, RegExp]>([
   ['ip.ip_list', {ipFromList: 'first'}, /--ip-from-list/],
-  ['phone.country_unknown', {country: 'land'}, /--country /],
+  ['phone.country_unknown', {country: ['land']}, /--country /],
   ['phone.country_unknown', {defaultCountry: 'US'}, /--default-country/],
   ['rejected.column_count', {padShortRows: true}, /--pad-short-rows/],
   ['rejected.invalid_encoding', {encoding: 'utf-8'}, /Name its encoding/],

@@ -41,6 +41,7 @@ export const inputCases: readonly Case[] = [
   ['unknown_field', 2, by(`${RUN} --fields ip.citty`)],
   ['too_many_columns', 2, by('run list.ndjson -o out.csv --flatten --ip f1', {'list.ndjson': `${WIDE}\n`})],
   ['rejected_row', 2, explained('2')],
+  ['no_risk', 2, explained('9')],
   ['input_compression', 8, by('run list.csv.zst --ip ip', {'list.csv.zst': ZSTD})],
 ];
 

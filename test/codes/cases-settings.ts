@@ -94,7 +94,7 @@ export const settingsCases: readonly Case[] = [
   ['unknown_run', 2, by('runs ffff')],
   ['no_rejects', 2, by('rejects none.ndjson', {'none.ndjson': '{"ip":"192.0.2.1"}\n'})],
   ['row', 2, by('explain out.csv --row none', {'out.csv': 'ip\n'})],
-  ['no_risk', 2, by('explain out.csv --row 1', {'out.csv': 'ip,ip_status\n192.0.2.1,ok\n'})],
+  ['not_output', 2, by('explain out.csv --row 1', {'out.csv': 'ip,ip_status\n192.0.2.1,ok\n'})],
   ['port', 2, ({command, service}) => command(`serve --port ${new URL(service.url).port}`)],
   ['service_setup', 2, by('serve --port 0 --rules none.yaml')],
   ['no_redis', 2, by('worker')],

@@ -69,6 +69,8 @@ test('every flag that the pages name is one', async () => {
     'serve',
     'doctor',
     'explain',
+    'diff',
+    'score',
     'init',
     'worker',
     'plan',
@@ -78,6 +80,7 @@ test('every flag that the pages name is one', async () => {
     'rejects',
     'verify',
     'fleet status',
+    'rules test',
     'store purge',
   ])
     for (const [flag] of (await runHere(sandbox, [...command.split(' '), '--help'])).stdout.matchAll(
@@ -86,9 +89,17 @@ test('every flag that the pages name is one', async () => {
       flags.add(flag);
   for (const page of [
     'README.md',
-    ...['cost-privacy-security', 'errors', 'fleet', 'guide', 'output', 'recipes', 'reports', 'scoring'].map(
-      name => `docs/${name}.md`,
-    ),
+    ...[
+      'cost-privacy-security',
+      'decisions',
+      'errors',
+      'fleet',
+      'guide',
+      'output',
+      'recipes',
+      'reports',
+      'scoring',
+    ].map(name => `docs/${name}.md`),
   ])
     for (const [flag] of textOf(page).matchAll(/(?<=[`\s])--[a-z][a-z-]+/g))
       expect(flags, page).toContain(flag);

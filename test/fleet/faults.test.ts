@@ -66,7 +66,7 @@ describe.skipIf(lacks('redis'))('a run that was killed and is started over', () 
   test('asks once where its input came by stdin, too', async () => {
     await using arena = await openWithList();
     const stdin = arena.sandbox.read('list.csv');
-    arena.sandbox.write('job.yaml', 'endpoint: live\n');
+    arena.sandbox.write('job.yaml', 'endpoint: live\nip: ip\nemail: email\n');
     const args = [...RUN.with(1, '-'), '--job', 'job.yaml'];
     await killedWaiting(arena, args, stdin);
     const command = [...args, '--score', 'none'];

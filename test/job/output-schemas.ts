@@ -1,5 +1,8 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
+import {changesSchema} from '../../src/report/changes.ts';
+import {explanationSchema} from '../../src/report/explanation.ts';
+import {priceSchema} from '../../src/report/money.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {summarySchema} from '../../src/report/summary.ts';
@@ -43,6 +46,7 @@ const planSchema = z.object({
     all_sent_once: credits.describe('Where every condition holds, and no call has to be sent again.'),
     at_most: credits,
   }),
+  price: priceSchema.optional().describe("What a credit costs, by the account's file."),
   last: z
     .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})
     .nullable()
@@ -111,6 +115,9 @@ const spent = {
   calls: whole,
   spent: z.number(),
   maybe_spent: z.number().describe('What may have been charged without a usable answer.'),
+  money: z
+    .record(z.string(), z.number())
+    .describe('What was spent, by currency, where the account has a price.'),
 };
 
 const spendSchema = z.object({
@@ -132,6 +139,8 @@ const lookupSchema = z.union(intelligenceNames.map(name => operations[name].data
 export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
+  explain: ['A line of what bulk-enrich explain --json writes', explanationSchema],
+  diff: ['What bulk-enrich diff --json and score --json write', changesSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],

@@ -122,8 +122,8 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
 
   test('before the first spend without a limit there is a question, with what it would cost', () =>
     withScene(async ({site, service, open}) => {
-      const answered = async (keys: string) => {
-        const {type, ended, screen} = open('bulk-enrich run list.csv --ip ip --force', {env: {TERM: 'dumb'}});
+      const answered = async (keys: string, list = 'list.csv --ip ip') => {
+        const {type, ended, screen} = open(`bulk-enrich run ${list} --force`, {env: {TERM: 'dumb'}});
         if (keys !== '') await until(() => screen.lines.some(line => line.includes('Continue? [y/N]')));
         type(keys);
         return {code: await ended, shown: screen.lines.join('\n')};
@@ -131,13 +131,17 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
       const no = await answered('\n');
       expect([no.code, service.ledger.requests]).toEqual([130, 0]);
       expect(no.shown).toMatch(
-        /^24 calls, 24 credits \(72 at worst\), about 1 s at 20\/s\. Continue\? \[y\/N\]/,
+        /^Looking up ip\.\n24 calls, 24 credits \(72 at worst\), about 1 s at 20\/s\. Continue\? \[y\/N\]/,
       );
       expect(no.shown).toMatch(/^Cancelled\. Nothing was sent\.$/m);
       expect(readdirSync(site.directory).filter(name => name.startsWith('list'))).toEqual(['list.csv']);
       expect([(await answered('yes\n')).code, service.ledger.requests]).toEqual([0, ASKED]);
+      site.write('staff.csv', ['ip,support_email', ...Array(9).fill('8.8.8.8,s@example.com'), ''].join('\n'));
+      const {shown} = await answered('yes\n', 'staff.csv');
+      expect(shown).toMatch(/^Warning: Not looked up[^?]*^Looking up ip\.\n1 call, 1 credit .*Continue\?/m);
+      expect(shown.match(/Not looked up/g)).toHaveLength(1);
       // With nothing left to pay for there is nothing to ask.
-      expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED]);
+      expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED + 1]);
     }));
 
   test('what takes its time around the calls is shown: counting, and re-reading finished rows', () =>

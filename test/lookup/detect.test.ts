@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {detectColumns, lacksCountry} from '../../src/lookup/detect.ts';
+import {intelligenceNames, operations} from '../../src/operations/table.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 
 /** What is detected in one column of this name and content: `ip sure`, or nothing. */
@@ -154,7 +155,7 @@ describe('countries', () => {
   });
 
   test('a named country column goes before a detected one', () => {
-    expect(detectColumns(['phone', 'where'], rows, {column: 'where'})).toMatchObject([
+    expect(detectColumns(['phone', 'where'], rows, {countries: ['where']})).toMatchObject([
       {operation: 'phone', share: 1},
     ]);
   });
@@ -226,4 +227,16 @@ test('NDJSON: fields within fields are found by their paths; an object is none i
 test('NDJSON: fields are found by their keys', () => {
   const rows = six('').map(() => ndjsonRow('{"client_ip":"192.0.2.1","n":3}'));
   expect(detectColumns(['client_ip', 'n'], rows)).toMatchObject([{operation: 'ip', column: 'client_ip'}]);
+});
+
+test('an operation that is newer than a job is not found by itself, so that an upgrade costs nothing', () => {
+  expect(intelligenceNames.filter(name => operations[name].isDetected)).toEqual(['ip', 'phone', 'email']);
+  const spec: {isDetected: boolean} = operations.email;
+  spec.isDetected = false;
+  try {
+    expect(guess('email', six('jo@example.com'))).toBeUndefined();
+  } finally {
+    spec.isDetected = true;
+  }
+  expect(guess('email', six('jo@example.com'))).toBe('email sure');
 });

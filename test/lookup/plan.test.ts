@@ -14,7 +14,7 @@ const params = (planned: PlannedCell | undefined) =>
 
 test('each target is planned from its own cell', () => {
   const targets = [...target('email', 'email'), ...target('ip', 'ip'), ...target('phone', 'phone')];
-  const plan = createPlan(targets, {country: cellReader('country', columns)});
+  const plan = createPlan(targets, {countryOf: () => cellReader('country', columns)});
   expect(plan(row).map(params)).toEqual([
     {email: 'Jo@example.com'},
     {ip: '192.0.2.1'},
@@ -23,7 +23,7 @@ test('each target is planned from its own cell', () => {
 });
 
 test('the country column goes before the default country, which fills its gaps', () => {
-  const cells = {country: cellReader('country', columns), defaultCountry: 'GB'};
+  const cells = {countryOf: () => cellReader('country', columns), defaultCountry: 'GB'};
   const plan = createPlan(target('phone', 'phone'), cells);
   const [gap] = csvRows(['', '020 7946 0958', '', '  ', '', '']);
   const [elsewhere] = csvRows(['', '2025550143', '', 'gb', '', '']);

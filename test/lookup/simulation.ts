@@ -7,7 +7,7 @@ import type {Streak} from '../../src/lookup/pace/canary.ts';
 import type {PolicySettings} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
-import type {Operation} from '../../src/operations/table.ts';
+import {type Operation, operations as specs} from '../../src/operations/table.ts';
 
 /** One call as the simulated service sees it. */
 export interface SimulatedCall {
@@ -115,7 +115,7 @@ function start(options: SimulationOptions) {
     outlet: localOutlet(
       {
         async send(name, params) {
-          const key = params[name === 'verify' ? 'token' : name] ?? '';
+          const key = params[specs[name].field] ?? '';
           const attempt = (attempts.get(key) ?? 0) + 1;
           attempts.set(key, attempt);
           const call = {key, operation: name, attempt, call: calls.length + 1, atMs: Date.now() - started};
@@ -181,7 +181,7 @@ async function submitAll(
 ) {
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';
-    const params = {[operation === 'verify' ? 'token' : operation]: key};
+    const params = {[specs[operation].field]: key};
     const task: Task = {
       ...{lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before},
       ended(end) {

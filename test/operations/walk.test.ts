@@ -109,7 +109,8 @@ describe.each(operationNames)('%s', name => {
     using sandbox = createSandbox();
     sandbox.write('list.csv', `value\n${good}\n`);
     const reads = fieldsOf(name).map(({path}) => `has(${name}.${path.join('.')})`);
-    const rules = [...reads, `status.${name} == "ok"`].map(when => ({when, add: 1, reason: 'walked'}));
+    const whens = [...reads, `status.${name} == "ok"`];
+    const rules = whens.map((when, at) => ({when, add: 1, reason: `walked${at}`}));
     sandbox.write('rules.yaml', JSON.stringify({rules}));
     const flags = [`--${setting}`, 'value', '--endpoint', 'embedded', '--score', 'rules.yaml', '--json'];
     expect(JSON.parse(await command(sandbox, 'plan', 'list.csv', ...flags)).lookups[name].calls).toBe(1);

@@ -38,7 +38,7 @@ async function collected(isDoubtful: boolean): Promise<unknown> {
     if (isDoubtful) {
       killed.reserve([{...call, dispatch: 1}]);
       const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
-      await killed.record({...call, attempt, charge: 'maybe', doubt: true, retry: false});
+      await killed.record({...call, dispatch: 1, attempt, charge: 'maybe', doubt: true, retry: false});
     }
     killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
     killed.abandon();

@@ -8,6 +8,7 @@ import {countries} from './lists/countries.ts';
 import {encodings} from './lists/encodings.ts';
 import {programs} from './lists/exports.ts';
 import {files} from './lists/files.ts';
+import {firstContact} from './lists/first-contact.ts';
 import {known} from './lists/known.ts';
 import {numbers} from './lists/numbers.ts';
 import {look, situations} from './lists/situation.ts';
@@ -19,7 +20,9 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, {recursive: true}));
 
 /** Lists of the table, none of them anybody's; what a run would make of each, by the functions that plan it. */
-const all = [known, files, encodings, columns, countries, numbers, addresses, programs].flatMap(situations);
+const all = [known, files, encodings, columns, countries, numbers, addresses, programs, firstContact].flatMap(
+  situations,
+);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));
 

@@ -181,7 +181,7 @@ async function ledgerBytes(directory: string): Promise<Buffer> {
         retry: false,
       } as const;
       ledger.reserve([{...call, known: false, dispatch: 7}]);
-      if (n > 0) await ledger.record({...call, attempt: attempt as never, outcome});
+      if (n > 0) await ledger.record({...call, dispatch: 7, attempt: attempt as never, outcome});
     }
     if (scope === 'one') ledger.close();
     else ledger.abandon();

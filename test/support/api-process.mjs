@@ -3,13 +3,14 @@
 //
 //   node api-process.mjs --key K [--port 0] [--latency MS] [--limit PER_SECOND] [--counters-only]
 //                        [--error RATE] [--seed N] [--faults 500,503,429,reset,cut] [--faults-per-value 2]
+//                        [--operations JSON] (by default ip alone)
 //
 // GET /_ledger tells the books; GET /_values the calls for each value; POST /_set changes key, latency, limit, error,
 // hold (calls after so many are not answered until it is null);
 // POST /_reset begins new books, in which nothing was asked for.
 import {createServer} from 'node:http';
 import {parseArgs} from 'node:util';
-import {answer, hash, isCharged, operations, price, refusal, SlidingCount} from './api-server-core.mjs';
+import {answer, hash, isCharged, price, refusal, SlidingCount} from './api-server-core.mjs';
 
 const {values: flags} = parseArgs({
   options: {
@@ -22,8 +23,14 @@ const {values: flags} = parseArgs({
     faults: {type: 'string', default: '500,503,429,reset,cut'},
     'faults-per-value': {type: 'string', default: '2'},
     'counters-only': {type: 'boolean', default: false},
+    operations: {type: 'string', default: '[{"name":"ip","path":"/intelligence/ip","field":"ip"}]'},
   },
 });
+
+/** Path → operation. */
+const operations = Object.fromEntries(
+  JSON.parse(flags.operations).map(operation => [operation.path, operation]),
+);
 
 const settings = {
   key: flags.key,
@@ -43,7 +50,7 @@ const newBooks = () => ({
   calls: 0,
   charged: 0,
   credits: 0,
-  by_operation: {ip: 0, phone: 0, email: 0, verify: 0},
+  by_operation: Object.fromEntries(Object.values(operations).map(({name}) => [name, 0])),
   by_status: {},
   connections: 0,
   peak_in_flight: 0,

@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
-import type {Operation} from '../../src/operations/table.ts';
+import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
 
 /** What goes wrong at random; each but `stall` is something that a later attempt gets over. */
 export type ProcessFault = '500' | '503' | '429' | 'reset' | 'cut' | 'stall';
@@ -95,6 +95,9 @@ function argsOf(options: ApiProcessOptions): string[] {
     seed: options.seed,
     faults: options.faults?.join(','),
     'faults-per-value': options.faultsPerValue,
+    operations: JSON.stringify(
+      operationNames.map(name => ({name, path: operations[name].path, field: operations[name].field})),
+    ),
   };
   const given = Object.entries(flags).filter(([, value]) => value !== undefined && value !== null);
   return [

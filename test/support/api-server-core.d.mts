@@ -2,10 +2,6 @@ import type {Operation} from '../../src/operations/table.ts';
 
 export type RequestBody = Record<string, unknown>;
 
-export const operations: Readonly<
-  Record<string, {readonly name: Operation; readonly field: string; readonly fields: ReadonlySet<string>}>
->;
-
 export function hash(text: string, seed?: number): number;
 export function refusal(operation: Operation, body: RequestBody): string | undefined;
 export function answer(operation: Operation, body: RequestBody, redeemed?: boolean): RequestBody;

@@ -2,18 +2,6 @@ import {isIPv4} from 'node:net';
 
 // Plain JavaScript, because the server process runs it on a Node that can't run TypeScript; types are in the .d.mts beside it.
 
-/** Path → operation, and the body field that holds the value asked about. */
-export const operations = {
-  '/intelligence/ip': {name: 'ip', field: 'ip', fields: new Set(['api_key', 'ip'])},
-  '/intelligence/phone': {name: 'phone', field: 'phone', fields: new Set(['api_key', 'phone'])},
-  '/intelligence/email': {name: 'email', field: 'email', fields: new Set(['api_key', 'email'])},
-  '/verify': {
-    name: 'verify',
-    field: 'token',
-    fields: new Set(['api_key', 'action_id', 'token', 'id', 'email', 'phone_number']),
-  },
-};
-
 const ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 const NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
@@ -33,17 +21,15 @@ export function refusal(operation, body) {
 
 /** The success body for a request: a function of the value alone (and of `redeemed`, for a session token). */
 export function answer(operation, body, redeemed = false) {
-  switch (operation) {
-    case 'ip':
-      return {success: true, data: ipAnswer(body.ip)};
-    case 'phone':
-      return {success: true, data: phoneAnswer(body.phone)};
-    case 'email':
-      return {success: true, data: emailAnswer(body.email)};
-    default:
-      return {success: true, ...verdictAnswer(body, redeemed)};
-  }
+  return {success: true, ...answers[operation](body, redeemed)};
 }
+
+const answers = {
+  ip: ({ip}) => ({data: ipAnswer(ip)}),
+  phone: ({phone}) => ({data: phoneAnswer(phone)}),
+  email: ({email}) => ({data: emailAnswer(email)}),
+  verify: verdictAnswer,
+};
 
 const places = [
   ['Springfield', '62701', 'US', 'NA', 39.8, -89.64],

@@ -2,16 +2,8 @@ import {createServer, type IncomingHttpHeaders, type IncomingMessage, type Serve
 import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
 import {INVALID_TOKEN} from '../../src/operations/operation.ts';
-import type {Operation} from '../../src/operations/table.ts';
-import {
-  answer,
-  isCharged,
-  operations,
-  price,
-  type RequestBody,
-  refusal,
-  SlidingCount,
-} from './api-server-core.mjs';
+import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
+import {answer, isCharged, price, type RequestBody, refusal, SlidingCount} from './api-server-core.mjs';
 import {Ledger} from './api-server-ledger.ts';
 import {type EarlyFault, type Reply, reply} from './api-server-reply.ts';
 import {end, later, send, sendJson} from './api-server-send.ts';
@@ -217,7 +209,8 @@ function readHead(state: State, req: IncomingMessage): Head {
 function onBody(state: State, head: Head, res: ServerResponse, text: string): void {
   const {ledger, options} = state;
   if (text.includes(state.key)) ledger.keySeen++;
-  const operation = operations[head.path.slice(options.basePath?.length ?? 0)];
+  const path = head.path.slice(options.basePath?.length ?? 0);
+  const operation = operationNames.map(name => operations[name]).find(one => one.path === path);
   if (!operation || !head.path.startsWith(options.basePath ?? '') || res.req.method !== 'POST') {
     ledger.violated(`${res.req.method} ${head.path}`);
     refuse(ledger, res, operation ? 405 : 404, 'not_found');
@@ -231,7 +224,7 @@ function onBody(state: State, head: Head, res: ServerResponse, text: string): vo
     return;
   }
   for (const name of Object.keys(body))
-    if (!operation.fields.has(name)) ledger.violated(`${head.path}: ${name}`);
+    if (!Object.hasOwn(operation.request.shape, name)) ledger.violated(`${head.path}: ${name}`);
   if (!head.headers['content-type']?.startsWith('application/json'))
     ledger.violated(`${head.path}: content-type`);
   const attempt = ledger.called(operation.name, value);

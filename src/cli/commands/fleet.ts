@@ -1,7 +1,7 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
-import {count, duration} from '../terminal/lines.ts';
+import {count, duration, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {table} from '../terminal/table.ts';
+import {type Column, fitted} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -11,56 +11,67 @@ export async function fleetStatusCommand(flags: {
 }): Promise<number> {
   const status = await fleetStatus(demandRedisUrl(flags.redis));
   if (flags.json === true) printJson(status);
-  else print('stdout', render(status));
+  else print('stdout', renderFleet(status, Date.now(), widthOf('stdout')));
   return 0;
 }
 
-function render({identity, workers, runs, chunks, heldMs}: FleetStatus): string {
+/** As text of at most `width` characters a line. */
+export function renderFleet(
+  {identity, workers, runs, chunks, heldMs}: FleetStatus,
+  now: number,
+  width: number,
+): string {
   if (identity === undefined) return 'This Redis has neither a worker nor a run.\n';
   const held = heldMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(heldMs)}.\n`;
   return `The fleet is ${identity}.
 ${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.
 ${held}
-${count(workers.length)} workers
-${workers.length === 0 ? '' : table(workerRows(workers))}
-${count(runs.length)} runs
-${runs.length === 0 ? '' : table(runRows(runs))}
+${many(workers.length, 'worker')}
+${workers.length === 0 ? '' : fitted(workerColumns(workers, now), width)}
+${many(runs.length, 'run')}
+${runs.length === 0 ? '' : fitted(runColumns(runs, now), width)}
 `;
 }
 
-function workerRows(workers: FleetStatus['workers']): string[][] {
+/** A column of a table with a row for each member. */
+function columnIn<Member>(members: readonly Member[]) {
+  return (head: string, cellOf: (member: Member) => string, more: Partial<Column> = {}): Column => ({
+    head,
+    cells: members.map(cellOf),
+    ...more,
+  });
+}
+
+function workerColumns(workers: FleetStatus['workers'], now: number): Column[] {
+  type Worker = (typeof workers)[number];
+  const column = columnIn(workers);
+  const all = ({calls}: Worker) => Object.values(calls).reduce((sum, each) => sum + each, 0);
   return [
-    [
-      '',
-      'process',
-      'up for',
-      'in flight',
-      'at most',
-      'calls',
-      'answered',
-      'throttled',
-      'without answer',
-      'clock',
-    ],
-    ...workers.map(({host, pid, startedAt, inFlight, concurrency, calls, clockAheadMs}) => {
-      const {answered = 0, throttled = 0, ambiguous = 0, not_sent: unsent = 0} = calls;
-      const all = Object.values(calls).reduce((sum, each) => sum + each, 0);
-      const figures = [inFlight, concurrency, all, answered, throttled, ambiguous + unsent].map(count);
-      return [`  ${host}`, String(pid), duration(Date.now() - startedAt), ...figures, `${clockAheadMs} ms`];
-    }),
+    column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 16}),
+    column('process', ({pid}) => String(pid)),
+    column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 2}),
+    column('in flight', ({inFlight}) => count(inFlight)),
+    column('at most', ({concurrency}) => count(concurrency), {leavesAs: 1}),
+    column('calls', worker => count(all(worker))),
+    column('answered', ({calls}) => count(calls.answered ?? 0), {leavesAs: 3}),
+    column('throttled', ({calls}) => count(calls.throttled ?? 0)),
+    column('no answer', ({calls}) => count((calls.ambiguous ?? 0) + (calls.not_sent ?? 0))),
+    column('clock', ({clockAheadMs}) => `${clockAheadMs} ms`, {leavesAs: 0}),
   ];
 }
 
-function runRows(runs: FleetStatus['runs']): string[][] {
+function runColumns(runs: FleetStatus['runs'], now: number): Column[] {
+  const column = columnIn(runs);
   return [
-    ['', 'job', 'up for', 'rate', 'rows', 'values out', 'calls', 'credits', 'maybe', 'limit'],
-    ...runs.map(({host, job, startedAt, rate, rows, out, calls, spent, maybeSpent, limit}) => [
-      `  ${host}`,
-      job ?? '-',
-      duration(Date.now() - startedAt),
-      rate,
-      ...[rows, out, calls, spent, maybeSpent].map(count),
-      limit === null ? 'none' : count(limit),
-    ]),
+    column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 12}),
+    column('job', ({job}) => job ?? '-', {isText: true, shrinksTo: 12}),
+    column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 1}),
+    column('rate', ({rate}) => rate, {shrinksTo: 10}),
+    column('rows', ({rows}) => count(rows)),
+    column('values out', ({out}) => count(out), {leavesAs: 0}),
+    column('calls', ({calls}) => count(calls), {leavesAs: 2}),
+    column('credits', ({spent}) => count(spent)),
+    column('maybe', ({maybeSpent}) => count(maybeSpent)),
+    column('limit', ({limit}) => (limit === null ? 'none' : count(limit))),
   ];
 }

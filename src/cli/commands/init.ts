@@ -11,7 +11,7 @@ import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
 import {endpointName} from '../../run/identity.ts';
-import {holdsValues} from '../../run/layout/guessed.ts';
+import {isRowOfValues} from '../../run/layout/guessed.ts';
 import {accountFile} from '../../run/open/account.ts';
 import {type Interviewed, interview} from '../init/interview.ts';
 import {columnSettings, type JobFacts, jobFile} from '../init/job-file.ts';
@@ -145,7 +145,8 @@ async function lookAt(
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
-  const isHeadless = format.kind === 'csv' && format.header !== undefined && holdsValues(format.header);
+  const isHeadless =
+    format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
   return {columns: format.columns, rows, isHeadless};
 }
 

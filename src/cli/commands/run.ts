@@ -50,6 +50,8 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
   const {job, console} = await jobOrMetrics(inputs, flags);
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
+  /** What was told before the question. */
+  const told = new Set<string>();
   try {
     const io = {
       env: process.env,
@@ -58,7 +60,9 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
       now: Date.now,
       random: Math.random,
       log: console.log,
-      warn: console.warn,
+      warn: (sentence: string) => {
+        if (!told.has(sentence)) console.warn(sentence);
+      },
       phase: phasesOn(job, console),
     };
     let counted: number | undefined;
@@ -69,7 +73,10 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
       return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
     }
     const mayBegin = async (begun: Job) => {
-      counted = await countFirst(begun, yes, console, stopper);
+      counted = await countFirst(begun, yes, console, stopper, sentence => {
+        told.add(sentence);
+        console.warn(sentence);
+      });
     };
     const outcome = await run(job, {...io, mayBegin}, stopper, watch);
     renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));

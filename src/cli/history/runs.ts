@@ -1,6 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
+import {moneyOf} from '../../report/money.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -51,17 +52,22 @@ function render(runs: readonly RunRecord[], since: string): string {
       isText: true,
     }),
     column('job or list', run => run.job ?? run.list ?? '-', {isText: true, shrinksTo: 16}),
-    column('why (exit)', whyOf, {isText: true, shrinksTo: 14}),
+    column('why', whyOf, {isText: true, shrinksTo: 14}),
     column('account', run => run.account.label, {isText: true, shrinksTo: 7, leavesAs: 1}),
+    column('exit', ({exit_code: code}) => (code === null ? '–' : String(code))),
     column('rows', run => orUnknown(run.rows, count)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
+    column('money', run => (run.price === undefined ? '–' : moneyOf(run.credits.spent, run.price)), {
+      leavesAs: 4,
+    }),
     column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
     column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
     column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
   ];
   const isTold = ({head, cells}: Column) =>
     !(head === 'account' && cells.every(cell => cell === 'default')) &&
+    !(head === 'money' && cells.every(cell => cell === '–')) &&
     !(head === 'maybe' && cells.every(cell => cell === '0'));
   return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
 }
@@ -75,9 +81,9 @@ function orUnknown(value: number | null, shown: (value: number) => string): stri
   return value === null ? '–' : shown(value);
 }
 
-function whyOf({reason, exit_code: code, drift, store_trouble: trouble}: RunRecord): string {
+function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
   return [
-    `${reason.replaceAll('_', ' ')}${code === 0 || code === null ? '' : ` (${code})`}`,
+    reason.replaceAll('_', ' '),
     ...(trouble ? ['without the store'] : []),
     ...(drift.length > 0 ? [`unlike: ${drift.join(', ')}`] : []),
   ].join('; ');

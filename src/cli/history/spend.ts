@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import {csvTable} from '../../output/csv-table.ts';
+import {amountOf} from '../../report/money.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
 import {count, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
@@ -23,11 +24,14 @@ const BARS = {longest: 40, shortest: 8} as const;
 function render({by, groups, total}: Spend, since: string): string {
   if (total.runs === 0) return `No run of a service that charges has ended in the last ${since}.\n`;
   const most = Math.max(...groups.map(creditsOf));
+  const isPriced = Object.keys(total.money).length > 0;
   const figures = table([
-    [by, 'credits', 'maybe', 'calls', 'runs'],
-    ...groups.map(({name, spent, maybe_spent: maybe, calls, runs}) => [
+    [by, 'credits', ...(isPriced ? ['money'] : []), 'maybe', 'calls', 'runs'],
+    ...groups.map(({name, spent, money, maybe_spent: maybe, calls, runs}) => [
       name,
-      ...[spent, maybe, calls, runs].map(count),
+      count(spent),
+      ...(isPriced ? [amounts(money)] : []),
+      ...[maybe, calls, runs].map(count),
     ]),
   ]).split('\n');
   const room = widthOf('stdout') - stringWidth(figures[0] ?? '') - 2;
@@ -36,8 +40,15 @@ function render({by, groups, total}: Spend, since: string): string {
   const lines = figures.map((line, at) => `${line}  ${bars[at] ?? ''}`.trimEnd());
   return `${lines.join('\n')}
 
-${many(total.spent, 'credit')} spent${total.maybe_spent === 0 ? '' : ` and ${count(total.maybe_spent)} perhaps`} in the last ${since}, by ${many(total.calls, 'call')} of ${many(total.runs, 'run')}.
+${many(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${count(total.maybe_spent)} perhaps`} in the last ${since}, by ${many(total.calls, 'call')} of ${many(total.runs, 'run')}.
 `;
+}
+
+/** `12.40 EUR + 3.10 USD`. */
+function amounts(money: Spend['total']['money']): string {
+  return Object.entries(money)
+    .map(([currency, amount]) => amountOf(amount, currency))
+    .join(' + ');
 }
 
 function creditsOf({spent, maybe_spent: maybe}: Spend['groups'][number]): number {
@@ -53,7 +64,10 @@ function barOf(share: number, longest: number): string {
 
 function asCsv({by, groups}: Spend): string {
   return csvTable(
-    [by, 'runs', 'calls', 'credits_spent', 'credits_maybe_spent'],
-    groups.map(({name, runs, calls, spent, maybe_spent}) => [name, runs, calls, spent, maybe_spent]),
+    [by, 'runs', 'calls', 'credits_spent', 'credits_maybe_spent', 'money'],
+    groups.map(({name, runs, calls, spent, maybe_spent, money}) => [
+      ...[name, runs, calls, spent, maybe_spent],
+      amounts(money),
+    ]),
   );
 }

@@ -47,8 +47,16 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   const chosen: Guess[] = [];
   let ipFromList: string | undefined;
   const leftOut: {column: string; why: string}[] = [];
+  const between = betweenCountries(guesses);
   for (const guess of guesses) {
     const why = describe(guess);
+    if (between.has(guess.column)) {
+      leftOut.push({
+        column: guess.column,
+        why: 'phone numbers that may be of the countries in several columns: give it a job of its own, with country',
+      });
+      continue;
+    }
     if (lacksChoice(guess)) {
       const which = 'several IP addresses in a cell. Which one is meant: first (the client), last or only?';
       ipFromList = (
@@ -58,6 +66,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
       chosen.push(guess);
       continue;
     }
+    if (guess.operation === 'country' && guess.confidence === 'unsure' && isSureToo(guess, guesses)) continue;
     if (guess.confidence === 'sure') say(`Column "${guess.column}": ${why}.`);
     const wanted =
       guess.confidence === 'sure' ||
@@ -66,7 +75,11 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     if (wanted) chosen.push(guess);
     else leftOut.push({column: guess.column, why: `${why}${lacksCountry(guess) ? nameIt(guess, seen) : ''}`});
   }
-  const {columns, defaultCountry} = await withCountry(await namedColumns(chosen, seen, ask), seen, ask);
+  const {columns, defaultCountry} = await withCountry(
+    await namedColumns(chosen, leftOut, seen, ask),
+    seen,
+    ask,
+  );
   const endpoint = seen.live ? 'live' : await serviceToAsk(ask);
   const answers = {columns, leftOut, ipFromList, defaultCountry, endpoint} as const;
   const cost = (await seen.costOf?.(answers)) ?? 0;
@@ -76,6 +89,25 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     await ask(`Maximum credits for one run${why}, or 0 for no limit:`, String(cap), wholeNumber),
   );
   return {...answers, maxCredits};
+}
+
+/** True for a column of countries that other numbers are sure to go by. */
+function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
+  return guesses.some(
+    other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
+  );
+}
+
+/** The columns of numbers that have no country column of their own, where others have. */
+function betweenCountries(guesses: readonly Guess[]): Set<string> {
+  const countries = guesses.filter(({operation}) => operation === 'country');
+  const isKnown = countries.some(({confidence}) => confidence === 'sure');
+  const unsure = countries.filter(({confidence}) => isKnown && confidence === 'unsure');
+  return new Set(
+    unsure
+      .flatMap(({column, numbers = []}) => [column, ...numbers])
+      .filter(name => !countries.some(({column, confidence}) => column === name && confidence === 'sure')),
+  );
 }
 
 /** The limit that is proposed where the list has no values yet. */
@@ -104,6 +136,7 @@ function percent(share: number): string {
 /** The columns that were chosen; where there are none, those that a person names. */
 async function namedColumns(
   chosen: readonly Guess[],
+  leftOut: Interviewed['leftOut'],
   {columns, interactive}: Seen,
   ask: Ask,
 ): Promise<Interviewed['columns']> {
@@ -121,7 +154,9 @@ async function namedColumns(
   if (intelligenceNames.some(operation => found[operation].length > 0)) return found;
   throw new UsageError(
     'no_columns',
-    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
+    leftOut.length > 0
+      ? `No column is looked up for sure: ${leftOut.map(({column, why}) => `"${column}", ${why}`).join('; ')}.`
+      : `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))} (columns: ${columns.join(', ')}).`,
   );
 }
 
@@ -146,7 +181,7 @@ async function withCountry(
   const question =
     known === undefined
       ? `${form}. Their country: a column${offered === undefined ? '' : ` ("${offered}" fits)`}, a name, a code such as US, or none:`
-      : `${form}, some without a country in "${known}". Their country: a name, a code such as US, or none:`;
+      : `${form}, some without a country in "${columns.country.join('", "')}". Their country: a name, a code such as US, or none:`;
   const isRight = (answer: string) => (names.includes(answer) ? undefined : isCountry(answer));
   const answer = await ask(question, offered ?? NONE, isRight);
   if (names.includes(answer)) return {columns: {...columns, country: [answer]}, defaultCountry: undefined};
@@ -166,17 +201,16 @@ function nameIt({column}: Guess, {columns, rows}: Seen): string {
 }
 
 /** True if there are phone numbers in national form whose row does not say their country. */
-function hasNationalNumbers(
-  {phone, country: [name]}: Interviewed['columns'],
-  {columns, rows}: Seen,
-): boolean {
+function hasNationalNumbers({phone, country: names}: Interviewed['columns'], {columns, rows}: Seen): boolean {
   const cells = phone.map(column => cellReader(column, columns));
-  const country = name === undefined ? undefined : cellReader(name, columns);
+  const countries = names.length === 0 ? [() => undefined] : names.map(name => cellReader(name, columns));
   return cells.some(cell =>
-    rows.some(row => {
-      const read = canonicalPhone(cell(row) ?? '', country?.(row));
-      return read.state === 'invalid' && read.code === 'country_unknown';
-    }),
+    rows.some(row =>
+      countries.every(country => {
+        const read = canonicalPhone(cell(row) ?? '', country(row));
+        return read.state === 'invalid' && read.code === 'country_unknown';
+      }),
+    ),
   );
 }
 

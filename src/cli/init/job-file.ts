@@ -36,7 +36,7 @@ export function columnSettings({
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {
     ...perIntelligence(name => one(columns[name])),
-    country: columns.country[0],
+    country: columns.country.length > 1 ? columns.country : columns.country[0],
     default_country: defaultCountry,
     ip_from_list: ipFromList,
   };

@@ -1,4 +1,5 @@
 import type {PlanReport} from '../../estimate/estimate.ts';
+import {inBrackets, moneyOf, type Price} from '../../report/money.ts';
 import type {Summary} from '../../report/summary.ts';
 import {count, duration, many, moment} from './lines.ts';
 
@@ -6,7 +7,7 @@ type Kind = 'embedded' | 'live';
 
 /** A run before it is made: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
 export function forecast(plan: PlanReport, kind: Kind): string {
-  const {credits, time_ms: ms, rate_per_second: rate} = plan;
+  const {credits, time_ms: ms, rate_per_second: rate, price: each} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
   const price = between(least, most, 'credit');
   const atWorst = worst === most ? '' : `${count(worst)} at worst`;
@@ -16,8 +17,15 @@ export function forecast(plan: PlanReport, kind: Kind): string {
     kind === 'embedded'
       ? `free with the embedded service (${ofLive})`
       : `${price}${atWorst === '' ? '' : ` (${atWorst})`}`,
+    ...(each === undefined || kind === 'embedded' ? [] : [inMoney(most, worst, each)]),
     ...(ms === null || ms === 0 ? [] : [`about ${duration(ms)} at ${count(rate ?? 0)}/s`]),
   ].join(', ');
+}
+
+/** `2.62 EUR (7.86 EUR at worst)`. */
+function inMoney(most: number, worst: number, price: Price): string {
+  const atWorst = worst === most ? '' : ` (${moneyOf(worst, price)} at worst)`;
+  return moneyOf(most, price) + atWorst;
 }
 
 /** `4 calls`; `2 to 4 calls` where conditions decide how many. */
@@ -45,7 +53,7 @@ export function costLine(summary: Summary): string {
   const cost =
     endpoint.kind === 'embedded'
       ? `Nothing was spent: the embedded service is free. A live one: ${price}`
-      : `${many(spent, 'credit')} spent${perhaps}${ofThem}`;
+      : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}${ofThem}`;
   return `${cost}${savedOf(summary)}; ${callsAndTime(summary)}.`;
 }
 

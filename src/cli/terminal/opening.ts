@@ -1,6 +1,5 @@
 import {totalOf} from '../../ledger/tally.ts';
-import {operationNames} from '../../operations/table.ts';
-import type {Mapping} from '../../run/layout/mapping.ts';
+import {operationNames, operations} from '../../operations/table.ts';
 import type {Session} from '../../run/session.ts';
 import {broken, count, many} from './lines.ts';
 
@@ -9,7 +8,8 @@ const NOT_CONFIGURED =
 
 /** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
 export function opening({job, layout, executor, checkpoint, ledger}: Session): string[] {
-  const columns = columnsOf(layout.mapping, job.settings.defaultCountry);
+  const {targets, countries} = layout.mapping;
+  const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
   const {limit} = executor.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls a second`;
   const service = job.endpoint.kind === 'embedded' ? ' with the embedded service' : '';
@@ -32,18 +32,28 @@ export function opening({job, layout, executor, checkpoint, ledger}: Session): s
 }
 
 /** `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs no more. */
-function columnsOf({targets, country}: Mapping, defaultCountry: string | undefined): string {
+export function lookedUp(
+  targets: readonly {readonly operation: string; readonly column: string}[],
+  countries: readonly string[],
+  defaultCountry: string | undefined,
+): string {
   const groups = operationNames.flatMap(operation => {
     const names = targets.filter(target => target.operation === operation).map(({column}) => column);
     if (names.length === 0) return [];
-    const kind = operation === 'ip' ? 'IP' : operation === 'verify' ? 'verdicts' : operation;
-    const told = names.every(name => name.toLowerCase() === operation) ? [] : [kind];
-    if (operation === 'phone' && country !== undefined) told.push(`country from "${country}"`);
+    const told = names.every(name => name.toLowerCase() === operation) ? [] : [operations[operation].label];
+    const from = new Set(countries);
+    if (operation === 'phone' && from.size > 0)
+      told.push(`country from ${[...from].map(name => `"${name}"`).join(' and ')}`);
     if (operation === 'phone' && defaultCountry !== undefined)
-      told.push(`${country === undefined ? 'country' : 'else'} ${defaultCountry}`);
-    return [`${names.map(quoted).join(' and ')}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
+      told.push(`${from.size === 0 ? 'country' : 'else'} ${defaultCountry}`);
+    return [`${listed(names.map(quoted))}${told.length === 0 ? '' : ` (${told.join(', ')})`}`];
   });
   return groups.join(', ');
+}
+
+/** `a, b and c`. */
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** A column's name, in quotes where it could be taken for words of the sentence. */

@@ -61,6 +61,11 @@ export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
+/** The same in one line, of values that come one after the other. */
+export function printJsonLine(value: unknown): void {
+  write('stdout', `${safeJson(JSON.stringify(value))}\n`);
+}
+
 /** Writes a line of the log, which is JSON. */
 export function printLogLine(line: string): void {
   write('stderr', safeJson(line));

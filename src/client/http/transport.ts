@@ -208,7 +208,9 @@ function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
   for (const name in headers) {
     if (/^(x-)?rate-?limit/.test(name)) limits[name] = String(headers[name]);
   }
-  return {retryAfter: headers['retry-after'], date: headers.date, limits};
+  const pace = {retryAfter: headers['retry-after'], date: headers.date, limits};
+  const requestId = String(headers['x-request-id'] ?? headers['request-id'] ?? '');
+  return /^[\w-]{1,128}$/.test(requestId) ? {...pace, requestId} : pace;
 }
 
 /** OpenSSL's and Node's codes for a peer that can't be trusted; from Node's documentation of TLS errors. */

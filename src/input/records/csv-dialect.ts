@@ -1,3 +1,4 @@
+import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
@@ -12,6 +13,22 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
     eol,
     sepLineBytes: sep === null ? 0 : Buffer.byteLength(sep[0]),
   };
+}
+
+/** @throws {InputError} when the header is one field with the delimiter that is named, and several with another. */
+export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
+  const given = detectDialect(sample, delimiter);
+  const shown = detectDialect(sample);
+  const columnsWith = (dialect: CsvDialect) =>
+    firstRecords(Buffer.from(sample).subarray(dialect.sepLineBytes), dialect.delimiter, dialect.eol)[0]
+      ?.length ?? 0;
+  const columns = columnsWith(shown);
+  if (columnsWith(given) !== 1 || columns < 2) return;
+  const shownAs = JSON.stringify(shown.delimiter);
+  throw new InputError(
+    'input_header',
+    `${name} has one column with --delimiter ${JSON.stringify(delimiter)}, and ${columns} with ${shownAs}. Leave --delimiter out.`,
+  );
 }
 
 /** Some rows, such as a report's footer, may be short. */

@@ -4,6 +4,8 @@ import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
 
+const PRICE = 'expected an amount and a currency such as 0.004 EUR';
+
 /** The file of an account, which holds for all jobs that use it: which account it is, and its limits. */
 export const accountFileSchema = only({
   endpoint: z
@@ -15,6 +17,16 @@ export const accountFileSchema = only({
   }),
   max_credits_per_day: whole(0).optional().meta({description: 'Most credits in one day (UTC).'}),
   max_credits_per_month: whole(0).optional().meta({description: 'Most credits in one month (UTC).'}),
+  price: z
+    .string(PRICE)
+    .transform((text, context) => {
+      const [, amount, currency] = /^(\d+(?:\.\d+)?) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
+      if (amount !== undefined && currency !== undefined) return {per_credit: Number(amount), currency};
+      context.addIssue(PRICE);
+      return z.NEVER;
+    })
+    .optional()
+    .meta({description: 'What a credit costs, such as 0.004 EUR: money is shown beside credits.'}),
   warn_at: share
     .prefault('80%')
     .meta({description: 'A run warns once this share of the credits of a day or month is used.'}),

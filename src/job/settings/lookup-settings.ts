@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
 import {columns, list} from '../values.ts';
-import {type Shapes, settingsIn} from './declare.ts';
+import {settingsIn} from './declare.ts';
 import {expectedCountry} from './expected-country.ts';
 import {verdict} from './verdict.ts';
 
@@ -10,9 +10,6 @@ const serviceSetting = settingsIn('Service');
 const columnsSetting = settingsIn('Columns');
 
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
-
-const column = <const S extends Shapes>(description: string, shapes: S) =>
-  columnsSetting(z.string().optional(), {value: 'COL', description, uses: ['run', 'library'], shapes});
 
 /** The service to ask, and about what. */
 export const lookupSettings = {
@@ -54,7 +51,14 @@ export const lookupSettings = {
       shapes: 'columns',
     },
   ),
-  country: column('Column of countries, by code or name, for phone numbers in national form.', 'country'),
+  country: columnsSetting(list().optional(), {
+    value: 'COL',
+    repeatable: true,
+    description:
+      'Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own.',
+    uses: ['run', 'library'],
+    shapes: 'country',
+  }),
   defaultCountry: columnsSetting(
     z
       .string()

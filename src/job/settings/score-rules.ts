@@ -14,24 +14,50 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   name: 'reason',
 };
 
+const reasonCode = z
+  .string()
+  .regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid');
+
 /** One rule: where its condition holds, its points are added to the risk, for its reason. */
 const scoreRule = z.strictObject(
   {
     when: z.string().min(1),
     add: z.int('expected a whole number of points').min(-100).max(100),
-    reason: z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid'),
+    reason: reasonCode,
+    description: z.string().optional(),
+    owner: z.string().optional(),
+    // Counted and shown, and not added: a rule that is tried out.
+    shadow: z.boolean().optional(),
   },
   {
     error: ({code, keys}) => {
       if (code !== 'unrecognized_keys') return undefined;
       const here = ELSEWHERE[(keys as readonly string[])[0] ?? ''];
-      return `a rule has no such key${here === undefined ? '' : `, it is "${here}"`} (known: when, add, reason)`;
+      return `a rule has no such key${here === undefined ? '' : `, it is "${here}"`} (known: when, add, reason, description, owner, shadow)`;
     },
   },
 );
 
 const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
+
+/** A row with its answers, and what rules have to make of it. */
+const ruleTest = only({
+  name: z.string().optional(),
+  row: z.record(z.string(), z.unknown()).default({}),
+  answers: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  status: z
+    .record(z.string(), z.enum(['ok', 'empty', 'invalid', 'failed', 'unknown', 'skipped']))
+    .default({}),
+  error: z.record(z.string(), z.string()).default({}),
+  now: z.iso.datetime({offset: true, error: 'expected a moment such as 2026-01-31T02:00:00Z'}).optional(),
+  score: z.int().min(0).max(100).nullable().optional(),
+  level: z.enum(['low', 'medium', 'high', 'unknown']).optional(),
+  reasons: z.array(reasonCode).optional(),
+}).refine(
+  ({score, level, reasons}) => score !== undefined || level !== undefined || reasons !== undefined,
+  'expected what comes out: score, level or reasons',
+);
 
 const level = z.int('expected a whole number').min(1).max(100);
 
@@ -42,6 +68,8 @@ export const scoreRules = only({
     .refine(({medium, high}) => medium <= high, 'expected medium to be no higher than high')
     .prefault({}),
   rules: z.array(scoreRule).default([]),
+  shared_reasons: z.array(reasonCode).default([]),
+  tests: z.array(ruleTest).default([]),
   constants: z
     .record(
       name,

@@ -17,8 +17,8 @@ export type CountryChoice =
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
   | undefined;
 
-/** By how exactly its header names the phone numbers' country; in that order they are preferred. */
-const ranks = ['phone', 'exact', 'address', 'elsewhere'] as const;
+/** By how exactly its header names the country of a column of phone numbers; in that order they are preferred. */
+const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 
 interface Candidate extends CountryColumn {
@@ -34,17 +34,48 @@ const MOSTLY = 0.5;
 /** So many numbers in national form are tried. */
 const MOST_TRIED = 200;
 
+/** The country column of each column of phone numbers, by its name, and of those that have nothing to tell theirs by. */
+export interface CountryChoices {
+  readonly of: ReadonlyMap<string, CountryChoice>;
+  readonly others: CountryChoice;
+}
+
 /**
- * An exact name first (`country`), then the one with whose countries the numbers are valid. Never one that is about
- * something else, as `IP Country` and `Birth Country`; and none where two would make different numbers of one.
+ * Each column of phone numbers has a country column of its own: `shipping_phone` may be of another country than
+ * `billing_phone`. One that says by its name that it is the numbers' comes first (`phone_country`; `shipping_country` for
+ * `shipping_phone`), then `country`, then the one with whose countries the numbers are valid. Never one that is about something
+ * else, as `IP Country` and `Birth Country`; and none where two would make different numbers of one. Of `named` columns a single
+ * one is believed, and several are chosen from.
  */
-export function chooseCountry(
+export function chooseCountries(
   columns: readonly Column[],
   phones: readonly Column[],
   sample: readonly Row[],
-): CountryChoice {
-  const national = nationalCells(phones, sample);
-  const candidates = columns.flatMap(column => candidateOf(column, sample, national) ?? []);
+  named: readonly string[] = [],
+): CountryChoices {
+  const meant = columns.filter(({name}) => named.includes(name));
+  const [only] = meant;
+  if (only !== undefined && meant.length === 1)
+    return {of: new Map(), others: {found: {column: only, share: 1}}};
+  const asked = meant.length > 0 ? meant : columns.filter(({says}) => says.has('country'));
+  const some = asked.flatMap(column => countriesIn(column, sample) ?? []);
+  const all = nationalCells(phones, sample, MOST_TRIED);
+  const others = chosen(
+    some.map(one => candidateOf(one, undefined, all)),
+    all,
+  );
+  const each = Math.ceil(MOST_TRIED / Math.max(1, phones.length));
+  const choiceOf = (phone: Column) => {
+    const national = nationalCells([phone], sample, each);
+    const candidates = some.map(one => candidateOf(one, phone, national));
+    const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
+    // Nothing of its own to go by: as the other columns.
+    return national.length === 0 && !isNamed ? others : chosen(candidates, national);
+  };
+  return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
+}
+
+function chosen(candidates: readonly Candidate[], national: readonly NationalCell[]): CountryChoice {
   const isFit = ({fit = 1}: Candidate) => fit >= MOSTLY;
   const inOrder = candidates
     .filter(({rank}) => rank !== 'elsewhere')
@@ -60,6 +91,11 @@ export function chooseCountry(
     if (at >= 0) return {torn: [first, rival], row: national[at]?.row.record};
   }
   return {found: first};
+}
+
+/** The country column of a column of phone numbers. */
+export function countryFor({of, others}: CountryChoices, phone: string): CountryChoice {
+  return of.has(phone) ? of.get(phone) : others;
 }
 
 /** From this share of the numbers on, a column without such a name is worth offering to a person. */
@@ -78,6 +114,7 @@ export function countryColumnOf(
   const national = nationalCells(
     columns.filter(({name}) => phones.includes(name)),
     rows,
+    MOST_TRIED,
   );
   const valid = ({cell}: Column) =>
     national.filter(({row, text}) => {
@@ -106,33 +143,35 @@ interface NationalCell {
 }
 
 /** The numbers that need a country to be read. */
-function nationalCells(phones: readonly Column[], sample: readonly Row[]): NationalCell[] {
+function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
   const some: NationalCell[] = [];
   for (const row of sample)
     for (const {cell} of phones) {
-      if (some.length >= MOST_TRIED) return some;
+      if (some.length >= most) return some;
       const text = cell(row) ?? '';
       if (/^[^+]*\d{3}/.test(text)) some.push({row, text});
     }
   return some;
 }
 
-function candidateOf(
-  column: Column,
-  sample: readonly Row[],
-  national: readonly NationalCell[],
-): Candidate | undefined {
-  const says = column.says.get('country');
-  if (says === undefined) return undefined;
+/** A column of which most cells name a country. */
+function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));
   const share = said.filter(text => phoneCountry(text) !== undefined).length / Math.max(1, said.length);
-  if (share < MOSTLY) return undefined;
+  return share < MOSTLY ? undefined : {column, share};
+}
+
+function candidateOf(
+  {column, share}: CountryColumn,
+  phone: Column | undefined,
+  national: readonly NationalCell[],
+): Candidate {
   const countries = national.map(({row}) => column.cell(row) ?? '');
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
   const tried = countries.filter(text => phoneCountry(text) !== undefined).length;
   const fit = tried === 0 ? undefined : readings.filter(reading => reading !== undefined).length / tried;
-  return {column, share, rank: rankOf(says.ahead, column.isAnothers), readings, fit};
+  return {column, share, rank: rankOf(column, phone), readings, fit};
 }
 
 /** The country of a phone, a birth, an address on the Internet, a card, a bank: of nobody's phone numbers. */
@@ -143,7 +182,11 @@ function isElsewhere(words: readonly string[]): boolean {
   return words.some(word => ELSEWHERE.test(word));
 }
 
-function rankOf(ahead: readonly string[], isAnothers: boolean): Rank {
+function rankOf({says, isAnothers}: Column, phone: Column | undefined): Rank {
+  const ahead = says.get('country')?.ahead ?? [];
+  const whose = phone?.says.get('phone')?.ahead ?? [];
+  const isOwn = ahead.length > 0 && ahead.join(' ') === whose.filter(word => !PHONE.has(word)).join(' ');
+  if (isOwn) return 'own';
   if (isAnothers || isElsewhere(ahead)) return 'elsewhere';
   if (ahead.length === 0) return 'exact';
   return ahead.every(word => PHONE.has(word)) ? 'phone' : 'address';

@@ -22,7 +22,7 @@ export const headerWords = {
   English: {
     ip: 'ip, ips, ipv4, ip address, ip addresses, ip addr, ipaddr, forwarded for, xff, remote addr, remote address, client addr',
     phone:
-      'phone, phones, phone number, telephone, tel, telno, mobile, mob, cell, cellphone, cell phone, cellular?, msisdn, gsm?, landline?, contact number, contact no, whatsapp?',
+      'phone, phones, phone number, telephone, tel, telno, mobile, mob, cell, cellphone, cell phone, cellular?, msisdn, ph?, gsm?, landline?, contact number, contact no, whatsapp?',
     email: 'email, emails, e mail, e mails, mail, mails',
     country: 'country, nation, cc, iso2, iso3, ctry, cntry',
     behind:

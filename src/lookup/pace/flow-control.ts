@@ -101,7 +101,8 @@ export class FlowControl {
     const now = this.#options.now();
     this.#countInFlight(-1);
     this.#inFlightMs -= now - this.#readSince(now);
-    const streak = this.#canary(operation).ended(attempt, operations[operation].subject(params), isKnown);
+    const value = params[operations[operation].field] ?? '';
+    const streak = this.#canary(operation).ended(attempt, value, isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
     let blame: Blame = 'value';
     switch (attempt.kind) {

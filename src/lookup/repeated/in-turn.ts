@@ -35,6 +35,6 @@ export class InTurn {
 
 /** The value that has its calls in turn; undefined if a call changes nothing. */
 function subjectOf({operation, params}: Lookup): string | undefined {
-  const {again, subject} = operations[operation];
-  return again && subject(params);
+  const {again, field} = operations[operation];
+  return again && params[field];
 }

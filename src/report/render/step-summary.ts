@@ -16,8 +16,14 @@ export function fitStepSummary(markdown: string, used: number): string {
 }
 
 /** A line that GitHub shows beside the run. Its message must not hold values from the rows. */
-export function annotation(level: 'notice' | 'warning' | 'error', title: string, message: string): string {
-  return `::${level} title=${escaped(title, /[%\r\n:,]/g)}::${escaped(message, /[%\r\n]/g)}`;
+export function annotation(
+  level: 'notice' | 'warning' | 'error',
+  title: string,
+  message: string,
+  at?: {readonly file: string; readonly line: number},
+): string {
+  const place = at === undefined ? '' : `file=${escaped(at.file, /[%\r\n:,]/g)},line=${at.line},`;
+  return `::${level} ${place}title=${escaped(title, /[%\r\n:,]/g)}::${escaped(message, /[%\r\n]/g)}`;
 }
 
 function escaped(text: string, characters: RegExp): string {

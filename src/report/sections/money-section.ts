@@ -1,6 +1,7 @@
 import {operationName} from '../display-names.ts';
 import {count} from '../format.ts';
 import type {Section} from '../model.ts';
+import {amountOf, moneyOf} from '../money.ts';
 import type {Summary} from '../summary.ts';
 
 /** What the run cost, and what it did not cost. */
@@ -8,6 +9,11 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
   if (Object.keys(lookups).length === 0) return undefined;
   const {spent, maybe_spent: maybe, saved} = credits;
   const isFree = endpoint.kind === 'embedded';
+  const {price} = credits.account;
+  const money =
+    price === undefined || isFree
+      ? ''
+      : ` At ${amountOf(price.per_credit, price.currency)} a credit that is ${moneyOf(spent, price)}${maybe === 0 ? '' : `, and perhaps ${moneyOf(maybe, price)}`}.`;
   const limit = credits.limit === null ? '' : ` The limit was ${count(credits.limit)}.`;
   const perhaps =
     maybe === 0 ? '' : ` ${count(maybe)} more may have been charged for calls that brought no answer.`;
@@ -15,7 +21,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
     saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
   return {
     title: 'Money',
-    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${limit}`,
+    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${money}${limit}`,
     blocks: [
       {
         kind: 'stacks',

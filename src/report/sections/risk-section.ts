@@ -23,6 +23,7 @@ export function riskSection({risk, output}: Summary): Section | undefined {
       ...highRows(risk, output.path),
       ...ranking(inWords(risk), 'Reasons, most often first', 'Reason', scored),
       ...ranking(risk.missing, 'Signals that were missing', 'Signal', scored + unknown),
+      ...declaredRules(risk),
       ...warnings(risk),
     ],
   };
@@ -58,6 +59,25 @@ function inWords({reasons, rules}: RiskCounts): Record<string, number> {
     return [meaning === undefined ? reason : `${reason}: ${meaning}`, times] as const;
   });
   return Object.fromEntries(told);
+}
+
+/** Rules that say more of themselves than their reason, or are tried out. */
+function declaredRules({rules}: RiskCounts): TableBlock[] {
+  const rows = rules
+    .filter(
+      ({shadow, description, owner}) => shadow === true || description !== undefined || owner !== undefined,
+    )
+    .map(({reason, add, shadow, held, description = '', owner = ''}) => [
+      shadow === true ? `${reason} (shadow: not added)` : reason,
+      String(add),
+      count(held),
+      description,
+      owner,
+    ]);
+  if (rows.length === 0) return [];
+  return [
+    {kind: 'table', caption: 'Rules', head: ['Rule', 'points', 'rows', 'for', 'owner'], texts: [3, 4], rows},
+  ];
 }
 
 function warnings({warnings: found = []}: RiskCounts): TableBlock[] {

@@ -10,6 +10,7 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import type {Price} from '../../report/money.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {RuleSet} from '../../score/rules.ts';
@@ -22,10 +23,12 @@ import {usesOf} from './shared-uses.ts';
 import {type TimelineState, timelineSummary} from './timeline.ts';
 import {topSummary} from './top-counts.ts';
 
-/** Digests of what a run publishes; null where there is none. */
+/** What a run publishes: digests, null where there is none. */
 export interface Published {
   readonly output: FileDigest | null;
   readonly rejects: FileDigest | null;
+  /** What differs from the job's last output; undefined where it is not to be compared. */
+  readonly changes?: Summary['changes'];
 }
 
 /** A run's books: those of the session that is under way, or as the last one left them. */
@@ -52,6 +55,8 @@ export interface UnderWay {
   readonly store: StoreTrouble | undefined;
   /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
   readonly budgets: readonly PeriodUse[];
+  /** What a credit costs, where the account's file says so. */
+  readonly price: Price | undefined;
   /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
   /** The operations that columns are looked up by; those that were counted come by themselves. */
@@ -109,6 +114,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
+    ...(session?.published.changes && {changes: session.published.changes}),
     drift: [],
     failed_if: [],
     resumed: books.resumed,
@@ -235,7 +241,11 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       not_counted: spendingSummary(earlier.notCounted),
       unknown: earlier.unknown,
     },
-    account: {label: job.settings.account, ...usesOf(budgets)},
+    account: {
+      label: job.settings.account,
+      ...usesOf(budgets),
+      ...(session?.price && {price: session.price}),
+    },
     saved: {
       dedupe: saved(name => lookupSummary(books, name).deduplicated),
       store: saved(name => tally.operations[name].fromStore),

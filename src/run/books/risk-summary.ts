@@ -18,6 +18,7 @@ export function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) 
     histogram: risk.histogram,
     reasons: Object.fromEntries(ranked(risk.reasons)),
     missing: Object.fromEntries(ranked(risk.missing)),
+    ...(rules && {levels: rules.levels, default_rules: rules.rules.some(({own}) => !own)}),
     rules: ruleSummary(risk.rules, rules),
     warnings: ruleWarnings(risk.rules, rules, rows.written),
   };

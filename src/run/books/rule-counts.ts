@@ -10,10 +10,13 @@ const NEVER = {held: 0, undecided: 0, wrong: 0};
 
 /** The rules that the job brought, with their counts. */
 export function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
-  return ownRules(rules).map(({rule: {reason, when, add}, place}) => ({
+  return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, place}) => ({
     reason,
     when: shown(when),
     add,
+    ...(shadow && {shadow}),
+    ...(description !== undefined && {description}),
+    ...(owner !== undefined && {owner}),
     ...(counts[place] ?? NEVER),
   }));
 }

@@ -2,6 +2,7 @@ import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
 import type {HistoryEntry} from '../../ledger/history.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
+import type {Price} from '../../report/money.ts';
 import {listOf, recordOfCutOff, type SessionFacts} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {spendingSummary} from '../books/build-summary.ts';
@@ -15,7 +16,13 @@ interface BillFacts extends SessionFacts {
 }
 
 /** Opens the session's bill, and tells the history what sessions before it spent that were cut off. */
-export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdentity, io: TellIo): void {
+export function openBill(
+  ledger: Ledger,
+  job: Job,
+  {runId, startedAt}: RunIdentity,
+  price: Price | undefined,
+  io: TellIo,
+): void {
   const account = accountOf(job);
   ledger.bills.begin({
     run_id: runId,
@@ -23,6 +30,7 @@ export function openBill(ledger: Ledger, job: Job, {runId, startedAt}: RunIdenti
     job: job.name ?? null,
     list: listOf(job.inputs),
     account,
+    ...(price && {price}),
     list_key: listKey(job, account) ?? null,
   } satisfies BillFacts);
   const {untold} = ledger.bills;

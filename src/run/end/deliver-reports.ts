@@ -18,15 +18,18 @@ import {deliverMetrics} from './deliver-metrics.ts';
  *
  * @throws {UsageError} where there is none; {@link OutputError} where one that the output waits for can't be written.
  */
-export function checkReportPlaces({settings}: Job): void {
-  const {summary, rejects, report} = settings;
+export function checkReportPlaces({settings, output}: Job): void {
+  const {summary, rejects, report, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
-  for (const [flag, path] of Object.entries({summary, rejects, report, metrics})) {
+  const changes = settings.changes?.file;
+  if (changes !== undefined && !output.lasts)
+    throw new UsageError('no_output', '--changes compares outputs that are files. Name one with -o.');
+  for (const [flag, path] of Object.entries({summary, rejects, report, metrics, changes, calls})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
   }
-  // The output is not put in place without these two.
-  for (const [flag, path] of Object.entries({summary, rejects}))
+  // The output is not put in place without these.
+  for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
     if (path !== undefined && !isStream(path)) checkPlace(flag, path);
 }
 

@@ -16,13 +16,15 @@ import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
 import type {RunOutcome} from '../run-outcome.ts';
 import {closeStages, type Session} from '../session.ts';
 import {hasEarlierRejects} from '../state/done-before.ts';
-import {closeState, type RunState} from '../state/run-state.ts';
+import {closeState, type RunState, withLedger} from '../state/run-state.ts';
 import {type Stop, stopFor, unansweredWarning} from '../stop.ts';
 import {tellEnd} from './bills.ts';
 import {deliverEnd} from './deliver-metrics.ts';
 import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
+import {writeCalls} from './write-calls.ts';
+import {writeChanges} from './write-changes.ts';
 
 /** Ends the session: publishes what is complete, or saves what the same command goes on from. */
 export async function finish(session: Session): Promise<RunOutcome> {
@@ -48,6 +50,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   // The ledger goes with the run, so this is when its answers are given to the store at the latest.
   await stopper.unlessStopped(store.flush(true));
   const published = await readyToPublish(session);
+  ledger.end();
+  await writeCalls(job, ledger, io.env);
   ledger.close();
   const {exitCode, summary} = judge(session, published);
   const text = summaryText(summary);
@@ -74,7 +78,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   };
 }
 
-async function readyToPublish({state, io}: Session): Promise<Published> {
+async function readyToPublish(session: Session): Promise<Published> {
+  const {state, io} = session;
   let share = () => 0;
   const work = async () => ({
     output: await state.destination.digest(state, watched => {
@@ -82,7 +87,9 @@ async function readyToPublish({state, io}: Session): Promise<Published> {
     }),
     rejects: await digestRejects(state),
   });
-  return await during(io, 'putting the output in place', () => ({share: share()}), work);
+  const published = await during(io, 'putting the output in place', () => ({share: share()}), work);
+  // Before the output takes the place of what it is compared with.
+  return {...published, changes: await writeChanges(session)};
 }
 
 /** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
@@ -150,6 +157,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io, ledger} = session;
   await session.store.flush().catch(() => false);
   const stop = endLedger(session, first);
+  await writeCalls(job, ledger, io.env).catch(error => io.warn(callsMissing(error)));
   const summary = summarize(session, stop, {output: null, rejects: null});
   writeStopped(job, io, summary);
   const {untold} = ledger.bills;
@@ -158,6 +166,10 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await closeStages(session);
   closeState(state, 'nothing');
   return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: session.writer.safeRows};
+}
+
+function callsMissing(error: unknown): string {
+  return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
 /** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
@@ -211,7 +223,14 @@ export async function reportFailure(
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
-  else await deliverFailure(job, io, summarizeFailure(job, io, state, stop));
+  else {
+    await deliverFailure(job, io, summarizeFailure(job, io, state, stop));
+    const calls = job.settings.calls === undefined ? undefined : state;
+    if (calls !== undefined)
+      await withLedger(calls, ledger => writeCalls(job, ledger, io.env)).catch(error =>
+        io.warn(callsMissing(error)),
+      );
+  }
 }
 
 async function deliverFailure(job: Job, io: RunIo, summary: Summary): Promise<void> {

@@ -40,6 +40,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       pace: executor.pace(),
       store: session.store.trouble,
       budgets: ledger.budget.uses,
+      price: session.account?.price,
       operations: operationsOf(layout.mapping.targets),
       rules: layout.rules,
     },

@@ -73,7 +73,7 @@ export function demandSure(
   const meant = lookups.filter(({aside}) => aside === undefined);
   const torn = countries.filter(({confidence}) => confidence === 'unsure');
   if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
-    throw tornCountries(torn, meant, {columns, rows});
+    throw tornCountries(torn, countries, meant, {columns, rows});
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
@@ -92,7 +92,7 @@ export function demandSure(
   if (lookups.length > 0)
     throw new UsageError(
       'column_unsure',
-      `No column is looked up for sure. ${lookups.map(passedOver).join(' ')}`,
+      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, {columns, rows})).join(' ')}`,
       {flags: flagsOf([...lookups, ...countries], {columns, rows})},
     );
   throw new UsageError(
@@ -106,18 +106,34 @@ const reasons: Readonly<Record<Aside, string>> = {
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
+  alike: ' (they may be versions, or masks)',
+  nothing: '',
 };
 
 /** A sentence on a column that holds what is looked up, and is not. */
-export function passedOver({operation, column, ofKind, national, aside = 'values'}: LookupGuess): string {
+export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
+  const {operation, column, ofKind, national, aside = 'values'} = guess;
+  if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const choice = asChoice(operation, column);
-  const name = /^[\w.-]+$/.test(choice) ? choice : `"${choice}"`;
-  const country = national > 0 ? ', and --country or --default-country' : '';
+  const quoted = (text: string) => (/^[\w.-]+$/.test(text) ? text : `"${text}"`);
+  const name = quoted(choice);
+  const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
+  const country =
+    national === 0
+      ? ''
+      : fits === undefined
+        ? ', and --country or --default-country'
+        : ` --country ${quoted(fits)}`;
   const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
 }
 
-function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: Looked): UsageError {
+function tornCountries(
+  torn: readonly Guess[],
+  countries: readonly Guess[],
+  others: readonly Guess[],
+  list: Looked,
+): UsageError {
   const names = torn.map(({column}) => `"${column}"`).join(' and ');
   const [first] = torn;
   const why =
@@ -126,11 +142,28 @@ function tornCountries(torn: readonly Guess[], others: readonly Guess[], list: L
       : first?.row === undefined
         ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
         : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
+  const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
+  const own = countries.filter(({confidence}) => confidence === 'sure');
+  // One country for all would make wrong numbers of those that have their own.
+  if (own.length > 0)
+    return new UsageError(
+      'column_unsure',
+      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look that up in a run of its own, with the column that says where its numbers belong: --phone COLUMN --country COLUMN.`,
+      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
+    );
   const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
   return new UsageError(
     'column_unsure',
     `${why}. Say which column says where the numbers belong: --country COLUMN.`,
     {flags},
+  );
+}
+
+/** Several named columns of countries, each of which would make other numbers of this column. */
+export function tornFor(phone: string, countries: readonly string[]): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `The numbers in "${phone}" may belong to the countries in ${countries.map(name => `"${name}"`).join(' or ')}. Name one of them: --country COLUMN.`,
   );
 }
 
@@ -171,11 +204,32 @@ function listedForm({column, listed}: Guess): UsageError {
   );
 }
 
-function mayHold({column, operation, share}: LookupGuess, flags: readonly string[]): UsageError {
-  const fit = share === undefined ? 'no' : `${Math.round(share * 100)}%`;
+/** `is named like phone numbers, but none of its values is one (row 1: phone_list, several numbers in one cell)`. */
+function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
+  const {plural, codes} = operations[operation];
+  const words: Readonly<Record<string, string>> = codes;
+  const said = fault === undefined ? undefined : words[fault.code];
+  const because =
+    fault === undefined || said === undefined
+      ? ''
+      : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
+  if (because === '') return `may hold ${plural}, but too few values show it`;
+  const fit =
+    share === undefined || share === 0
+      ? 'none of its values is one'
+      : `only ${Math.round(share * 100)}% of its values are`;
+  return `is ${byHeader ? 'named' : 'filled in part'} like ${plural}, but ${fit}${because}`;
+}
+
+function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
+  const {column, operation} = guess;
+  const name =
+    flags.length === 0
+      ? `the columns to look up, such as --${operation} "${column}"`
+      : 'the columns to look up';
   return new UsageError(
     'column_unsure',
-    `Column "${column}" may hold ${operations[operation].plural} (${fit} of its values could be), which is not sure enough to spend credits on. Name the columns to look up${flags.length === 0 ? `, such as --${operation} "${column}"` : `; all that were found: ${flags.map(shellWord).join(' ')}`}.`,
+    `Column "${column}" ${faultIn(guess)}. Name ${name}${flags.length === 0 ? '' : `: ${flags.map(shellWord).join(' ')}`}.`,
     {flags},
   );
 }
@@ -186,8 +240,10 @@ const isValue = (cell: string) =>
     return isTelling?.(cell) !== false && canonical(cell).state === 'value';
   });
 
-/** Whether a header is a row of values. */
-export const holdsValues = (header: readonly string[]): boolean => header.some(isValue);
+/** True for a header that is a row of values: one shows it by itself, or numbers are below what is written as one. */
+export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
+  return header.some(isValue) || phoneColumns(header, rows).length > 0;
+}
 
 /** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
 export function refuseValuesAsHeader(
@@ -195,10 +251,10 @@ export function refuseValuesAsHeader(
   rows: readonly Row[],
   defaultCountry: string | undefined,
 ): void {
+  if (!isRowOfValues(header, rows)) return;
   const value = header.findIndex(isValue);
   const phones = value < 0 ? phoneColumns(header, rows) : [];
   const [first = value] = phones;
-  if (first < 0) return;
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const list = {columns: names, rows: all};

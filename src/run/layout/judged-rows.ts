@@ -6,7 +6,7 @@ import type {Settings} from '../../job/settings.ts';
 import type {PlanRow} from '../../lookup/plan-row.ts';
 import type {CellReader, Target} from '../../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
-import {operations} from '../../operations/table.ts';
+import {type Intelligence, intelligenceNames, operations} from '../../operations/table.ts';
 import {adviceOf} from '../../report/codes.ts';
 
 /** Judging a list by fewer rows than this would be judging single rows. */
@@ -32,7 +32,7 @@ export function refuseMostlyRejected(
     reason === 'column_count' ? ' Rows that only lack fields at their end: --pad-short-rows.' : '';
   throw new InputError(
     'input_rejected',
-    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To have the others all the same, say --max-rejects 100%.`,
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},
@@ -57,27 +57,53 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
   );
 }
 
-/** @throws {UsageError} when a column holds something else. */
-export function refuseMostlyInvalid(
+/**
+ * Sentences on columns that hold something else, where there are too few values to stop for.
+ *
+ * @throws {UsageError} where there are enough.
+ */
+export function judgeValues(
   targets: readonly Target[],
   rows: readonly Row[],
   planRow: PlanRow,
   settings: Partial<Settings>,
-): void {
+): string[] {
   const planned = rows.map(planRow);
-  for (const [index, {column, operation}] of targets.entries()) {
+  const doubts: string[] = [];
+  for (const [index, target] of targets.entries()) {
+    const {column, operation} = target;
     const cells = planned.map(row => row[index]);
     const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
     const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
-    if (values < FEW_VALUES || codes.length <= MOSTLY * values) continue;
+    if (codes.length <= MOSTLY * values) continue;
     const code = mostFrequent(codes);
+    const others = kindOf(target, rows);
+    const fault = `values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}).`;
+    const are =
+      others === undefined
+        ? ''
+        : ` They are ${operations[others].plural}: --${operations[others].setting} ${column}.`;
+    if (values < FEW_VALUES) {
+      if (are !== '' && codes.length === values) doubts.push(`The ${fault}${are}`);
+      continue;
+    }
     const advice = code === undefined ? undefined : adviceOf(code, settings);
     const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
     throw new UsageError(
       'column_invalid',
-      `${codes.length} of the first ${values} values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}). Nothing was sent.${hint}`,
+      `${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
     );
   }
+  return doubts;
+}
+
+/** What a column's values are, where all of them show it by themselves. */
+function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
+  const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
+  return intelligenceNames.find(name => {
+    const {canonical, isTelling} = operations[name];
+    return texts.every(text => isTelling?.(text) !== false && canonical(text).state === 'value');
+  });
 }
 
 function mostFrequent(codes: readonly string[]): string | undefined {

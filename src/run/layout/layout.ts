@@ -51,7 +51,12 @@ export function layOut(job: Job, source: Pick<Source, 'format' | 'sample'>, star
   const own = ownNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseKeyClashes(columns, format.risk.length > 0);
-  refuseClashes(own.input, [...own.added, ...(nested ? [] : addedNames(columns, format))]);
+  refuseClashes(
+    own.input,
+    [...own.added, ...(nested ? [] : addedNames(columns, format))],
+    mapping.targets,
+    mapping.guesses.length > 0,
+  );
   const scorer =
     rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
   const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);

@@ -2,6 +2,8 @@ import {UsageError} from '../../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import type {ColumnChoice} from '../../job/values.ts';
+import {columnsOf} from '../../lookup/columns/column.ts';
+import {chooseCountries, countryFor} from '../../lookup/columns/country-column.ts';
 import {detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
@@ -16,14 +18,15 @@ import {
 import {besideNames, perBeside} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {Background} from '../../score/given.ts';
-import {demandSure, isLookup, passedOver, refuseValuesAsHeader} from './guessed.ts';
-import {doubtCountries, refuseMostlyInvalid, refuseMostlyRejected} from './judged-rows.ts';
+import {demandSure, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
+import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
 
 /** Which columns are looked up, how that was found out, and the plan that follows. */
 export interface Mapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly Guess[];
-  readonly country: string | undefined;
+  /** The columns with the country of phone numbers, by the column of the numbers. */
+  readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
   /** Every column that a setting names, with that setting. */
   readonly mentioned: Named['mentioned'];
@@ -53,23 +56,26 @@ export function resolveMapping(
   };
   const guesses = detect ? guessColumns(job, format, rows, rules) : [];
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
-  const country = settings.country ?? guesses.find(isSureOf('country'))?.column;
-  const cells = {...planCells(job, format, country), rules};
+  const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
+  const countries = countriesOf(phoneColumns(targets, settings), from, rows, format);
+  const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
-  refuseMostlyInvalid(targets, rows, planAll, settings);
   const doubts = [
+    ...judgeValues(targets, rows, planAll, settings),
     ...guesses
       .filter(isLookup(settings.only))
-      .flatMap(guess => (guess.aside === undefined ? [] : [passedOver(guess)])),
+      .flatMap(guess =>
+        guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
+      ),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
-    targets.some(({operation}) => operation === 'phone')
-      ? doubtCountries(country, cells.country, rows)
-      : undefined,
+    ...[...new Set(countries.values())].map(country =>
+      doubtCountries(country, cellReader(country, format.columns), rows),
+    ),
   ].filter(doubt => doubt !== undefined);
   return {
     targets,
     guesses,
-    country,
+    countries,
     planRow: filtered(planAll, job, format, background),
     mentioned: named.mentioned,
     doubts,
@@ -128,7 +134,7 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
     for (const name of besideNames)
       if (verdict[name] !== undefined) mentioned.push([`--verdict ${name}`, verdict[name]]);
   }
-  if (country !== undefined) mentioned.push(['--country', country]);
+  for (const column of country ?? []) mentioned.push(['--country', column]);
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
@@ -137,14 +143,48 @@ function namedColumns({settings, fromFile, endpoint}: Job): Named {
   return {choices, mentioned};
 }
 
-function planCells({settings, endpoint}: Job, format: InputFormat, country: string | undefined): PlanCells {
+/** The columns of phone numbers: those that are looked up, and the one that is sent with a token. */
+function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
+  const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
+  return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
+}
+
+/** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
+function countriesOf(
+  phones: readonly string[],
+  countries: readonly string[],
+  rows: readonly Row[],
+  {columns}: InputFormat,
+): Map<string, string> {
+  const all = columnsOf([...new Set([...columns, ...phones, ...countries])], columns);
+  const among = all.filter(({name}) => phones.includes(name));
+  const choices = chooseCountries(all, among, rows, countries);
+  const found = new Map<string, string>();
+  for (const phone of countries.length === 0 ? [] : phones) {
+    const choice = countryFor(choices, phone);
+    if (choice !== undefined && 'torn' in choice)
+      throw tornFor(
+        phone,
+        choice.torn.map(({column}) => column.name),
+      );
+    if (choice !== undefined) found.set(phone, choice.found.column.name);
+  }
+  return found;
+}
+
+function planCells(
+  {settings, endpoint}: Job,
+  format: InputFormat,
+  countries: ReadonlyMap<string, string>,
+): PlanCells {
   const cell = (name: string | undefined) =>
     name === undefined ? undefined : cellReader(name, format.columns);
   return {
-    country: cell(country),
+    countryOf: column => cell(countries.get(column)),
     defaultCountry: settings.defaultCountry,
     verdict: settings.verdict && {
       actionId: endpoint.actionId ?? '',
+      country: cell(countries.get(settings.verdict?.phone ?? '')),
       ...perBeside(({name}) => cell(settings.verdict?.[name])),
     },
   };
@@ -157,7 +197,7 @@ function guessColumns(
   rules: CellRules,
 ): Guess[] {
   const guesses = detectColumns(format.columns, rows, {
-    column: settings.country,
+    countries: settings.country,
     fallback: settings.defaultCountry,
     rules,
     headless: format.kind === 'csv' && format.header === undefined,

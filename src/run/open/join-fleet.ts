@@ -98,6 +98,7 @@ export async function bookCollected(
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({
       key: lookup.key,
+      dispatch: ask.dispatch,
       operation: ask.operation,
       cost: cost(lookup),
       attempt,

@@ -69,9 +69,16 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): Named[] {
 
 /** A pipe or a device may be named as often as one likes. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): Named[] {
-  const {report} = settings;
+  const {report, changes, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
-  const all = {summary: paths.summary, rejects: paths.rejects, report, metrics};
+  const all = {
+    summary: paths.summary,
+    rejects: paths.rejects,
+    report,
+    metrics,
+    calls,
+    changes: changes?.file,
+  };
   const beside = Object.entries(all).map(([name, path]) => {
     const given = settings[name as keyof typeof all] !== undefined;
     return [given ? placeOf([name]) : `--${name} (by default)`, path] as const;

@@ -120,6 +120,7 @@ export function openLedger(
       maxCredits: limit,
       lostState,
       temporary: temporary !== undefined,
+      recordsCalls: job.settings.calls !== undefined,
     });
   };
   try {
@@ -149,14 +150,30 @@ export function fromLedger<T>(
   state: Pick<RunState, 'directory'>,
   read: (ledger: Ledger) => T,
 ): T | undefined {
-  const path = ledgerPath(state);
-  if (!existsSync(path)) return undefined;
-  const ledger = new Ledger(path, {lostState: hasLostState(state)});
+  const ledger = leftLedger(state);
   try {
-    return read(ledger);
+    return ledger && read(ledger);
   } finally {
-    ledger.abandon();
+    ledger?.abandon();
   }
+}
+
+/** The same of work that takes its time. */
+export async function withLedger(
+  state: Pick<RunState, 'directory'>,
+  work: (ledger: Ledger) => Promise<void>,
+): Promise<void> {
+  const ledger = leftLedger(state);
+  try {
+    if (ledger !== undefined) await work(ledger);
+  } finally {
+    ledger?.abandon();
+  }
+}
+
+function leftLedger(state: Pick<RunState, 'directory'>): Ledger | undefined {
+  const path = ledgerPath(state);
+  return existsSync(path) ? new Ledger(path, {lostState: hasLostState(state)}) : undefined;
 }
 
 /** Whether a ledger was renamed, and the run that came after it is not complete. */

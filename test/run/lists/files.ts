@@ -28,6 +28,6 @@ the same, named ▸ [--default-country DE --no-header --phone column_1] 6× 0171
 US digits with names beside them ▸ Jo Doe,2025550100 ⏎ 6× Al Doe,202555010{n} ▸ header_is_value --no-header ▸ Column 2 of the header line is itself a number, as those below it are, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, …. If it holds phone numbers: --no-header --phone column_2 --default-country with a country such as DE.
 numbers with their plus without a header ▸ 6× +1202555010{n},x{n} ▸ header_is_value --no-header --phone column_1 ▸ Column 1 of the header line is itself a value to look up, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….
 addresses without a header ▸ 6× 192.0.2.{n},p{n}@example.com ▸ header_is_value --no-header --ip column_1 --email column_2 ▸ Column 1 of the header line is itself a value to look up, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….
-years in a header are none ▸ country,20240101,20240102,email ⏎ 6× DE,1000000{n},2000000{n},p{n}@example.com ▸ email=email country=country → p0@example.com p1@example.com p2@example.com … 6
+years in a header are none ▸ country,20240101,20240102,email ⏎ 6× DE,1000000{n},2000000{n},p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 6
 dates in a header without names are none ▸ x,2024-01-01,2024-01-02,mail ⏎ 6× DE,1000000{n},2000000{n},p{n}@example.com ▸ email=mail → p0@example.com p1@example.com p2@example.com … 6
 `;

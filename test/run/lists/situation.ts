@@ -79,7 +79,9 @@ export async function look(
 }
 
 async function planned(path: string, flags: readonly string[], said: string[]): Promise<string> {
-  const given = Object.fromEntries(flags.map(flag => settingOf(flag)));
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of flags.map(settingOf))
+    given[name] = name in given ? [given[name], value].flat() : value;
   const {job} = jobFrom([path], {...given, endpoint: 'embedded', score: 'none'}, '-', {});
   const source = await openSource({...job.settings, paths: job.inputs});
   try {
@@ -102,7 +104,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
         }
       }
     const columns = mapping.targets.map(({operation, column}) => `${operation}=${column}`);
-    const country = mapping.country === undefined ? [] : [`country=${mapping.country}`];
+    const country = [...new Set(mapping.countries.values())].map(name => `country=${name}`);
     const shown = [...codes].map(([code, n]) => `${n}×${code}`);
     return [
       [...columns, ...country].join(' '),

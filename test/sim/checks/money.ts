@@ -1,7 +1,7 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {type RunSpec, startsFresh} from '../model/commands.ts';
-import {accountOf, endpointOf, outputPath} from '../model/places.ts';
+import {accountOf, callsPath, endpointOf, outputPath, recordsCalls} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   ageOf,
@@ -245,6 +245,46 @@ const halved: Check = {
   },
 };
 
+const proven: Check = {
+  promise: 'The lines of calls add up to the books, to the last credit.',
+  broken({run}) {
+    const {spec, summary, after, wasComplete} = run;
+    const file = after.get(callsPath(spec));
+    const isOwn = recordsCalls(spec) && run.isAlone;
+    if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return undefined;
+    if (/had ended while it put/.test(run.message) || summary.credits.earlier.unknown) return undefined;
+    if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
+    const sums = {spent: 0, maybe: 0, free: 0};
+    for (const line of file.toString().split('\n').filter(Boolean)) {
+      const {booked, credits: own} = JSON.parse(line) as {booked: keyof typeof sums; credits: number};
+      if (own < 0) return `one takes ${-own} credits back`;
+      sums[booked] += Math.round(own * 1_000);
+    }
+    const {spent, maybe_spent: maybe} = summary.credits;
+    return sums.spent === Math.round(spent * 1_000) && sums.maybe === Math.round(maybe * 1_000)
+      ? undefined
+      : `they come to ${sums.spent / 1_000} and perhaps ${sums.maybe / 1_000}, the books to ${spent} and ${maybe}`;
+  },
+};
+
+const recorded: Check = {
+  promise: 'Each call that the service had is a line, where all sessions recorded theirs.',
+  broken(scene) {
+    const {run, lostState} = scene;
+    const runs = runsOfLedger(scene);
+    const isOwn = runs.every(one => recordsCalls(one.spec) && !startsFresh(one.spec));
+    const file = run.after.get(callsPath(run.spec));
+    const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
+    if (!isTold || file === undefined || run.ledger === undefined) return undefined;
+    if (run.healed || /had ended while it put/.test(run.message)) return undefined;
+    const scope = scopeOfSpec(run.spec);
+    const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
+    if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
+    const lines = file.toString().split('\n').filter(Boolean).length;
+    return lines < sent.length ? `${lines} lines, ${sent.length} calls` : undefined;
+  },
+};
+
 const told: Check = {
   promise: 'What the history adds up to is what the service took, at each endpoint and account.',
   broken({run, runs, service, history, lostState}) {
@@ -277,5 +317,7 @@ export const moneyChecks: readonly Check[] = [
   usedUp,
   givenBack,
   halved,
+  proven,
+  recorded,
   told,
 ];

@@ -58,6 +58,13 @@ export const links: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
+/**
+ * A run that requires the store records no calls, so that sessions with a record follow others without one. What is named
+ * twice is tested alone.
+ */
+export const recordsCalls = ({requireStore, clash}: RunSpec) => !requireStore && clash === undefined;
+export const callsPath = (spec: RunSpec) => `${outputPath(spec)}.calls.ndjson`;
+
 export function statePath(spec: RunSpec): string {
   return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
 }
@@ -144,6 +151,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.until !== undefined && {until: spec.until}),
+    ...(recordsCalls(spec) && {calls: callsPath(spec)}),
     ...(spec.ndjson && {outputFormat: 'ndjson', flatten: true}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),

@@ -116,7 +116,7 @@ export class Service {
     const nth = asker.calls;
     const {api_key: key, ...params} = JSON.parse(body) as Record<string, string>;
     const operation = operationNames.find(name => url.pathname === operations[name].path) ?? 'ip';
-    const value = params[operation === 'verify' ? 'token' : operation] ?? '';
+    const value = params[operations[operation].field] ?? '';
     const call: Call = {
       number: this.calls.length + 1,
       nth,

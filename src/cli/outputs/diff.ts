@@ -1,0 +1,26 @@
+import {diffOutputs, refusePlace} from '../../enriched/diff.ts';
+import {count} from '../terminal/lines.ts';
+import {print, printJson} from '../terminal/printable.ts';
+import {changeTable} from './change-table.ts';
+
+interface DiffFlags {
+  readonly key?: readonly string[];
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** `bulk-enrich diff OLD NEW`: what changed from one output to the other. */
+export async function diffCommand(old: string, fresh: string, flags: DiffFlags): Promise<number> {
+  const {key, output: to, force = false, json = false} = flags;
+  refusePlace(to, [old, fresh], force);
+  const changes = await diffOutputs({old, new: fresh, key, to});
+  if (json) printJson(changes);
+  else print('stdout', `${changeTable(changes, [old, fresh])}\n`);
+  if (to !== undefined)
+    print(
+      'stderr',
+      `${count(changes.new + changes.changed + changes.without_key.new)} rows written to ${to}.\n`,
+    );
+  return 0;
+}

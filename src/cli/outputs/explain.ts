@@ -1,0 +1,191 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {type EnrichedFile, openEnriched, summaryBeside} from '../../enriched/enriched-file.ts';
+import {type Explained, explainerOf} from '../../enriched/explain-row.ts';
+import {UsageError} from '../../errors.ts';
+import type {TextRow} from '../../input/row.ts';
+import {besideOutput} from '../../job/file-names.ts';
+import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
+import {backgroundOf} from '../../score/given.ts';
+import {broken, many, shellWord, widthOf} from '../terminal/lines.ts';
+import {print, printJsonLine} from '../terminal/printable.ts';
+import {table} from '../terminal/table.ts';
+
+interface ExplainFlags {
+  readonly row?: string;
+  readonly level?: string;
+  readonly where?: string;
+  readonly json?: boolean;
+}
+
+/** `bulk-enrich explain OUT`: what rows' scores are made of, or the rows of a level, from the output and its summary alone. */
+export async function explainCommand(output: string, flags: ExplainFlags): Promise<number> {
+  const {row, level, where} = flags;
+  if ([row, level, where].filter(given => given !== undefined).length !== 1)
+    throw new UsageError(
+      'settings',
+      'explain needs --row N, --where EXPR, or --level with low, medium, high or unknown.',
+    );
+  const wanted = row === undefined ? undefined : rowNumber(row, output);
+  const file = await openEnriched(output);
+  try {
+    const filter = where === undefined ? undefined : filterOf(where, file);
+    if (level !== undefined) await listLevel(file, level, flags.json === true);
+    else await explainRows(file, {wanted, filter, json: flags.json === true});
+  } finally {
+    await file.close();
+  }
+  return 0;
+}
+
+function rowNumber(given: string, output: string): number {
+  const wanted = Number(given);
+  if (!Number.isInteger(wanted) || wanted < 1)
+    throw new UsageError('row', `--row: expected the number of a row, 1 or more, not "${given}".`);
+  if (rejectedBeside(output).has(wanted))
+    throw new UsageError(
+      'rejected_row',
+      `Row ${wanted} could not be read: see ${besideOutput(output).rejects}.`,
+    );
+  return wanted;
+}
+
+function filterOf(where: string, {own}: EnrichedFile): RowFilter {
+  return createRowFilter(where, own, backgroundOf(undefined, Date.now()), () => '--where');
+}
+
+interface Wanted {
+  readonly wanted: number | undefined;
+  readonly filter: RowFilter | undefined;
+  readonly json: boolean;
+}
+
+async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): Promise<void> {
+  const {path} = file;
+  const explain = explainerOf(file, summaryBeside(path));
+  let found = 0;
+  for await (const {row, number} of rowsOf(file)) {
+    if (wanted !== undefined ? number !== wanted : filter?.(row) !== true) continue;
+    const explained = explain(row, number);
+    if (explained === undefined)
+      throw new UsageError(
+        'no_risk',
+        `Row ${number} of ${path} has no points of a score: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
+      );
+    if (json) printJsonLine(explained.explanation);
+    else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);
+    found += 1;
+    if (wanted !== undefined) return;
+  }
+  if (wanted !== undefined)
+    throw new UsageError('no_risk', `${path} has no row ${wanted}: it was rejected, or the list is shorter.`);
+  if (found === 0) throw new UsageError('no_risk', `${path} has no row for which that holds (--where).`);
+}
+
+const NUMBER_WIDTH = 9;
+
+/** Prints each row as it is read: a level may have most rows of a long list. */
+async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
+  const explain = explainerOf(file, summaryBeside(file.path));
+  const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
+  let found = 0;
+  for await (const {row, number} of rowsOf(file)) {
+    const cells = file.cellsOf(row);
+    if (cells[at ?? -1] !== level) continue;
+    found += 1;
+    if (json) printJsonLine(explain(row, number)?.explanation ?? null);
+    else {
+      if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
+      print('stdout', lineOf(String(number), cells[score ?? -1] ?? '', listIn(cells[reasons ?? -1] ?? '[]')));
+    }
+  }
+  if (json) return;
+  const next =
+    found === 0 ? '' : ` To see why one of them is: bulk-enrich explain ${shellWord(file.path)} --row N`;
+  print('stdout', `${many(found, 'row')} of ${level} risk.${next}\n`);
+}
+
+function listIn(text: string): string {
+  const reasons: unknown = JSON.parse(text === '' ? '[]' : text);
+  return Array.isArray(reasons) ? reasons.join(', ') : '';
+}
+
+function lineOf(row: string, score: string, reasons: string): string {
+  return `${row.padStart(NUMBER_WIDTH)}  ${score.padStart('score'.length)}  ${reasons}`
+    .trimEnd()
+    .concat('\n');
+}
+
+function rendered({explanation, used}: Explained): string {
+  const {row, score, level, points, missing, rules, next} = explanation;
+  const counted = Object.entries(points).map(([reason, add]) => {
+    const own = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
+    return [reason, signed(add), own.map(({when}) => when).join(' or '), forWhom(own)];
+  });
+  const shadows = rules.flatMap(rule =>
+    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, forWhom([rule])]] : [],
+  );
+  const lines = [...counted, ...shadows];
+  const sum = Object.values(points).reduce((all, add) => all + add, 0);
+  const kept = sum < 0 || sum > 100 ? ` (${sum}, kept between 0 and 100)` : '';
+  return [
+    score === null
+      ? `Row ${row}: no score, as too much is missing; what is known comes to ${sum}.`
+      : `Row ${row}: ${score}${kept}, ${level}.`,
+    lines.length === 0 ? 'No rule held.' : table(lines),
+    ...(missing.length === 0 ? [] : [`Missing or of no use to a rule: ${missing.join(', ')}.`]),
+    ...valuesOf(used),
+    ...next.map(nextLine),
+  ]
+    .map(line => (line.includes('\n') ? line : broken(line, widthOf('stdout'))))
+    .join('\n');
+}
+
+function signed(add: number): string {
+  return `${add < 0 ? '' : '+'}${add}`;
+}
+
+function forWhom(rules: Explained['explanation']['rules']): string {
+  return rules
+    .flatMap(({description, owner}) => [description, owner === undefined ? undefined : `(${owner})`])
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Personal data: what is not a terminal may be a log that others read. */
+function valuesOf(used: Explained['used']): string[] {
+  if (process.stdout.isTTY !== true) return [];
+  const values = new Map(used.flatMap(one => [...one]));
+  const told = [...values].map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return told.length === 0 ? [] : [`Went by: ${told.join(', ')}.`];
+}
+
+function nextLine({level, points, rules}: Explained['explanation']['next'][number]): string {
+  const change = `${many(Math.abs(points), 'point')} ${points < 0 ? 'fewer' : 'more'}`;
+  const alone = rules.length === 0 ? 'no rule is enough alone' : `enough alone: ${rules.join(', ')}`;
+  return `To be ${level}: ${change} (${alone}).`;
+}
+
+interface NumberedRow {
+  readonly row: TextRow;
+  /** Rows that could not be read have a number too, and are not in the output. */
+  readonly number: number;
+}
+
+/** The rows of an output by the numbers that the summary and the log have. */
+async function* rowsOf(file: EnrichedFile): AsyncGenerator<NumberedRow> {
+  const rejected = rejectedBeside(file.path);
+  let number = 0;
+  for await (const rows of file.batches())
+    for (const row of rows) {
+      do number += 1;
+      while (rejected.has(number));
+      yield {row, number};
+    }
+}
+
+function rejectedBeside(output: string): ReadonlySet<number> {
+  const path = besideOutput(output).rejects;
+  if (!existsSync(path)) return new Set();
+  const rejects = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return new Set(rejects.map(line => (JSON.parse(line) as {row: number}).row));
+}

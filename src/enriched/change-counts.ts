@@ -1,0 +1,125 @@
+import type {RiskColumn} from '../output/columns.ts';
+import {type Changes, type RowKind, rowKinds} from '../report/changes.ts';
+import type {ResultColumns} from './result-columns.ts';
+
+/** An output's result columns by their names, as its rows have them. */
+export interface ResultNames {
+  readonly results: ResultColumns;
+  readonly names: readonly string[];
+}
+
+type Cells = readonly string[];
+
+/** A column that both outputs have, and where. */
+interface Common {
+  readonly name: string;
+  readonly old: number;
+  readonly new: number;
+}
+
+const MOST_KEPT = 1_000;
+
+/** The level of a row that has none: nothing was scored. */
+const NO_LEVEL = 'none';
+
+/** Counts how rows differ from what they were before. */
+export class ChangeCounts {
+  readonly rows: Record<RowKind, number>;
+  readonly #answers: readonly Common[];
+  readonly #risk: Readonly<Partial<Record<RiskColumn, Common>>>;
+  readonly #columns: Changes['columns'];
+  readonly #levels = new Map<string, Map<string, number>>();
+  readonly #reasons = new Map<string, ReadonlySet<string>>();
+  readonly #came = new Map<string, number>();
+  readonly #went = new Map<string, number>();
+  readonly #changed = new Map<string, number>();
+
+  constructor(before: ResultNames, after: ResultNames) {
+    this.rows = Object.fromEntries(rowKinds.map(kind => [kind, 0])) as Record<RowKind, number>;
+    const [old, now] = [before, after].map(comparedIn) as [string[], string[]];
+    const common = old.flatMap((name, at) =>
+      now.includes(name) ? [{name, old: at, new: now.indexOf(name)}] : [],
+    );
+    const only = (names: readonly string[], others: readonly string[]) =>
+      names.filter(name => name !== '' && !others.includes(name));
+    this.#columns = {old: only(old, now), new: only(now, old)};
+    this.#risk = Object.fromEntries(common.filter(isRisk).map(one => [one.name.slice('risk_'.length), one]));
+    this.#answers = common.filter(one => one.name !== '' && !isRisk(one));
+  }
+
+  /** Compares a row with what it was; true if it is another. */
+  compare(before: Cells, after: Cells): boolean {
+    let isChanged = false;
+    for (const {name, old, new: now} of this.#answers) {
+      if (before[old] === after[now]) continue;
+      countIn(this.#changed, name);
+      isChanged = true;
+    }
+    const {level, score, reasons} = this.#risk;
+    if (level !== undefined) this.#countLevel(before[level.old], after[level.new]);
+    if (reasons !== undefined) this.#countReasons(before[reasons.old] ?? '', after[reasons.new] ?? '');
+    isChanged ||= [level, score, reasons].some(
+      one => one !== undefined && before[one.old] !== after[one.new],
+    );
+    this.rows[isChanged ? 'changed' : 'unchanged'] += 1;
+    return isChanged;
+  }
+
+  #countLevel(from = '', to = ''): void {
+    const name = from || NO_LEVEL;
+    const levels = this.#levels.get(name) ?? new Map<string, number>();
+    this.#levels.set(name, levels);
+    countIn(levels, to || NO_LEVEL);
+  }
+
+  #countReasons(before: string, after: string): void {
+    if (before === after) return;
+    const [old, now] = [this.#reasonsIn(before), this.#reasonsIn(after)];
+    for (const reason of now) if (!old.has(reason)) countIn(this.#came, reason);
+    for (const reason of old) if (!now.has(reason)) countIn(this.#went, reason);
+  }
+
+  /** Rows have the same few lists of reasons, so each is parsed once. */
+  #reasonsIn(text: string): ReadonlySet<string> {
+    const known = this.#reasons.get(text);
+    if (known !== undefined) return known;
+    const reasons = reasonsIn(text);
+    if (this.#reasons.size < MOST_KEPT) this.#reasons.set(text, reasons);
+    return reasons;
+  }
+
+  get counts(): Pick<Changes, 'levels' | 'reasons' | 'answers' | 'columns'> {
+    return {
+      levels: Object.fromEntries([...this.#levels].map(([from, to]) => [from, Object.fromEntries(to)])),
+      reasons: {came: Object.fromEntries(this.#came), went: Object.fromEntries(this.#went)},
+      answers: Object.fromEntries(this.#changed),
+      columns: this.#columns,
+    };
+  }
+}
+
+/** The names that are compared, by their places; what explains the others has no name here. */
+function comparedIn({results: {risk, repairs}, names}: ResultNames): string[] {
+  const answers = names.length - risk.length - Number(repairs);
+  const explaining = new Set(['risk_points', 'risk_missing']);
+  return names.map((name, at) =>
+    at < answers || (at < answers + risk.length && !explaining.has(name)) ? name : '',
+  );
+}
+
+function isRisk({name}: Common): boolean {
+  return name === 'risk_level' || name === 'risk_score' || name === 'risk_reasons';
+}
+
+function reasonsIn(text: string): Set<string> {
+  try {
+    const reasons: unknown = JSON.parse(text);
+    return new Set(Array.isArray(reasons) ? reasons.map(String) : []);
+  } catch {
+    return new Set();
+  }
+}
+
+function countIn(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,167 @@
+import {hash} from 'node:crypto';
+import {join} from 'node:path';
+import {temporaryDirectory} from '../disk/temporary.ts';
+import {UsageError} from '../errors.ts';
+import type {TextRow} from '../input/row.ts';
+import {DistinctKeys} from '../ledger/distinct-keys.ts';
+import {KEY_LENGTH} from '../ledger/lookup.ts';
+import {cellReader, requireColumn} from '../lookup/targets.ts';
+import type {Changes} from '../report/changes.ts';
+import {ChangeCounts} from './change-counts.ts';
+import type {EnrichedFile} from './enriched-file.ts';
+import {type Pair, Pairs, type Side} from './pairs.ts';
+
+export interface Comparison {
+  readonly changes: Changes;
+  /** True for the number of a row that is new or changed, or has no key: what is to be done again with it is not known. */
+  isNews(number: number): boolean;
+}
+
+/**
+ * Compares two outputs by the columns of `key`, or by all that both lists have; without an old one all rows are new. Both
+ * files are read at once and as fast as each other, since a row is mostly about where it was.
+ *
+ * @throws {UsageError} when a column of the key is missing, or none can serve; {@link InputError}.
+ */
+export async function compareFiles(
+  old: EnrichedFile | undefined,
+  fresh: EnrichedFile,
+  key: readonly string[] = [],
+): Promise<Comparison> {
+  const columns = key.length > 0 ? key : sharedColumns(old ?? fresh, fresh);
+  const counts = new ChangeCounts(old ?? fresh, fresh);
+  const pairs = new Pairs();
+  const readers = {old: new KeyedReader(old, columns), new: new KeyedReader(fresh, columns)};
+  const news = new Marks();
+  const settle = ({old: before, new: now}: Pair) => {
+    if (before === undefined || now === undefined) counts.rows[now === undefined ? 'gone' : 'new'] += 1;
+    const isNews = now !== undefined && (before === undefined || counts.compare(before.cells, now.cells));
+    if (isNews) news.add(now.number);
+  };
+  try {
+    for (const side of inTurn(readers)) {
+      for (const {key: text, row} of await readers[side].next()) {
+        if (text === undefined) {
+          if (side === 'new') news.add(row.number);
+          continue;
+        }
+        const pair = pairs.match(side, text, row);
+        if (pair !== undefined) settle(pair);
+      }
+    }
+    for (const pair of pairs.rest()) settle(pair);
+    const of = (what: 'rows' | 'withoutKey' | 'repeated') => ({
+      old: readers.old[what],
+      new: readers.new[what],
+    });
+    const changes = {
+      key: [...columns],
+      rows: of('rows'),
+      ...counts.rows,
+      without_key: of('withoutKey'),
+      repeated: of('repeated'),
+      ...counts.counts,
+    };
+    refuseWithoutKeys(changes, {old, new: fresh});
+    return {changes, isNews: number => news.has(number)};
+  } finally {
+    pairs.close();
+    for (const reader of Object.values(readers)) reader.close();
+  }
+}
+
+/** The side whose turn it is to be read: the one that is behind. */
+function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
+  const {old, new: fresh} = readers;
+  while (!old.ended || !fresh.ended)
+    yield fresh.ended || (!old.ended && old.rows <= fresh.rows) ? 'old' : 'new';
+}
+
+function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[] {
+  const shared = fresh.own.columns.filter(name => old.own.columns.includes(name));
+  if (shared.length > 0) return shared;
+  throw new UsageError(
+    'unknown_column',
+    `${old.path} and ${fresh.path} have no column in common to match rows by. Name one that says the same in both: --key COLUMN.`,
+  );
+}
+
+/** In NDJSON any name may be a column's: one that no row has is misspelt. */
+function refuseWithoutKeys(
+  {key, rows, without_key: without}: Changes,
+  files: Readonly<Record<Side, EnrichedFile | undefined>>,
+): void {
+  for (const side of ['old', 'new'] as const)
+    if (rows[side] > 0 && rows[side] === without[side])
+      throw new UsageError(
+        'unknown_column',
+        `--key: no row of ${files[side]?.path} has anything in ${key.join(', ')}.`,
+      );
+}
+
+/** Reads a file's rows with their keys, and counts the keys that come again. */
+class KeyedReader {
+  rows = 0;
+  withoutKey = 0;
+  repeated = 0;
+  ended = false;
+  readonly #file: EnrichedFile | undefined;
+  readonly #batches: AsyncGenerator<readonly TextRow[]> | undefined;
+  readonly #cells: readonly ReturnType<typeof cellReader>[];
+  readonly #directory = temporaryDirectory();
+  readonly #distinct = new DistinctKeys(join(this.#directory.path, 'keys.db'));
+
+  constructor(file: EnrichedFile | undefined, columns: readonly string[]) {
+    const {columns: names, kind} = file?.source.format ?? {columns, kind: 'ndjson'};
+    for (const name of columns) requireColumn(name, names, kind, '--key');
+    this.#file = file;
+    this.#batches = file?.batches();
+    this.#cells = columns.map(name => cellReader(name, names));
+  }
+
+  async next(): Promise<{key: string | undefined; row: {number: number; cells: readonly string[]}}[]> {
+    const next = await this.#batches?.next();
+    this.ended = next?.done !== false;
+    const batch: readonly TextRow[] = next?.done === false ? next.value : [];
+    const rows = batch.map(row => ({
+      key: this.#keyOf(row),
+      row: {number: row.record, cells: this.#file?.cellsOf(row) ?? []},
+    }));
+    const keys = rows.flatMap(({key}) =>
+      key === undefined ? [] : [{key: hash('sha256', key, 'base64url').slice(0, KEY_LENGTH)}],
+    );
+    this.rows += rows.length;
+    this.withoutKey += rows.length - keys.length;
+    this.repeated += keys.length - this.#distinct.fresh(keys).length;
+    return rows;
+  }
+
+  #keyOf(row: TextRow): string | undefined {
+    const [first = '', ...others] = this.#cells.map(cell => cell(row) ?? '');
+    if (others.length === 0) return first === '' ? undefined : first;
+    return first === '' && others.every(text => text === '') ? undefined : [first, ...others].join('\0');
+  }
+
+  close(): void {
+    this.#distinct.close();
+    this.#directory.remove();
+  }
+}
+
+/** Rows by number, a bit for each. */
+class Marks {
+  #bytes = new Uint8Array(4_096);
+
+  add(number: number): void {
+    while (number >= 8 * this.#bytes.length) {
+      const longer = new Uint8Array(2 * this.#bytes.length);
+      longer.set(this.#bytes);
+      this.#bytes = longer;
+    }
+    this.#bytes[number >> 3] = (this.#bytes[number >> 3] ?? 0) | (1 << (number & 7));
+  }
+
+  has(number: number): boolean {
+    return ((this.#bytes[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
+  }
+}

@@ -1,0 +1,98 @@
+import {existsSync} from 'node:fs';
+import {identityOf, isSameFile} from '../disk/path.ts';
+import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
+import type {TextRow} from '../input/row.ts';
+import {compressionOf} from '../job/name-endings.ts';
+import {csvWriter} from '../output/encoder.ts';
+import {writeWhole} from '../output/whole-file.ts';
+import type {Changes} from '../report/changes.ts';
+import {type Comparison, compareFiles} from './compare.ts';
+import {type EnrichedFile, type KnownFormat, openEnriched} from './enriched-file.ts';
+
+/** Two outputs to compare, and where the new and changed rows go. */
+export interface Diff {
+  /** Undefined where all rows are new. */
+  readonly old: string | undefined;
+  readonly new: string;
+  /** How the new one is written, where its name does not say. */
+  readonly known?: KnownFormat;
+  readonly key?: readonly string[] | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Compares two outputs. Throws as {@link openEnriched} and {@link compareFiles}; and OutputError. */
+export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Promise<Changes> {
+  const before = old === undefined ? undefined : await openEnriched(old);
+  try {
+    const after = await openEnriched(fresh, known);
+    try {
+      const comparison = await compareFiles(before, after, key);
+      if (to !== undefined) await writeNews(to, after, known, comparison);
+      return comparison.changes;
+    } finally {
+      await after.close();
+    }
+  } finally {
+    await before?.close();
+  }
+}
+
+/** A second reading keeps memory flat and the rows in order: what a row is compared with may come long after it. */
+async function writeNews(
+  to: string,
+  compared: EnrichedFile,
+  known: KnownFormat | undefined,
+  {isNews}: Comparison,
+): Promise<void> {
+  const file = await openEnriched(compared.path, known);
+  async function* texts() {
+    const {head, encode} = copierOf(file);
+    yield head;
+    for await (const rows of file.batches()) yield encode(rows.filter(({record}) => isNews(record)));
+    if (file.source.position.sha256 !== compared.source.position.sha256)
+      throw new InputError(
+        'input_changed',
+        `${file.path} was changed while it was compared. Run the same again.`,
+      );
+  }
+  try {
+    await writeWhole(to, texts());
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a file's rows text again, as they stand in it. */
+function copierOf({source: {format}}: EnrichedFile) {
+  if (format.kind === 'ndjson')
+    return {
+      head: format.bom ? '\uFEFF' : '',
+      encode: (rows: readonly TextRow[]) =>
+        rows.map(row => (row.type === 'ndjson' ? row.raw.trim() + format.eol : '')).join(''),
+    };
+  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
+  return {
+    head: headOf([format.header ?? format.columns]),
+    encode: (rows: readonly TextRow[]) =>
+      texts(rows.map(row => (row.type === 'csv' ? row.fields : [])))
+        .map(text => text + format.eol)
+        .join(''),
+  };
+}
+
+/** @throws {UsageError} where `to` can't be written, or would take the place of something else. */
+export function refusePlace(to: string | undefined, read: readonly string[], force: boolean): void {
+  if (to === undefined) return;
+  if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
+  const same = read.find(path => isSameFile(identityOf(path), identityOf(to)));
+  if (same !== undefined)
+    throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
+  if (compressionOf(to) !== undefined)
+    throw new UsageError(
+      'output_compressed',
+      `-o ${to}: this file is not written compressed. Name it without that ending.`,
+    );
+  if (!force && existsSync(to))
+    throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);
+}

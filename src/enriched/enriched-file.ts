@@ -1,0 +1,149 @@
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
+import type {InputFormat, InputRecord, TextRow} from '../input/row.ts';
+import {openSource, type Source, type SourceSettings} from '../input/source.ts';
+import {besideOutput} from '../job/file-names.ts';
+import {addedNames, valueAt} from '../output/columns.ts';
+import {ENRICHMENT} from '../output/encoder.ts';
+import type {Summary} from '../report/summary.ts';
+import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
+
+/** The longest row that is read back: a run's longest with its answers. */
+const MOST_BYTES = 2 ** 28;
+
+/** An output of a run that is read back. */
+export interface EnrichedFile extends ResultLayout {
+  readonly path: string;
+  readonly source: Source;
+  /** Delivers the rows, once. Throws InputError where one can't be read: a run writes no such row. */
+  batches(): AsyncGenerator<readonly TextRow[]>;
+  close(): Promise<void>;
+}
+
+interface ResultLayout {
+  /** The rows as the run read them, as far as the output tells. */
+  readonly own: InputFormat;
+  readonly results: ResultColumns;
+  /** The results' names, in order, as CSV has them. */
+  readonly names: readonly string[];
+  /** The results of a row as texts, in the order of their names. */
+  cellsOf(row: TextRow): readonly string[];
+}
+
+/** How a file is written, where its name does not say it. */
+export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
+
+/**
+ * Opens an output of a run, wherever it is by now.
+ *
+ * @throws {UsageError} when no run wrote it; {@link InputError} when it can't be read, or is cut off.
+ */
+export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
+  if (path === '-') throw notOutput('stdin', 'it is read more than once, so it has to be a file');
+  const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
+  const source = await openSource({...settings, ...known, paths: [path]});
+  try {
+    refuseCut(path);
+    const layout = layoutOf(source);
+    if (layout === undefined)
+      throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
+    return {...layout, path, source, batches: () => rowsOf(path, source), close: () => source.close()};
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+function notOutput(path: string, why: string): UsageError {
+  return new UsageError('not_output', `${path} is no output of bulk-enrich: ${why}.`);
+}
+
+/** The summary beside an output; undefined where none is, or it is another output's. */
+export function summaryBeside(path: string): Summary | undefined {
+  const {summary} = besideOutput(path);
+  if (!existsSync(summary)) return undefined;
+  try {
+    return JSON.parse(readFileSync(summary, 'utf8')) as Summary;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file that ends between two rows looks whole; its summary knows better. */
+function refuseCut(path: string): void {
+  const {size} = statSync(path);
+  const written = summaryBeside(path)?.output?.bytes;
+  if (typeof written === 'number' && size < written)
+    throw new InputError(
+      'input_corrupt',
+      `${path} is cut off: it has ${size} of the ${written} bytes that its run wrote. Copy it again.`,
+    );
+}
+
+async function* rowsOf(path: string, source: Source): AsyncGenerator<readonly TextRow[]> {
+  for await (const {records} of source.batches()) yield records.map(record => demandRow(path, record));
+}
+
+function demandRow(path: string, record: InputRecord): TextRow {
+  if (record.type === 'csv' || record.type === 'ndjson') return record;
+  const why = record.type === 'reject' ? record.detail : 'it is an object';
+  throw new InputError(
+    'input_corrupt',
+    `${path}:${record.line} can't be read (${why}): the file is cut off, or was changed since its run.`,
+  );
+}
+
+function layoutOf(source: Source): ResultLayout | undefined {
+  const {format, sample} = source;
+  if (format.kind === 'csv') {
+    const results = format.header === undefined ? undefined : resultColumnsIn(format.columns);
+    if (results === undefined) return undefined;
+    const kept = {
+      header: format.header?.slice(0, results.own),
+      columns: format.columns.slice(0, results.own),
+    };
+    return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
+  }
+  // Members of later rows stand behind those of the first in the format's columns.
+  const [first] = sample;
+  const members = first?.type === 'ndjson' ? first.value : {};
+  const nested = resultMembersIn(members[ENRICHMENT]);
+  const results = nested ?? resultColumnsIn(Object.keys(members));
+  if (results === undefined) return undefined;
+  const layout = named(results);
+  const added = new Set(nested === undefined ? layout.names : [ENRICHMENT]);
+  const own = {...format, columns: format.columns.filter(name => !added.has(name))};
+  const cellsOf = (row: TextRow) =>
+    nested === undefined ? layout.names.map(name => textOf(valueIn(row, name))) : nestedCells(row, results);
+  return {...layout, own, cellsOf};
+}
+
+function named(results: ResultColumns): Pick<ResultLayout, 'results' | 'names'> {
+  return {results, names: addedNames(results.lookups, results)};
+}
+
+function cellsIn(row: TextRow, from: number): readonly string[] {
+  return row.type === 'csv' ? row.fields.slice(from) : [];
+}
+
+function valueIn(row: TextRow, name: string): unknown {
+  return row.type === 'ndjson' ? row.value[name] : undefined;
+}
+
+function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly string[] {
+  const enrichment = valueIn(row, ENRICHMENT);
+  return [
+    ...lookups.flatMap(({key, said, fields}) => {
+      const of = (...path: string[]) => textOf(valueAt(enrichment, [key, ...path]));
+      return [...said.map(({name}) => of(name)), ...fields.map(({path}) => of('data', ...path))];
+    }),
+    ...risk.map(name => textOf(valueAt(enrichment, ['risk', name]))),
+  ];
+}
+
+/** A value as CSV has it. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,125 @@
+import type {TextRow} from '../input/row.ts';
+import {operationNames} from '../operations/table.ts';
+import type {RiskColumn} from '../output/columns.ts';
+import type {Explanation} from '../report/explanation.ts';
+import type {Summary} from '../report/summary.ts';
+import {defaultLevels, defaultRules} from '../score/default-rules.ts';
+import {backgroundOf} from '../score/given.ts';
+import {compile} from '../score/language/condition.ts';
+import {reader} from '../score/language/read-facts.ts';
+import type {RowView} from '../score/subjects.ts';
+import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
+import type {EnrichedFile} from './enriched-file.ts';
+import {parsed, rowReaderOf, targetsIn} from './read-answers.ts';
+
+type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
+
+/** What a rule went by: names with their values. */
+export type Used = ReadonlyMap<string, unknown>;
+
+export interface Explained {
+  readonly explanation: Explanation;
+  /** By the rules' places: what they went by. Personal data, for a terminal alone. */
+  readonly used: readonly Used[];
+}
+
+/** Explains rows of an output; undefined for a row that has no points. */
+export function explainerOf(
+  file: EnrichedFile,
+  summary: Summary | undefined,
+): (row: TextRow, number: number) => Explained | undefined {
+  const {risk: columns, repairs} = file.results;
+  const first = file.names.length - columns.length - Number(repairs);
+  const rules = rulesOf(summary?.risk);
+  const levels = summary?.risk?.levels ?? defaultLevels;
+  let usedBy: ((row: TextRow, cells: readonly string[]) => readonly (Used | undefined)[]) | undefined;
+  return (row, number) => {
+    const cells = file.cellsOf(row);
+    const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
+    const points = parsed(cell('points'));
+    if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
+    usedBy ??= evaluator(file, rules);
+    const used = usedBy(row, cells);
+    const counted = points as Readonly<Record<string, number>>;
+    const held = rules.flatMap((rule, at) => {
+      const isHeld = rule.shadow === true ? used[at] !== undefined : Object.hasOwn(counted, rule.reason);
+      return isHeld ? [{rule, used: used[at] ?? new Map<string, unknown>()}] : [];
+    });
+    const score = cell('score');
+    const level = cell('level');
+    const explanation = {
+      row: number,
+      score: score === '' ? null : Number(score),
+      level,
+      points: counted,
+      missing: (parsed(cell('missing')) ?? []) as string[],
+      rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
+      next: nextLevels(level, counted, rules, levels),
+    };
+    return {explanation, used: held.map(one => one.used)};
+  };
+}
+
+/** The rules of the summary, and the default ones where they were among those scored by, or there is no summary. */
+function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
+  const own = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
+  const taken = new Set(own.map(({reason}) => reason));
+  const hasDefaults = risk?.default_rules !== false;
+  return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
+}
+
+/** What each rule went by in a row; undefined where it did not hold, or can't be read, as one with a list can't. */
+function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
+  const subjects = subjectsOf(targetsIn(file), operationNames);
+  const read = rowReaderOf(file, targetsIn(file));
+  const background = backgroundOf(undefined, 0);
+  const check = subjectsChecker(subjects, file.own, background);
+  const ready = rules.map(({when}) => {
+    try {
+      const condition = compile(check(when, ''));
+      const facts = factsReader(subjects, [condition], file.own.columns, background.facts);
+      return {condition, facts, combinations: combinationsOf(condition, subjects) ?? []};
+    } catch {
+      return undefined;
+    }
+  });
+  return (row: TextRow, cells: readonly string[]) => {
+    const view: RowView = read(row, cells);
+    return ready.map((rule): Used | undefined => {
+      const facts = rule?.facts(view);
+      if (rule === undefined || facts === undefined) return undefined;
+      const choices = rule.combinations.map(combination => chosen(facts, view, combination));
+      const holding = choices.find(some => rule.condition.decide(some) === true);
+      if (holding === undefined) return undefined;
+      const values = rule.condition.references.map(({path, name}) => [name, reader(path)(holding)] as const);
+      return new Map(values.filter(([, value]) => value !== undefined));
+    });
+  };
+}
+
+/** The levels next to this one, and the rules that would lead there alone. */
+function nextLevels(
+  level: string,
+  points: Readonly<Record<string, number>>,
+  rules: readonly WrittenRule[],
+  {medium, high}: {readonly medium: number; readonly high: number},
+): Explanation['next'] {
+  const sum = Object.values(points).reduce((all, add) => all + add, 0);
+  const held = Object.entries(points);
+  const others = rules.filter(({reason, shadow}) => shadow !== true && !Object.hasOwn(points, reason));
+  const up = (to: string, from: number) => {
+    const more = from - sum;
+    const missing = others.filter(({add}) => add >= more).map(({reason}) => reason);
+    const against = held.filter(([, add]) => -add >= more).map(([reason]) => reason);
+    return {level: to, points: more, rules: [...new Set([...missing, ...against])]};
+  };
+  const down = (to: string, below: number) => {
+    const fewer = sum - below + 1;
+    const holding = held.filter(([, add]) => add >= fewer).map(([reason]) => reason);
+    const against = others.filter(({add}) => -add >= fewer).map(({reason}) => reason);
+    return {level: to, points: -fewer, rules: [...new Set([...holding, ...against])]};
+  };
+  if (level === 'low') return [up('medium', medium)];
+  if (level === 'medium') return [up('high', high), down('low', medium)];
+  return level === 'high' ? [down('medium', high)] : [];
+}

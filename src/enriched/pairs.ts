@@ -1,0 +1,147 @@
+import {join} from 'node:path';
+import {temporaryDirectory} from '../disk/temporary.ts';
+import {removeNames} from '../ledger/ledger-file.ts';
+import {Sqlite} from '../ledger/sqlite.ts';
+
+/** A row that is matched by its key: its number in its file, and its results. */
+export interface KeyedRow {
+  readonly number: number;
+  readonly cells: readonly string[];
+}
+
+export type Side = 'old' | 'new';
+
+/** An old row, a new one, or both where they belong together. */
+export interface Pair {
+  readonly old?: KeyedRow | undefined;
+  readonly new?: KeyedRow | undefined;
+}
+
+/** So many rows wait in memory; with more than that, all of them go to a file. */
+const MOST_WAITING = 20_000;
+const READ_AT_ONCE = 500;
+
+/**
+ * Matches rows of two files by their keys. Lists mostly keep their order, so that a row's partner comes soon after it:
+ * rows without one by then wait in a file on disk until both files are read.
+ */
+export class Pairs {
+  readonly #most: number;
+  #waiting = noneWaiting();
+  #count = 0;
+  #file: WaitingFile | undefined;
+
+  constructor(most = MOST_WAITING) {
+    this.#most = most;
+  }
+
+  /** The row's partner, which does not wait any more; undefined where it has to wait for one itself. */
+  match(side: Side, key: string, row: KeyedRow): Pair | undefined {
+    const other = side === 'old' ? 'new' : 'old';
+    const partners = this.#waiting[other].get(key);
+    const partner = partners?.shift();
+    if (partner !== undefined) {
+      if (partners?.length === 0) this.#waiting[other].delete(key);
+      this.#count -= 1;
+      return {[side]: row, [other]: partner};
+    }
+    const others = this.#waiting[side].get(key);
+    if (others === undefined) this.#waiting[side].set(key, [row]);
+    else others.push(row);
+    this.#count += 1;
+    if (this.#count > this.#most) this.#spill();
+    return undefined;
+  }
+
+  /** What is left once both files are read. */
+  *rest(): Generator<Pair> {
+    if (this.#file === undefined) {
+      for (const side of ['old', 'new'] as const)
+        for (const rows of this.#waiting[side].values()) for (const row of rows) yield {[side]: row};
+      return;
+    }
+    this.#spill();
+    yield* this.#file.pairs();
+  }
+
+  close(): void {
+    this.#file?.close();
+  }
+
+  #spill(): void {
+    this.#file ??= new WaitingFile();
+    this.#file.add(this.#waiting);
+    this.#waiting = noneWaiting();
+    this.#count = 0;
+  }
+}
+
+type Waiting = Record<Side, Map<string, KeyedRow[]>>;
+
+function noneWaiting(): Waiting {
+  return {old: new Map(), new: new Map()};
+}
+
+/** Its directory goes at once: the rows hold personal data, and nothing may be left however the process ends. */
+class WaitingFile {
+  readonly #db: Sqlite;
+
+  constructor() {
+    const directory = temporaryDirectory();
+    const path = join(directory.path, 'rows.db');
+    this.#db = new Sqlite(path, {synchronous: 'OFF', exclusive: true, busyTimeoutMs: 0});
+    this.#db.exec(
+      'CREATE TABLE waiting (key TEXT NOT NULL, is_new INTEGER NOT NULL, number INTEGER NOT NULL, cells TEXT NOT NULL)',
+    );
+    removeNames(path);
+    directory.remove();
+  }
+
+  add(waiting: Waiting): void {
+    const insert = this.#db.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
+    this.#db.transaction(() => {
+      for (const side of ['old', 'new'] as const)
+        for (const [key, rows] of waiting[side])
+          for (const {number, cells} of rows)
+            insert.run(key, side === 'new' ? 1 : 0, number, JSON.stringify(cells));
+    });
+  }
+
+  *pairs(): Generator<Pair> {
+    let key: unknown;
+    let old: KeyedRow[] = [];
+    for (const {key: next, isNew, ...row} of this.#inOrder()) {
+      if (next !== key) for (const one of old) yield {old: one};
+      if (next !== key) [key, old] = [next, []];
+      if (!isNew) old.push(row);
+      else yield {old: old.shift(), new: row};
+    }
+    for (const one of old) yield {old: one};
+  }
+
+  /** By key, and in there the old rows first, each file's in its order. */
+  *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
+    this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
+    const page = this.#db.query(
+      ['key', 'is_new', 'number', 'cells'],
+      `FROM waiting WHERE (key, is_new, number) > (?, ?, ?) ORDER BY key, is_new, number LIMIT ${READ_AT_ONCE}`,
+    );
+    for (let last: [string, number, number] = ['', -1, 0]; ; ) {
+      const rows = page.all(...last);
+      for (const {key, is_new: isNew, number, cells} of rows) {
+        last = [String(key), Number(isNew), Number(number)];
+        yield {
+          key: last[0],
+          isNew: last[1] === 1,
+          number: last[2],
+          cells: JSON.parse(String(cells)) as string[],
+        };
+      }
+      if (rows.length < READ_AT_ONCE) return;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

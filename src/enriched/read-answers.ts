@@ -1,0 +1,110 @@
+import {isObject, usedAnswer} from '../client/answer-fields.ts';
+import {UsageError} from '../errors.ts';
+import type {TextRow} from '../input/row.ts';
+import {cellReader, type Target} from '../lookup/targets.ts';
+import {type FieldType, fieldTypes} from '../operations/field-types.ts';
+import type {Operation} from '../operations/table.ts';
+import {type Field, formulaSafe, valueAt} from '../output/columns.ts';
+import {ENRICHMENT} from '../output/encoder.ts';
+import type {LookupStatus, RowView} from '../score/subjects.ts';
+import type {EnrichedFile} from './enriched-file.ts';
+
+/** A row as its rules saw it. */
+export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
+
+/** The lookups of an output. @throws {UsageError} where columns don't tell whose answers they have. */
+export function targetsIn({path, results}: Pick<EnrichedFile, 'path' | 'results'>): Target[] {
+  return results.lookups.map(({operation, target: {prefix}}) => {
+    if (operation === undefined)
+      throw new UsageError(
+        'unknown_operation',
+        `${path}: the columns of "${prefix}" don't tell which operation answered. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
+      );
+    return {operation, column: prefix, prefix, cell: cellReader(prefix, [])};
+  });
+}
+
+/** Reads rows back with their answers, as rules read them when the output was written. */
+export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): ReadRow {
+  const {results, own, source} = file;
+  const width = own.columns.length;
+  const isEscaped = source.format.kind === 'csv';
+  let at = 0;
+  const places = results.lookups.map(({operation, fields, said, key}) => {
+    const reads = fields.map(field => readerOf(operation, field, isEscaped));
+    const place = {status: at, error: at + 1, first: at + said.length, reads, key};
+    at = place.first + fields.length;
+    return place;
+  });
+  return (row, cells) => {
+    const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
+    return {
+      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
+      results: places.map(({status, error}) => statusOf(cells[status], cells[error])),
+      answers: places.map(({first, reads, key, status}, index) => {
+        if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
+        const data = valueAt(nested, [key, 'data']);
+        const operation = targets[index]?.operation;
+        return isObject(data) && operation !== undefined ? usedAnswer(operation, data) : undefined;
+      }),
+    };
+  };
+}
+
+function statusOf(status = '', error = ''): LookupStatus {
+  const known = {status: status as LookupStatus['status']};
+  return error === '' ? known : {...known, error};
+}
+
+/** Puts what a cell says into an answer. */
+type PutField = (text: string, answer: Record<string, unknown>) => void;
+
+function readerOf(operation: Operation | undefined, {path, kind}: Field, isEscaped: boolean): PutField {
+  const name = path.at(-1) ?? '';
+  const parts = path.slice(0, -1);
+  let type: FieldType | undefined = operation && fieldTypes[operation];
+  for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
+  const read = (text: string): unknown => {
+    if (kind === 'json') return parsed(text);
+    const value = isEscaped ? unescaped(text) : text;
+    return typeof type === 'function' ? type(value) : value;
+  };
+  return (text, answer) => {
+    let inner = answer;
+    for (const part of parts) {
+      inner[part] ??= {};
+      inner = inner[part] as Record<string, unknown>;
+    }
+    inner[name] = read(text);
+  };
+}
+
+/** An answer of the fields that have a cell: an empty one is a field that the answer lacked. */
+function answerIn(
+  cells: readonly string[],
+  first: number,
+  reads: readonly PutField[],
+  isAnswered: boolean,
+): Record<string, unknown> | undefined {
+  let answer: Record<string, unknown> | undefined = isAnswered ? {} : undefined;
+  for (let at = 0; at < reads.length; at += 1) {
+    const text = cells[first + at] ?? '';
+    if (text === '') continue;
+    answer ??= {};
+    reads[at]?.(text, answer);
+  }
+  return answer;
+}
+
+function unescaped(text: string): string {
+  return text.startsWith("'") && formulaSafe(text.slice(1)) === text ? text.slice(1) : text;
+}
+
+/** A cell's JSON; undefined where it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import {type Operation, operationNames, operations} from '../operations/table.ts';
+import {
+  addedNames,
+  fieldsOf,
+  type NamedColumns,
+  planRisk,
+  REPAIRS,
+  type RiskColumn,
+  saidOf,
+} from '../output/columns.ts';
+
+/** One lookup's columns in an output. */
+export interface LookupColumns extends NamedColumns {
+  /** Undefined where the columns fit several operations, or none. */
+  readonly operation: Operation | undefined;
+  /** Its member where answers are nested. */
+  readonly key: string;
+}
+
+/** What a run added to its rows. */
+export interface ResultColumns {
+  /** How many columns stand before them: the input's own. */
+  readonly own: number;
+  readonly lookups: readonly LookupColumns[];
+  readonly risk: readonly RiskColumn[];
+  readonly repairs: boolean;
+  /** True if all stands in one member of a row. */
+  readonly isNested: boolean;
+}
+
+/** Finds a run's columns, which end a header; undefined where no run has written these. */
+export function resultColumnsIn(names: readonly string[]): ResultColumns | undefined {
+  for (const [own, name] of names.entries()) {
+    const found = name.endsWith('status') ? resultsFrom(names, own) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Undefined where any of the names from `own` on is no result. */
+function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
+  const lookups: LookupColumns[] = [];
+  let at = own;
+  for (let found = lookupAt(names, at); found !== undefined; found = lookupAt(names, at)) {
+    lookups.push(found);
+    at += addedNames([found], {risk: [], repairs: false}).length;
+  }
+  const risk = planRisk(undefined).filter(name => names[at] === `risk_${name}` && ++at > 0);
+  const repairs = names[at] === REPAIRS;
+  const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
+  return isAll ? {own, lookups, risk, repairs, isNested: false} : undefined;
+}
+
+function lookupAt(names: readonly string[], at: number): LookupColumns | undefined {
+  const name = names[at] ?? '';
+  const prefix = name.slice(0, -'status'.length);
+  if (name !== `${prefix}status` || names[at + 1] !== `${prefix}error`) return undefined;
+  const said = saidOf(names[at + 2] === `${prefix}stale`);
+  const from = at + said.length;
+  const candidates = operationNames.map(operation => {
+    let next = from;
+    const fields = fieldsOf(operation).filter(field => names[next] === prefix + field.name && ++next > 0);
+    return {operation, fields};
+  });
+  const most = Math.max(...candidates.map(({fields}) => fields.length));
+  const fitting = candidates.filter(({fields}) => fields.length === most);
+  const operation = onlyOne(
+    fitting.map(one => one.operation),
+    prefix,
+  );
+  const fields = fitting.find(one => operation === undefined || one.operation === operation)?.fields ?? [];
+  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
+}
+
+/** Of several, the one that the prefix names, as `ip_` and `signup_ip_` do. */
+function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
+  const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
+  return fitting.length === 1 ? fitting[0] : named[0];
+}
+
+/** The same of the member that NDJSON rows have; undefined where a row has none. */
+export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
+  if (typeof enrichment !== 'object' || enrichment === null) return undefined;
+  const members = Object.entries(enrichment as Record<string, unknown>).filter(([key]) => key !== 'risk');
+  if (!members.every(([, member]) => typeof member === 'object' && member !== null && 'status' in member))
+    return undefined;
+  const lookups = members.map(([key, member]): LookupColumns => {
+    const operation = operationNames.find(name => name === key) ?? onlyOne(operationNames, `${key}_`);
+    const prefix = operation === key ? operations[operation].prefix : `${key}_`;
+    const said = saidOf('stale' in (member as object));
+    return {operation, target: {prefix}, key, said, fields: operation ? fieldsOf(operation) : []};
+  });
+  const risk = 'risk' in enrichment ? planRisk(undefined) : [];
+  return lookups.length === 0 ? undefined : {own: 0, lookups, risk, repairs: false, isNested: true};
+}

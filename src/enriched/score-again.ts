@@ -1,0 +1,158 @@
+import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
+import type {TextRow} from '../input/row.ts';
+import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
+import {csvWriter} from '../output/encoder.ts';
+import {writeWhole} from '../output/whole-file.ts';
+import type {Changes} from '../report/changes.ts';
+import {backgroundOf} from '../score/given.ts';
+import type {Risk} from '../score/risk.ts';
+import type {RuleSet} from '../score/rules.ts';
+import {createScorer, type Scorer} from '../score/scorer.ts';
+import {ChangeCounts} from './change-counts.ts';
+import {type EnrichedFile, openEnriched, summaryBeside} from './enriched-file.ts';
+import {rowReaderOf, targetsIn} from './read-answers.ts';
+import type {ResultColumns} from './result-columns.ts';
+
+/** An output to score again. */
+export interface ScoreAgain {
+  readonly path: string;
+  readonly rules: RuleSet;
+  /** What `now` means, in milliseconds since the epoch; when the output's run was started, where it is not given. */
+  readonly now?: number | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * Scores an output's rows by other rules, without a call: what differs from the scores that it has. With `to`, writes the
+ * same rows with the new scores.
+ *
+ * @throws {UsageError} when rules read what the output does not hold; {@link InputError}; {@link OutputError}.
+ */
+export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
+  const file = await openEnriched(path);
+  try {
+    const {names, results} = file;
+    const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
+    // The answers are the same: the risk alone is compared.
+    const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
+    const counts = new ChangeCounts(compared, compared);
+    const targets = targetsIn(file);
+    const startedAt = now ?? Date.parse(summaryBeside(path)?.started_at ?? '');
+    const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
+    refuseLacking(file, scorer, Number.isNaN(startedAt));
+    const read = rowReaderOf(file, targets);
+    const answers = names.length - results.risk.length - Number(results.repairs);
+    let rows = 0;
+    const rescored = (row: TextRow) => {
+      const cells = file.cellsOf(row);
+      const {risk: judged} = scorer.score(read(row, cells));
+      const rest = cells.slice(answers + results.risk.length);
+      const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
+      const now = riskCells(judged, risk);
+      counts.compare(before, now);
+      rows += 1;
+      return {row, cells: [...cells.slice(0, answers), ...now, ...rest], judged};
+    };
+    const {head, encode} = rewriterOf(file, risk);
+    async function* texts() {
+      yield head;
+      for await (const batch of file.batches()) yield encode(batch.map(rescored));
+    }
+    if (to !== undefined) await writeWhole(to, texts());
+    else for await (const batch of file.batches()) batch.forEach(rescored);
+    const none = {old: 0, new: 0};
+    const both = {old: rows, new: rows};
+    return {key: [], rows: both, ...counts.rows, without_key: none, repeated: none, ...counts.counts};
+  } finally {
+    await file.close();
+  }
+}
+
+function riskNames(risk: readonly RiskColumn[]): string[] {
+  return addedNames([], {risk, repairs: false});
+}
+
+/** A field that was left out of the output is not known, and would be taken for one that answers lacked. */
+function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
+  if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
+    throw new UsageError(
+      'settings',
+      `The rules read "now", and ${path} has no summary beside it that says when it was made. Add --now 2026-01-31T02:00:00Z.`,
+    );
+  for (const {
+    path: [root, ...field],
+    name,
+  } of reads) {
+    const read = results.lookups.filter(({operation, key}) => root === operation || root === key);
+    const lacks = read.find(
+      ({fields}) => !fields.some(({path}) => field.every((part, at) => path[at] === part)),
+    );
+    if (lacks !== undefined)
+      throw new UsageError(
+        'unknown_field',
+        `${path} has no column of ${name}, which the rules read: it was written with --fields. Score an output that has it.`,
+      );
+  }
+}
+
+interface Rescored {
+  readonly row: TextRow;
+  readonly cells: readonly string[];
+  readonly judged: Risk;
+}
+
+/** Makes rows text again, as the run wrote them but for their risk. */
+function rewriterOf({path, source: {format}, own, results}: EnrichedFile, risk: readonly RiskColumn[]) {
+  if (format.kind === 'ndjson') {
+    const rewritten = ({row, judged}: Rescored) =>
+      row.type === 'ndjson' ? withRisk(row.raw.trim(), judged, risk, results) : undefined;
+    const encode = (rows: readonly Rescored[]) =>
+      rows
+        .map(one => {
+          const text = rewritten(one);
+          if (text === undefined)
+            throw new InputError(
+              'input_corrupt',
+              `${path}:${one.row.line} does not end with the answers: the file was changed since its run.`,
+            );
+          return text + format.eol;
+        })
+        .join('');
+    return {head: format.bom ? '\uFEFF' : '', encode};
+  }
+  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
+  const width = own.columns.length;
+  const fieldsOf = ({row, cells}: Rescored) => [
+    ...(row.type === 'csv' ? row.fields.slice(0, width) : []),
+    ...cells,
+  ];
+  const header = own.kind === 'csv' ? (own.header ?? []) : [];
+  const encode = (rows: readonly Rescored[]) =>
+    texts(rows.map(fieldsOf))
+      .map(text => text + format.eol)
+      .join('');
+  return {head: headOf([[...header, ...addedNames(results.lookups, {...results, risk})]]), encode};
+}
+
+/**
+ * The text of a row with another risk. Answers stand at a row's end, the risk last among them: behind it are no texts of
+ * others that could look like it.
+ */
+function withRisk(
+  raw: string,
+  judged: Risk,
+  columns: readonly RiskColumn[],
+  {isNested, risk}: ResultColumns,
+): string | undefined {
+  const end = isNested ? '}}' : '}';
+  if (!raw.endsWith(end)) return undefined;
+  const text = raw.slice(0, -end.length);
+  const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS}":`);
+  const rest = repairs < 0 ? '' : text.slice(repairs);
+  const [first = 'score'] = columns;
+  const before = risk.length === 0 ? -1 : text.lastIndexOf(isNested ? ',"risk":' : `,"risk_${first}":`);
+  const kept = text.slice(0, before >= 0 ? before : text.length - rest.length);
+  const members = columns.map(name => `"risk_${name}":${JSON.stringify(judged[name])}`).join(',');
+  return `${kept},${isNested ? `"risk":${JSON.stringify(judged)}` : members}${rest}${end}`;
+}

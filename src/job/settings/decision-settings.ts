@@ -1,0 +1,29 @@
+import {z} from 'zod';
+import {list, only} from '../values.ts';
+import {settingsIn} from './declare.ts';
+
+const resultSetting = settingsIn('Results');
+
+/** `changes.csv`, or with the columns that rows are matched by. */
+const changes = z
+  .union([z.string().min(1), only({file: z.string().min(1), key: list().optional()})], {
+    error: 'expected a file, or {file: FILE, key: COLUMN}',
+  })
+  .transform(given => (typeof given === 'string' ? {file: given, key: undefined} : given));
+
+/** What a run leaves for those who decide by its results, or pay for them. */
+export const decisionSettings = {
+  changes: resultSetting(changes.optional(), {
+    value: 'FILE',
+    description:
+      "Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}.",
+    uses: ['run'],
+    shapes: 'summary',
+  }),
+  calls: resultSetting(z.string().min(1).optional(), {
+    value: 'FILE',
+    description: 'A line for each call and what was booked for it (NDJSON), to hold against an invoice.',
+    uses: ['run'],
+    shapes: 'summary',
+  }),
+};

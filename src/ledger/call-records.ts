@@ -1,0 +1,154 @@
+import type {BookedAttempt, Reservation} from './entry.ts';
+import {INTERRUPTED} from './ledger-file.ts';
+import type {Charge} from './lookup.ts';
+import type {Sqlite, SqlRow, Value} from './sqlite.ts';
+
+/**
+ * Made where a run first records its calls, so that a ledger without them stays what it was. `scope`: NULL once a fresh
+ * budget has taken the spending out of the books.
+ */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS call (
+    id INTEGER PRIMARY KEY,
+    dispatch INTEGER NOT NULL UNIQUE,
+    run TEXT NOT NULL,
+    scope TEXT,
+    key TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    rows TEXT NOT NULL,
+    cost INTEGER NOT NULL,
+    sent_at INTEGER,
+    ended_at INTEGER,
+    outcome TEXT,
+    status INTEGER,
+    code TEXT,
+    request_id TEXT,
+    charge TEXT
+  )`;
+
+const COLUMNS = [
+  ...['id', 'run', 'key', 'operation', 'rows', 'cost', 'sent_at', 'ended_at', 'outcome', 'status', 'code'],
+  ...['request_id', 'charge'],
+];
+const READ_AT_ONCE = 500;
+/** Of a value that many rows have, so many are named. */
+const MOST_ROWS = 20;
+
+/** One attempt and what was booked for it. */
+export interface CallRecord {
+  readonly run: string;
+  /** Operation and value, as the ledger knows them. */
+  readonly key: string;
+  readonly operation: string;
+  /** The rows that waited for it when it was sent, the first of them. */
+  readonly rows: readonly number[];
+  /** Which attempt of its value it is, from 1. */
+  readonly nth: number;
+  /** What it may have cost, in thousandths of a credit. */
+  readonly cost: number;
+  /** Milliseconds since the epoch; null where its session ended first. */
+  readonly sentAt: number;
+  readonly endedAt: number | null;
+  /** The attempt's kind; `interrupted` where its session ended first. */
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly requestId: string | null;
+  readonly charge: Charge;
+}
+
+/**
+ * A line for each attempt, reserved with its credits and settled with its booking, in the ledger's own transactions: what
+ * they add up to is the books, whatever a kill leaves.
+ */
+export class CallRecords {
+  readonly #db: Sqlite;
+  readonly #sql: ReturnType<typeof statements>;
+
+  constructor(db: Sqlite) {
+    db.exec(SCHEMA);
+    this.#db = db;
+    this.#sql = statements(db);
+  }
+
+  /** True if an earlier session recorded its calls. */
+  static areIn(db: Sqlite): boolean {
+    return (
+      db.query(['name'], "FROM sqlite_master WHERE type = 'table' AND name = 'call'").get() !== undefined
+    );
+  }
+
+  reserve({dispatch, key, operation, cost, rows, sentAt}: Reservation, run: string, scope: string): void {
+    const named = JSON.stringify(rows?.().slice(0, MOST_ROWS) ?? []);
+    this.#sql.reserve.run(dispatch, run, scope, key, operation, named, cost, Math.round(sentAt ?? 0));
+  }
+
+  settle({dispatch, attempt, charge}: BookedAttempt): void {
+    const {kind, boughtAt} = attempt;
+    const status = 'status' in attempt ? (attempt.status ?? null) : null;
+    const code = 'code' in attempt ? attempt.code : null;
+    const requestId = ('pace' in attempt ? attempt.pace?.requestId : undefined) ?? null;
+    const values: Value[] = [Math.round(boughtAt), kind, status, code, requestId, charge, dispatch];
+    this.#sql.settle.run(...values);
+  }
+
+  /** What was on its way when its session ended may have been charged. */
+  lose(): void {
+    this.#sql.lose.run();
+  }
+
+  /** What was spent by now is in the books no more. */
+  forget(): void {
+    this.#sql.forget.run();
+  }
+
+  /** All attempts that are in the books of a scope, in the order in which they were sent. */
+  *of(scope: string): Generator<CallRecord> {
+    this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)');
+    for (let after = 0; ; ) {
+      const rows = this.#sql.read.all(after, scope);
+      for (const row of rows) yield recordOf(row);
+      if (rows.length < READ_AT_ONCE) return;
+      after = Number(rows.at(-1)?.id);
+    }
+  }
+}
+
+function recordOf(row: SqlRow): CallRecord {
+  return {
+    run: String(row.run),
+    key: String(row.key),
+    operation: String(row.operation),
+    rows: JSON.parse(String(row.rows)) as number[],
+    nth: Number(row.nth),
+    cost: Number(row.cost),
+    sentAt: Number(row.sent_at),
+    endedAt: row.ended_at as number | null,
+    outcome: String(row.outcome),
+    status: row.status as number | null,
+    code: row.code as string | null,
+    requestId: row.request_id as string | null,
+    charge: row.charge as Charge,
+  };
+}
+
+function statements(db: Sqlite) {
+  const nth =
+    '(SELECT count(*) FROM call AS other WHERE other.key = call.key AND other.id <= call.id) AS nth';
+  return {
+    reserve: db.prepare(
+      'INSERT INTO call (dispatch, run, scope, key, operation, rows, cost, sent_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    settle: db.prepare(
+      'UPDATE call SET ended_at = ?, outcome = ?, status = ?, code = ?, request_id = ?, charge = ? WHERE dispatch = ?',
+    ),
+    lose: db.prepare(
+      `UPDATE call SET outcome = '${INTERRUPTED}', code = '${INTERRUPTED}', charge = 'maybe' WHERE charge IS NULL`,
+    ),
+    forget: db.prepare('UPDATE call SET scope = NULL'),
+    read: db.query(
+      [...COLUMNS, nth],
+      `FROM call WHERE id > ? AND scope = ? AND charge IS NOT NULL ORDER BY id LIMIT ${READ_AT_ONCE}`,
+    ),
+  };
+}

@@ -1,0 +1,28 @@
+import {rmSync} from 'node:fs';
+import {besideOf, moveAtomically, orUnwritable} from '../disk/replace.ts';
+import {FileSink} from './sink.ts';
+
+/**
+ * Writes a file that is whole or absent, however long it is.
+ *
+ * @throws {OutputError}; and what `texts` throws: then nothing is written.
+ */
+export async function writeWhole(
+  path: string,
+  texts: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
+  const beside = orUnwritable(path, () => besideOf(path));
+  try {
+    const sink = await FileSink.open(beside, 0);
+    try {
+      for await (const text of texts) await sink.write(text);
+      await sink.flush();
+    } finally {
+      await sink.close();
+    }
+    moveAtomically(beside, path);
+  } catch (error) {
+    rmSync(beside, {force: true});
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import {existsSync, rmSync} from 'node:fs';
+import {isStream} from '../../disk/path.ts';
+import {diffOutputs} from '../../enriched/diff.ts';
+import {systemCode} from '../../errors.ts';
+import type {Summary} from '../../report/summary.ts';
+import {partialPath, writablePath} from '../destination/partial.ts';
+import {during} from '../io.ts';
+import type {Session} from '../session.ts';
+
+/**
+ * Compares the finished rows with the job's last output, and writes those that are new or changed. Trouble is a warning,
+ * and leaves no file: the rows of another run would be taken for this one's.
+ */
+export async function writeChanges({job, state, layout, io}: Session): Promise<Summary['changes']> {
+  const {changes} = job.settings;
+  if (changes === undefined) return undefined;
+  const {kind, delimiter} = layout.format;
+  const old = job.outputBefore?.();
+  const diff = {
+    old,
+    new: partialPath(state, 'output', writablePath(job.output.name)),
+    known: kind === 'csv' ? {inputFormat: kind, delimiter} : {inputFormat: kind},
+    key: changes.key,
+    to: changes.file,
+  };
+  try {
+    const found = await during(
+      io,
+      'comparing with the last output',
+      () => ({}),
+      () => diffOutputs(diff),
+    );
+    return {compared_with: old ?? null, ...found};
+  } catch (error) {
+    if (existsSync(changes.file) && !isStream(changes.file)) rmSync(changes.file, {force: true});
+    io.warn(
+      `The changes since the last output are missing, and ${changes.file} with them: ${error instanceof Error ? error.message : systemCode(error)}`,
+    );
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+import {UsageError} from '../errors.ts';
+import type {InputFormat, Row} from '../input/row.ts';
+import {didYouMean} from '../job/closest.ts';
+import type {ScoreRules} from '../job/settings/score-rules.ts';
+import {cellReader, type Target} from '../lookup/targets.ts';
+import {type Operation, operationNames, operations} from '../operations/table.ts';
+import {backgroundOf} from './given.ts';
+import {type RuleSet, type RulesFile, withBase} from './rules.ts';
+import {createScorer} from './scorer.ts';
+import type {LookupStatus} from './subjects.ts';
+
+type RuleTest = ScoreRules['tests'][number];
+
+/** What became of one test of a file of rules. */
+export interface TestedRule {
+  readonly name: string;
+  /** File, line and key. */
+  readonly place: string;
+  /** What came out otherwise than expected; nothing of a test that passed. */
+  readonly failures: readonly string[];
+}
+
+export interface TestedRules {
+  readonly tests: readonly TestedRule[];
+  /** How many rules of its own the file has, and the reasons of those that held in no test. */
+  readonly rules: number;
+  readonly unreached: readonly string[];
+}
+
+/** A row of a program's own: rules that compare columns with texts read the texts that a test gives. */
+const FORMAT: Pick<InputFormat, 'kind' | 'columns'> = {kind: 'ndjson', columns: []};
+
+/** Runs the tests in a file of rules. @throws {UsageError} when the rules or a test can't be read. */
+export function testRules({rules, placeOf}: RulesFile): TestedRules {
+  const ruleSet = withBase(rules, placeOf);
+  const names = lookupsIn(rules);
+  const reached = new Set<number>();
+  const tests = rules.tests.map((test, index): TestedRule => {
+    const place = placeOf(['tests', index]);
+    const {risk, outcomes} = judged(ruleSet, names, test, place);
+    for (const held of outcomes.held) reached.add(held);
+    const {score, level, reasons} = test;
+    const failures = [
+      score === undefined || score === risk.score ? '' : `score ${risk.score}, expected ${score}`,
+      level === undefined || level === risk.level ? '' : `level ${risk.level}, expected ${level}`,
+      reasons === undefined || listed(reasons) === listed(risk.reasons)
+        ? ''
+        : `reasons ${listed(risk.reasons)}, expected ${listed(reasons)}`,
+    ].filter(Boolean);
+    return {name: test.name ?? `test ${index + 1}`, place, failures};
+  });
+  const own = ruleSet.rules.flatMap(({own, reason}, place) => (own ? [{reason, place}] : []));
+  const unreached = own.filter(({place}) => !reached.has(place)).map(({reason}) => reason);
+  return {tests, rules: own.length, unreached};
+}
+
+function listed(reasons: readonly string[]): string {
+  return [...reasons].sort().join(', ') || 'none';
+}
+
+/** All operations, and the columns' own names that rules and tests speak of. */
+function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
+  const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
+  const read = rules.flatMap(({when}) => when.match(own) ?? []);
+  const given = tests.flatMap(test => [test.answers, test.status, test.error].flatMap(Object.keys));
+  return [...new Set([...operationNames, ...read, ...given])];
+}
+
+function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, place: string) {
+  const {answers, status, error, row} = test;
+  const targets = names.map(name => targetOf(name, place));
+  for (const [name, answer] of Object.entries(answers)) checkFields(name, answer, place);
+  const background = backgroundOf(ruleSet, test.now === undefined ? 0 : Date.parse(test.now));
+  const value: Row = {type: 'object', record: 1, line: 1, value: row, bytes: 0};
+  return createScorer(ruleSet, targets, FORMAT, background).score({
+    row: value,
+    results: names.map((name): LookupStatus => {
+      const code = error[name];
+      const said = status[name] ?? (answers[name] === undefined ? 'empty' : 'ok');
+      return {status: said, ...(code !== undefined && {error: code})};
+    }),
+    answers: names.map(name => answers[name]),
+  });
+}
+
+/** `ip`, or a column's own name that ends with it, such as `signup_ip`. */
+function operationOf(name: string): Operation | undefined {
+  return operationNames.find(operation => `_${name}`.endsWith(`_${operation}`));
+}
+
+function targetOf(name: string, place: string): Target {
+  const operation = operationOf(name);
+  if (operation === undefined)
+    throw new UsageError(
+      'score_rules',
+      `${place}: "${name}" is no lookup. Write ${operationNames.join(', ')}, or a column's own name that ends with one, such as signup_ip.`,
+    );
+  return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
+}
+
+/** A field that is misspelt would be one that the answer lacks. */
+function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
+  const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
+  const odd = Object.keys(answer).find(field => !known.includes(field));
+  if (odd !== undefined)
+    throw new UsageError(
+      'score_rules',
+      `${place}: there is no field "${name}.${odd}".${didYouMean(odd, known)}`,
+    );
+}

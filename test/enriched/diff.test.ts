@@ -1,0 +1,217 @@
+import {afterAll, beforeEach, expect, test} from 'vitest';
+import {Pairs} from '../../src/enriched/pairs.ts';
+import {changesSchema} from '../../src/report/changes.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+let box: Sandbox;
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+});
+afterAll(() => box[Symbol.dispose]());
+
+const HEAD = 'id,ip,ip_status,ip_error,ip_is_vpn,ip_country,risk_score,risk_level,risk_reasons\n';
+const row = (
+  id: string,
+  {vpn = false, score = 0, level = 'low', reasons = [] as string[], country = 'DE'} = {},
+) =>
+  `${id},192.0.2.1,ok,,${vpn},${country},${score},${level},${reasons.length === 0 ? '[]' : `"[""${reasons.join()}""]"`}\n`;
+
+const diff = async (...args: string[]) => {
+  const {code, stdout, stderr} = await runHere(box, ['diff', ...args]);
+  return {code, stdout, stderr};
+};
+
+test('rows are new, gone, changed or unchanged by their key, whatever their order', async () => {
+  box.write('old.csv', HEAD + row('a') + row('b') + row('c') + row('d'));
+  box.write(
+    'new.csv',
+    HEAD +
+      row('e') +
+      row('b', {vpn: true, score: 40, level: 'medium', reasons: ['vpn']}) +
+      row('a', {country: 'FR'}) +
+      row('d'),
+  );
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json', '-o', 'changes.csv');
+  expect(code).toBe(0);
+  expect(changesSchema.parse(JSON.parse(stdout))).toEqual({
+    key: ['id'],
+    rows: {old: 4, new: 4},
+    new: 1,
+    gone: 1,
+    changed: 2,
+    unchanged: 1,
+    without_key: {old: 0, new: 0},
+    repeated: {old: 0, new: 0},
+    levels: {low: {low: 2, medium: 1}},
+    reasons: {came: {vpn: 1}, went: {}},
+    answers: {ip_is_vpn: 1, ip_country: 1},
+    columns: {old: [], new: []},
+  });
+  expect(
+    box
+      .read('changes.csv')
+      .split('\n')
+      .map(line => line.slice(0, 2)),
+  ).toEqual(['id', 'e,', 'b,', 'a,', '']);
+  expect(
+    (await diff('old.csv', 'new.csv', '--key', 'id')).stdout,
+  ).toBe(`1 new, 1 gone, 2 changed, 1 unchanged, matched by "id".
+
+from \\ to  low  medium
+low          2       1
+medium       0       0
+
+Reasons that came: vpn 1.
+
+Answers that changed: ip_country 1, ip_is_vpn 1.
+`);
+});
+
+test('CSV, flat and nested NDJSON of one list do not differ', async () => {
+  box.write('in.csv', 'id,ip,mail\n1,8.8.8.8,user@example.com\n2,192.0.2.1,nonsense\n3,,\n');
+  for (const [output, ...flags] of [['a.csv'], ['b.ndjson'], ['c.ndjson', '--flatten']])
+    await runHere(box, [
+      ...['run', 'in.csv', '-o', output ?? '', '--endpoint', 'embedded', '--ip', 'ip', '--email', 'mail'],
+      ...flags,
+    ]);
+  for (const [old, fresh] of [
+    ['a.csv', 'b.ndjson'],
+    ['b.ndjson', 'c.ndjson'],
+    ['c.ndjson', 'a.csv'],
+  ]) {
+    const {stdout} = await diff(old ?? '', fresh ?? '', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({unchanged: 3, changed: 0, new: 0, gone: 0});
+    expect(JSON.parse(stdout).key).toEqual(['id', 'ip', 'mail']);
+  }
+});
+
+test('repeated and missing keys are told, and no such row is lost', async () => {
+  box.write('old.csv', HEAD + row('a') + row('a') + row(''));
+  box.write('new.csv', HEAD + row('a') + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('2 new, 0 gone, 1 changed, 1 unchanged, matched by "id".');
+  expect(stdout).toContain('old.csv: 1 row without a key, matched with none.');
+  expect(stdout).toContain('old.csv: 1 row with the key of an earlier row, matched one by one.');
+  expect(stdout).toContain('new.csv: 2 rows with the key of an earlier row, matched one by one.');
+  expect(box.read('changes.csv')).toBe(
+    HEAD + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'),
+  );
+});
+
+test('rows that are far from where they were wait on disk, and are matched alike', () => {
+  const matched = (most: number) => {
+    const pairs = new Pairs(most);
+    const all: string[] = [];
+    const add = (pair: ReturnType<Pairs['match']>) =>
+      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
+    for (let n = 1; n <= 1_300; n++) {
+      add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}));
+      if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}));
+    }
+    for (const pair of pairs.rest()) add(pair);
+    pairs.close();
+    const count = (pattern: RegExp) => all.filter(one => pattern.test(one)).length;
+    return [count(/^\d+ \d+$/), count(/^\d+ -$/), count(/^- \d+$/)];
+  };
+  expect(matched(7)).toEqual(matched(1e9));
+});
+
+test.each([
+  ['other.csv', 'id,name\n1,x\n', 2, 'other.csv is no output of bulk-enrich'],
+  [
+    'short.csv',
+    `${HEAD}${row('a')}b,192.0.2.1,ok`,
+    8,
+    "short.csv:3 can't be read (expected 9 fields, found 3)",
+  ],
+  ['empty.csv', '', 8, 'empty.csv is empty'],
+  ['foreign.ndjson', '{"id":1,"enrichment":{"company":{"name":"x"}}}\n', 2, 'foreign.ndjson is no output'],
+])('%s is refused in one sentence, and nothing is written', async (name, text, expected, sentence) => {
+  box.write('good.csv', HEAD + row('a'));
+  box.write(name, text);
+  for (const files of [
+    ['good.csv', name],
+    [name, 'good.csv'],
+  ]) {
+    const {code, stdout, stderr} = await diff(...files, '--key', 'id', '-o', 'changes.csv');
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  }
+  expect(box.files()).toEqual(['good.csv', name].sort());
+});
+
+test('a file that ends between two rows is found to be cut off by its summary', async () => {
+  box.write('in.csv', 'ip\n8.8.8.8\n192.0.2.1\n');
+  await runHere(box, ['run', 'in.csv', '-o', 'out.csv', '--endpoint', 'embedded', '--ip', 'ip']);
+  box.write('whole.csv', box.read('out.csv'));
+  box.write('out.csv', box.read('out.csv').replace(/[^\n]*\n$/, ''));
+  const {code, stderr} = await diff('whole.csv', 'out.csv');
+  expect([code, stderr]).toEqual([8, expect.stringContaining('out.csv is cut off')]);
+});
+
+test.each([
+  [['--key', 'nmae'], 2, 'there is no column "nmae"'],
+  [['-o', 'old.csv'], 2, '-o old.csv is old.csv, which is read'],
+  [['-o', 'there.csv'], 2, 'there.csv exists'],
+  [['-o', 'x.csv.gz'], 2, 'not written compressed'],
+])('diff with %j says what is wrong', async (flags, expected, sentence) => {
+  box.write('old.csv', HEAD + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  box.write('there.csv', 'mine');
+  const {code, stderr} = await diff('old.csv', 'new.csv', ...flags);
+  expect([code, stderr]).toEqual([expected, expect.stringContaining(sentence)]);
+  expect(box.read('there.csv')).toBe('mine');
+});
+
+test('a job writes what changed since its last output, and its report and summary say so', async () => {
+  box.write(
+    'job.yaml',
+    `name: nightly
+input: list-{date}.csv
+output: scored-{date}.csv
+ip: ip
+endpoint: embedded
+changes: {file: "changes-{date}.csv", key: id}
+report: report-{date}.md
+`,
+  );
+  const night = async (date: string, list: string) => {
+    box.write(`list-${date}.csv`, list);
+    return runHere(box, ['run', '--job', 'job.yaml', '--date', date]);
+  };
+  expect((await night('2026-01-30', 'id,ip\n1,8.8.8.8\n2,192.0.2.1\n')).code).toBe(0);
+  expect(box.read('changes-2026-01-30.csv')).toBe(box.read('scored-2026-01-30.csv'));
+  expect((await night('2026-01-31', 'id,ip\n1,8.8.8.8\n3,8.8.4.4\n2,8.8.4.4\n')).code).toBe(0);
+  const [head, one, three, two] = box.read('scored-2026-01-31.csv').split('\n');
+  expect(one).toMatch(/^1,/);
+  expect(box.read('changes-2026-01-31.csv').trim().split('\n')).toEqual([head, three, two]);
+  expect(box.summary('scored-2026-01-31.summary.json').changes).toMatchObject({
+    compared_with: 'scored-2026-01-30.csv',
+    ...{new: 1, gone: 0, changed: 1, unchanged: 1, key: ['id']},
+  });
+  expect(box.read('report-2026-01-31.md')).toContain('Since the last output');
+});
+
+test('an output that takes the place of the last one is compared with it', async () => {
+  const run = (list: string, ...more: string[]) => {
+    box.write('in.csv', list);
+    return runHere(box, [
+      ...['run', 'in.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--changes', 'new.csv'],
+      ...more,
+    ]);
+  };
+  await run('ip\n8.8.8.8\n');
+  expect(box.read('new.csv')).toBe(box.read('out.csv'));
+  expect((await run('ip\n8.8.8.8\n192.0.2.1\n', '--force')).code).toBe(0);
+  expect(box.read('new.csv').split('\n').slice(1)).toEqual([box.read('out.csv').split('\n')[2], '']);
+  box.write('out.csv', 'mine\n');
+  const {code, stderr} = await run('ip\n8.8.8.8\n', '--force');
+  expect([code, box.files().includes('new.csv')]).toEqual([0, false]);
+  expect(stderr).toContain('The changes since the last output are missing');
+  expect((await run('ip\n8.8.8.8\n', '--force', '-o', '-')).stderr).toContain(
+    '--changes compares outputs that are files',
+  );
+});

@@ -1,0 +1,103 @@
+import {afterAll, beforeEach, expect, test} from 'vitest';
+import {TEST_ACTION_NEVER_PASS} from '../../src/operations/verify.ts';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+let box: Sandbox;
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+  box.write(
+    'in.csv',
+    'id,ip,mail,token,amount\n1,8.8.8.8,user@example.com,t1,5\n2,192.0.2.1,nonsense,t2,700\n3,,,,\n"4,5",1.1.1.1,a@mailinator.com,t4,=1+1\n',
+  );
+  box.write(
+    'new.yaml',
+    `levels: {medium: 5, high: 50}
+rules:
+  - {when: double(row.amount) > 100, add: 20, reason: much}
+  - {when: '!verify.verdict.can_pass', add: 40, reason: bot}
+  - {when: ip.asn_number == 15169, add: 7, reason: known_network}
+  - {when: has(email.domain) && email.trust_score < 30, add: 30, reason: low_trust}
+  - {when: status.email == "invalid" || ip.latitude > 0, add: 11, reason: odd}
+  - {when: 'now < timestamp("2000-01-01T00:00:00Z")', add: 3, reason: early}
+`,
+  );
+});
+afterAll(() => box[Symbol.dispose]());
+
+const run = (output: string, rules: string, ...more: string[]) =>
+  runHere(box, [
+    ...['run', 'in.csv', '-o', output, '--endpoint', 'embedded', '--score', rules],
+    ...[
+      '--ip',
+      'ip',
+      '--email',
+      'mail',
+      '--verdict',
+      `token=token,action=${TEST_ACTION_NEVER_PASS}`,
+      ...more,
+    ],
+  ]);
+
+test.each([
+  ['csv', 'default'],
+  ['csv', 'none'],
+  ['ndjson', 'default'],
+  ['ndjson', 'none'],
+  ['ndjson', 'default', '--flatten'],
+  ['ndjson', 'none', '--flatten'],
+  ['tsv', 'default', '--escape-formulas', 'all', '--bom'],
+])(
+  'a %s scored by %s, scored again, is byte for byte what a run by those rules writes %s',
+  async (kind, before, ...flags) => {
+    expect((await run(`expected.${kind}`, 'new.yaml', ...flags)).stderr).not.toContain('Error');
+    await run(`out.${kind}`, before, ...flags);
+    const {code, stderr} = await runHere(box, [
+      'score',
+      `out.${kind}`,
+      '--rules',
+      'new.yaml',
+      '-o',
+      `again.${kind}`,
+    ]);
+    expect([code, stderr]).toEqual([0, `4 rows written to again.${kind}.\n`]);
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+  },
+);
+
+test('it says what diff would', async () => {
+  await run('expected.csv', 'new.yaml');
+  await run('out.csv', 'default');
+  const {stdout} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json']);
+  const said = JSON.parse(stdout);
+  const compared = await runHere(box, ['diff', 'out.csv', 'expected.csv', '--key', 'id', '--json']);
+  expect({...said, key: ['id'], without_key: {old: 0, new: 0}}).toEqual(JSON.parse(compared.stdout));
+  expect(said.changed).toBeGreaterThan(0);
+});
+
+test('"now" is the start of the run of the output, or what is said', async () => {
+  await run('out.csv', 'none');
+  const score = (...more: string[]) =>
+    runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json', ...more]);
+  const then = JSON.parse((await score('--now', '1999-12-31T00:00:00Z')).stdout);
+  expect(then.reasons.came.early).toBe(4);
+  expect(JSON.parse((await score()).stdout).reasons.came.early).toBeUndefined();
+  box.write('moved.csv', box.read('out.csv'));
+  const moved = await runHere(box, ['score', 'moved.csv', '--rules', 'new.yaml']);
+  expect([moved.code, moved.stderr]).toEqual([2, expect.stringContaining('Add --now')]);
+});
+
+test.each([
+  ['fields left out', ['--fields', 'ip.country'], 'out.csv has no column of verify.verdict.can_pass'],
+  [
+    'a prefix that says nothing',
+    ['--ip', 'ip=seen_', '--fields', 'ip.country'],
+    `the columns of "seen_" don't tell`,
+  ],
+])('%s are refused, and nothing is written', async (_, flags, sentence) => {
+  await run('out.csv', 'default', ...flags);
+  const {code, stderr} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '-o', 'again.csv']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(box.files()).not.toContain('again.csv');
+});

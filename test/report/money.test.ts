@@ -1,0 +1,45 @@
+import {expect, test} from 'vitest';
+import {amountOf, moneyOf} from '../../src/report/money.ts';
+import type {Spend} from '../../src/report/spend.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+test.each([
+  [655, 0.004, '2.62 EUR'],
+  [1_000_000, 0.004, '4,000.00 EUR'],
+  [0, 0.004, '0.00 EUR'],
+  [3, 0.004, '0.012 EUR'],
+])('%d credits at %d are %s', (credits, each, money) => {
+  expect(moneyOf(credits, {per_credit: each, currency: 'EUR'})).toBe(money);
+});
+
+test('amounts keep no tails of binary fractions', () => {
+  expect(amountOf(0.1 + 0.2, 'USD')).toBe('0.30 USD');
+});
+
+test('with a price in the account, money stands beside credits wherever they are told', async () => {
+  await using api = await startApiServer({key: 'money-key-1'});
+  using box = createSandbox();
+  const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: 'money-key-1'};
+  const here = (...args: string[]) => runHere(box, args, {env});
+  box.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${api.url}\nprice: 0.25 EUR\n`);
+  box.write('in.csv', 'ip\n203.0.113.1\n203.0.113.2\n203.0.113.3\n');
+  expect((await here('plan', 'in.csv', '--ip', 'ip')).stdout).toContain(
+    '3 credits (9 at worst), 0.75 EUR (2.25 EUR at worst)',
+  );
+  const {stderr} = await here('run', 'in.csv', '--ip', 'ip', '-o', 'out.csv', '--report', 'report.md');
+  expect(stderr).toContain('3 credits (0.75 EUR) spent');
+  expect(box.summary('out.summary.json').credits.account.price).toEqual({per_credit: 0.25, currency: 'EUR'});
+  expect(box.read('report.md')).toContain('At 0.25 EUR a credit that is 0.75 EUR.');
+  expect((await here('runs')).stdout).toMatch(/money[^\n]*\n[^\n]*0\.75 EUR/);
+  const spend = JSON.parse((await here('spend', '--json')).stdout) as Spend;
+  expect([spend.total.money, spend.groups[0]?.money]).toEqual([{EUR: 0.75}, {EUR: 0.75}]);
+  expect((await here('spend')).stdout).toMatch(/money.*0\.75 EUR.*3 credits \(0\.75 EUR\) spent/s);
+  box.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${api.url}\nprice: 0.25\n`);
+  const refused = await here('run', 'in.csv', '--ip', 'ip', '-o', 'other.csv');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('expected an amount and a currency such as 0.004 EUR'),
+  ]);
+});

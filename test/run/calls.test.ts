@@ -1,0 +1,141 @@
+import {createHash, createHmac} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import type {Summary} from '../../src/report/summary.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {ips, openStage, type Stage} from '../support/stage.ts';
+
+interface Line {
+  readonly run: string;
+  readonly operation: string;
+  readonly rows?: readonly number[];
+  readonly value?: string;
+  readonly attempt?: number;
+  readonly outcome: string;
+  readonly status?: number | null;
+  readonly code?: string | null;
+  readonly request_id?: string | null;
+  readonly booked: 'spent' | 'maybe' | 'free';
+  readonly credits: number;
+}
+
+const plain = {ip: 'ip', concurrency: 1, store: false};
+const recorded = (stage: Stage) => ({...plain, calls: stage.path('calls.ndjson')});
+
+const linesOf = (stage: Stage) =>
+  stage
+    .read('calls.ndjson')
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as Line);
+
+/** The lines add up to the summary's credits, to the last one. */
+function expectSum(lines: readonly Line[], summary: Summary | undefined): void {
+  expect(lines.filter(({credits}) => credits < 0)).toEqual([]);
+  const sum = (booked: Line['booked']) =>
+    lines
+      .filter(line => line.booked === booked)
+      .reduce((all, {credits}) => all + Math.round(credits * 1_000), 0) / 1_000;
+  expect({spent: sum('spent'), maybe_spent: sum('maybe')}).toEqual({
+    spent: summary?.credits.spent,
+    maybe_spent: summary?.credits.maybe_spent,
+  });
+}
+
+test('a line for each attempt says what it was, for which rows, and what was booked; no value and no key', async () => {
+  await using stage = await openStage();
+  const one = recorded(stage);
+  stage.write('list.csv', 'ip\n203.0.113.1\n203.0.113.2\n203.0.113.1\n');
+  const script = [
+    reply.throttle(0),
+    reply.ok({headers: {'X-Request-Id': 'req-000017'}}),
+    reply.unavailable(),
+    reply.ok({headers: {'X-Request-Id': 'r-203-0-113-1'}}),
+  ];
+  stage.api.setScript(({call}) => script[call - 1]);
+  const env = {BULK_ENRICH_CALLS_KEY: 'auditor'};
+  const {summary, code} = await stage.run({...one, cost: 0.7}, {env});
+  expect(code).toBe(0);
+  const lines = linesOf(stage);
+  const hashOf = (value: string) => {
+    const known = createHash('sha256').update(`ip\0${value}`).digest('base64url').slice(0, 22);
+    return createHmac('sha256', 'auditor').update(known).digest('base64url').slice(0, 22);
+  };
+  const first = {run: summary?.run_id, operation: 'ip', rows: [1, 3], value: hashOf('203.0.113.1')};
+  const second = {...first, rows: [2], value: hashOf('203.0.113.2')};
+  const times = {sent_at: expect.stringMatching(/Z$/), ended_at: expect.stringMatching(/Z$/)};
+  const answered = {outcome: 'answered', status: 200, code: null, booked: 'spent', credits: 0.7};
+  const nothing = {request_id: null, booked: 'free', credits: 0};
+  expect(lines).toEqual([
+    {...times, ...first, attempt: 1, outcome: 'throttled', status: 429, code: 'http_429', ...nothing},
+    {...times, ...second, attempt: 1, ...answered, request_id: 'req-000017'},
+    {
+      ...times,
+      ...first,
+      ...{attempt: 2, outcome: 'ambiguous', status: 503, code: 'http_503'},
+      ...{request_id: null, booked: 'maybe', credits: 0.7},
+    },
+    {...times, ...first, attempt: 3, ...answered, request_id: null},
+  ]);
+  expectSum(lines, summary);
+  expect(stage.read('calls.ndjson')).not.toMatch(/203\D0\D113|stage-key/);
+});
+
+test('over kills and resumes the lines add up to the books, and what was in flight is one of them', async () => {
+  await using stage = await openStage();
+  const one = recorded(stage);
+  stage.write('list.csv', ips(10));
+  await stage.killAt(4, one);
+  expect(existsSync(stage.path('calls.ndjson'))).toBe(false);
+  await stage.killAt(3, one);
+  const {summary} = await stage.run(one);
+  const lines = linesOf(stage);
+  expectSum(lines, summary);
+  expect(lines.filter(({outcome}) => outcome === 'interrupted')).toMatchObject([
+    {attempt: 1, booked: 'maybe', credits: 1, ended_at: null, rows: [4]},
+    {attempt: 1, booked: 'maybe', credits: 1, ended_at: null, rows: [6]},
+  ]);
+  expect(lines).toHaveLength(12);
+  expect(lines.filter(({attempt}) => attempt === 2).map(({rows}) => rows)).toEqual([[4], [6]]);
+  // By a key of each run's own.
+  const values = lines.map(({value}) => value);
+  await stage.run({...one, force: true});
+  expect(linesOf(stage).some(({value}) => values.includes(value))).toBe(false);
+});
+
+test('what sessions without a record spent is told as that, and what a fresh budget left out is not told', async () => {
+  await using stage = await openStage();
+  const one = recorded(stage);
+  stage.write('list.csv', ips(10));
+  await stage.killAt(4, plain);
+  await stage.killAt(3, one);
+  const resumed = await stage.run(one);
+  expectSum(linesOf(stage), resumed.summary);
+  expect(linesOf(stage).filter(({outcome}) => outcome === 'not_recorded')).toMatchObject([
+    {booked: 'spent', credits: 3},
+    {booked: 'maybe', credits: 1},
+  ]);
+  await stage.killAt(4, {...one, force: true});
+  const restarted = await stage.run({...one, force: true, restart: true});
+  expect(restarted.summary?.credits.earlier.counted.spent).toBe(3);
+  expectSum(linesOf(stage), restarted.summary);
+  expect(new Set(linesOf(stage).map(({run}) => run)).size).toBe(2);
+  await stage.killAt(4, {...one, force: true});
+  const fresh = await stage.run({...one, force: true, restart: 'fresh'});
+  expect(fresh.summary?.credits.earlier.not_counted.spent).toBe(3);
+  expectSum(linesOf(stage), fresh.summary);
+});
+
+test('a run that stops writes what it has, and one that can not start keeps it', async () => {
+  await using stage = await openStage();
+  const one = recorded(stage);
+  stage.write('list.csv', ips(10));
+  const stopped = await stage.run({...one, maxCredits: 3});
+  expect(stopped.code).toBe(7);
+  expect(linesOf(stage)).toHaveLength(3);
+  expectSum(linesOf(stage), stopped.summary);
+  stage.write('list.csv', ips(10, 5));
+  const refused = await stage.run(one);
+  expect(refused.code).toBe(8);
+  expectSum(linesOf(stage), refused.summary);
+});

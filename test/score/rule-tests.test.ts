@@ -1,0 +1,125 @@
+import {afterAll, beforeEach, expect, test} from 'vitest';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+
+let box: Sandbox;
+beforeEach(() => {
+  box?.[Symbol.dispose]();
+  box = createSandbox();
+});
+afterAll(() => box[Symbol.dispose]());
+
+const RULES = `rules:
+  - {when: ip.is_tor_node, add: 40, reason: tor, owner: fraud team, description: Anonymous exits}
+  - {when: signup_ip.country != row.country, add: 15, reason: elsewhere}
+  - {when: 'status.email == "invalid"', add: 20, reason: no_mail}
+  - {when: email.trust_score < 30, add: 50, reason: distrusted, shadow: true}
+  - {when: 'now > timestamp("2030-01-01T00:00:00Z")', add: 1, reason: late}
+`;
+
+const rulesTest = (tests: string, env = {}) => {
+  box.write('rules.yaml', `${RULES}tests:\n${tests}`);
+  return runHere(box, ['rules', 'test', 'rules.yaml'], {env});
+};
+
+test('tests that hold pass, and rules that no test reaches are named', async () => {
+  const {code, stdout} = await rulesTest(`
+  - name: tor abroad
+    row: {country: US}
+    answers: {signup_ip: {is_tor_node: true, country: DE}}
+    score: 55
+    level: medium
+    reasons: [elsewhere, tor]
+  - {status: {email: invalid}, error: {email: email_malformed}, score: 20, level: low}
+  - {answers: {email: {trust_score: 1}}, score: 0, reasons: []}
+  - {status: {ip: failed}, error: {ip: timeout}, score: null, level: unknown}
+`);
+  expect([code, stdout]).toEqual([
+    0,
+    'rules.yaml: 4 of 4 tests passed. No test reaches 1 of 5 rules: late.\n',
+  ]);
+});
+
+test('a test that fails says what came out, ends with exit 4, and is annotated in GitHub Actions', async () => {
+  const tests = `
+  - {name: moon, now: "2031-01-01T00:00:00Z", answers: {ip: {is_tor_node: true}}, score: 40, level: high, reasons: [tor]}
+`;
+  const {code, stdout, stderr} = await rulesTest(tests, {GITHUB_ACTIONS: 'true'});
+  expect(code).toBe(4);
+  expect(stdout).toContain(
+    'FAILED rules.yaml:9: tests.0: moon: score 41, expected 40; level medium, expected high; reasons late, tor, expected tor.\n',
+  );
+  expect(stderr).toContain(
+    '::error file=rules.yaml,line=9,title=bulk-enrich%3A moon::score 41, expected 40;',
+  );
+});
+
+test.each([
+  [
+    '  - {answers: {ip: {is_tor: true}}, score: 1}',
+    'rules.yaml:8: tests.0: there is no field "ip.is_tor". Did you mean "is_tor_node"?',
+  ],
+  ['  - {answers: {car: {is_tor: true}}, score: 1}', '"car" is no lookup'],
+  ['  - {answers: {ip: {is_vpn: true}}}', 'expected what comes out: score, level or reasons'],
+  ['  - {answer: {}, score: 1}', 'there is no such key'],
+  ['  []', 'rules.yaml has no tests'],
+])('%s is refused with its place', async (tests, sentence) => {
+  const {code, stderr} = await rulesTest(tests);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+});
+
+test('two rules of one reason are a mistake unless they are declared', async () => {
+  const rules = (more: string) => `base: default
+rules:
+  - {when: ip.is_vpn, add: 1, reason: mine}
+  - {when: ip.is_bogon, add: 1, reason: mine}
+${more}tests: [{score: 0}]
+`;
+  box.write('rules.yaml', rules(''));
+  const refused = await runHere(box, ['rules', 'test', 'rules.yaml']);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      'rules.yaml:4: rules.1.when: rules.yaml:3: rules.0.when has the reason "mine" too. Give each its own, or declare it: shared_reasons: [mine].',
+    ),
+  ]);
+  box.write('rules.yaml', rules('shared_reasons: [mine]\n'));
+  expect((await runHere(box, ['rules', 'test', 'rules.yaml'])).stderr).not.toContain('reason');
+  box.write('rules.yaml', 'base: default\nrules: [{when: ip.is_vpn, add: 1, reason: tor}]\n');
+  expect((await runHere(box, ['rules', 'test', 'rules.yaml'])).stderr).toContain(
+    'a default rule has the reason "tor" too',
+  );
+});
+
+test('a shadow rule changes nothing of the rows, and is counted and shown', async () => {
+  box.write('in.csv', 'ip,mail\n192.0.2.1,\n8.8.8.8,\n');
+  const run = (output: string, rules: string) => {
+    box.write('rules.yaml', `rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon}\n${rules}`);
+    return runHere(box, [
+      ...['run', 'in.csv', '-o', output, '--ip', 'ip', '--email', 'mail', '--endpoint', 'embedded'],
+      ...['--score', 'rules.yaml', '--report', 'report.md'],
+    ]);
+  };
+  await run('plain.csv', '');
+  await run(
+    'shadow.csv',
+    `  - {when: ip.is_bogon, add: 30, reason: tried, shadow: true, description: To be seen, owner: risk team}
+  - {when: email.is_valid, add: 30, reason: unread, shadow: true}
+`,
+  );
+  expect(box.read('shadow.csv')).toBe(box.read('plain.csv'));
+  const {risk} = box.summary('shadow.summary.json');
+  expect(risk?.rules[1]).toEqual({
+    ...{
+      reason: 'tried',
+      when: 'ip.is_bogon',
+      add: 30,
+      shadow: true,
+      description: 'To be seen',
+      owner: 'risk team',
+    },
+    ...{held: 1, undecided: 0, wrong: 0},
+  });
+  expect(risk).toMatchObject({levels: {medium: 30, high: 60}, default_rules: false});
+  expect(box.read('report.md')).toMatch(/tried \(shadow: not added\).*\| 30 \| 1 \| To be seen \| risk team/);
+});
