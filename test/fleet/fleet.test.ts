@@ -17,7 +17,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   let arena: FleetArena;
   beforeAll(async () => {
     arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
-    arena.sandbox.write('list.csv', listOf(1_000, 300));
+    arena.sandbox.write('list.csv', listOf(500, 150));
     await Promise.all([arena.worker(), arena.worker()]);
     return () => arena[Symbol.asyncDispose]();
   });
@@ -27,7 +27,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   });
 
   test('write what a local run writes, and ask for each value once', async () => {
-    const {code, stderr} = await arena.run(['--quiet']).outcome;
+    const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
     const books = await arena.api.ledger();
     expect([books.calls, books.distinct, books.repeated]).toEqual([books.distinct, books.distinct, 0]);
@@ -82,7 +82,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
 describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
   test('fleet status says who is there; a worker tells Prometheus what it did', async () => {
     await using arena = await openFleetArena({latency: 30});
-    arena.sandbox.write('list.csv', listOf(800, 400));
+    arena.sandbox.write('list.csv', listOf(400, 200));
     const empty = await arena.here(['fleet', 'status']);
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
