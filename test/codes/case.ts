@@ -27,7 +27,7 @@ export interface Place {
 /** A stable code, the exit code that comes with it, and one way to it. */
 export type Case = readonly [ErrorCode, ExitCode, (place: Place) => Promise<End>];
 
-export const LIST = 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n';
+const LIST = 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n';
 
 /** The run of `list.csv`, without its limits. */
 export const RUN = 'run list.csv -o out.csv --ip ip --score none --rate unlimited';
