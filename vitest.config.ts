@@ -31,7 +31,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/**/*.soak.test.ts'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/in-memory.ts', 'test/support/build.ts'],
     // A busy machine is no fault: only what would never end is to be found by this.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,9 +1,13 @@
 import {defineConfig} from 'vitest/config';
 
+/** Tests of `npm test` whose properties get all of their samples here. */
+const sampled = ['service/hostile', 'lookup/pace-headers', 'property/canonical', 'client/classify'];
+
 /** The long runs of the same promises: one after the other, as each of them keeps the machine busy. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.soak.test.ts'],
+    include: ['test/**/*.soak.test.ts', ...sampled.map(name => `test/${name}.test.ts`)],
+    env: {SOAK: '1'},
     globalSetup: ['test/support/build.ts'],
     testTimeout: 3_600_000,
     hookTimeout: 60_000,

@@ -14,8 +14,11 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code. */
-export async function main(given: readonly string[]): Promise<number> {
+/** Runs the command line and returns its exit code; `heard` takes the error that ended it, before it is rendered. */
+export async function main(
+  given: readonly string[],
+  heard: (error: unknown) => void = () => {},
+): Promise<number> {
   const argv = given.map(word => (word === HELP_ALL ? '--help' : word));
   let code: number = exitCodes.ok;
   const run =
@@ -33,6 +36,7 @@ export async function main(given: readonly string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    heard(error);
     return (await import('./failed.ts')).failed(error, argv, program);
   }
 }

@@ -1,9 +1,10 @@
-import {execFileSync, spawnSync} from 'node:child_process';
+import {execFileSync} from 'node:child_process';
 import {describe, expect, it, test} from 'vitest';
 import {intelligenceNames} from '../../src/operations/table.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {lacks} from '../support/real-parts.ts';
+import {openTerminal} from '../support/terminal.ts';
 
 it.each(['bash', 'zsh', 'fish'])(
   'completion for %s knows every command, and flags from the schema',
@@ -89,7 +90,7 @@ describe('in bash', () => {
     expect(execFileSync('bash', args, {cwd: sandbox.directory, encoding: 'utf8'})).toBe(expected);
   });
 
-  test.skipIf(!canOpenTerminal())('names of files are quoted as a shell reads them', async () => {
+  test.skipIf(lacks('script'))('names of files are quoted as a shell reads them', async () => {
     using sandbox = createSandbox();
     sandbox.write("my list's $1.csv", '');
     sandbox.write('other.csv', '');
@@ -107,11 +108,10 @@ describe('in bash', () => {
 const LIST = 'id,Business Phone,signup_ip\n7,+12025550100,192.0.2.1\n';
 /** A word as fish reads it. */
 const fishWord = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
-const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 const scriptFor = (shell: string) =>
   execFileSync(process.execPath, [bin, 'completion', shell], {encoding: 'utf8'});
 
-test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', () => {
+test.skipIf(lacks('fish'))('in fish itself', () => {
   using sandbox = createSandbox();
   sandbox.write('my list.csv', LIST);
   sandbox.write(
@@ -148,13 +148,13 @@ test.skipIf(!has('fish'))('in fish itself (skipped where it is not installed)', 
   expect(printed).not.toContain('\\:');
 });
 
-test.skipIf(!has('zsh')).each([
+test.skipIf(lacks('zsh')).each([
   ['store pur\\t--def\\tDE --stor\\tmy.\\t', 'store purge --default-country DE --store my.csv'],
   [
     'run my\\\\ list.csv --phone Bus\\t--rate 5/s --stor\\tmy.\\t',
     'run my list.csv --phone Business Phone --rate 5/s --store my.csv',
   ],
-])('in zsh itself (skipped where it is not installed): %s', (typed, command) => {
+])('in zsh itself: %s', (typed, command) => {
   using sandbox = createSandbox();
   sandbox.write('my.csv', '');
   sandbox.write('my list.csv', LIST);

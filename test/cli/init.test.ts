@@ -4,7 +4,8 @@ import {describe, expect, it} from 'vitest';
 import {startService} from '../e2e/service.ts';
 import {bin, createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {lacks} from '../support/real-parts.ts';
+import {openTerminal} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
 
 const LIST =
@@ -168,7 +169,7 @@ it('init says what is missing in a list without anything to look up', async () =
   });
 });
 
-describe.skipIf(!canOpenTerminal())('at a terminal, init', () => {
+describe.skipIf(lacks('script'))('at a terminal, init', () => {
   const asked = async (keys: string) => {
     using sandbox = createSandbox();
     sandbox.write('list.csv', LIST);

@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {classifyResponse, type RawResponse} from '../../src/client/classify.ts';
 import {operationNames} from '../../src/operations/table.ts';
+import {samples} from '../support/samples.ts';
 
 const respond = (status: number, body: unknown, more: Partial<RawResponse> = {}): RawResponse => ({
   status,
@@ -306,7 +307,7 @@ test('any body at any status is one of the kinds, and never a crash', () => {
         else if (attempt.kind !== 'unreadable') expect(attempt.code).toMatch(/^[\w.:-]{1,64}$/);
       },
     ),
-    {seed: 4, numRuns: 1_000},
+    {seed: 4, numRuns: samples(1_000)},
   );
 });
 

@@ -4,8 +4,9 @@ import {afterEach, expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
-import {canTrace, tracedNode} from '../support/strace.ts';
+import {tracedNode} from '../support/strace.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'disk-key-44cd';
@@ -173,7 +174,7 @@ test.runIf(canMount())('a store that can only be read is a warning', () =>
   }),
 );
 
-test.runIf(canTrace()).each([
+test.skipIf(lacks('strace')).each([
   ['fdatasync', 'fdatasync:error=EIO:when=1', /can't be written \(EIO, the device failed\)/],
   [
     'fsync of the output before it is published',

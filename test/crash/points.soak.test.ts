@@ -1,17 +1,20 @@
 import {expect, test} from 'vitest';
-import {canTrace} from '../support/strace.ts';
+import {lacks} from '../support/real-parts.ts';
 import {killAt, uninterrupted} from './points.ts';
 
 const POINTS = Number(process.env.SOAK_POINTS ?? 100);
 
-test.runIf(canTrace())(`killed at each of the first ${POINTS} points at which the disk changes`, async () => {
-  const calm = await uninterrupted();
-  // Of the many writes the first; of all else everything, to the very end.
-  const rare = calm.points.filter(({call}) => call !== 'pwrite64');
-  const writes = calm.points.filter(({call}) => call === 'pwrite64');
-  const points = [...rare, ...writes.slice(0, Math.max(0, POINTS - rare.length))];
-  let kills = 0;
-  for (const point of points) if ((await killAt(point, calm)).killed) kills += 1;
-  console.log(`${points.length} points, ${kills} kills`);
-  expect(kills).toBeGreaterThan(0.8 * points.length);
-});
+test.skipIf(lacks('strace'))(
+  `killed at each of the first ${POINTS} points at which the disk changes`,
+  async () => {
+    const calm = await uninterrupted();
+    // Of the many writes the first; of all else everything, to the very end.
+    const rare = calm.points.filter(({call}) => call !== 'pwrite64');
+    const writes = calm.points.filter(({call}) => call === 'pwrite64');
+    const points = [...rare, ...writes.slice(0, Math.max(0, POINTS - rare.length))];
+    let kills = 0;
+    for (const point of points) if ((await killAt(point, calm)).killed) kills += 1;
+    console.log(`${points.length} points, ${kills} kills`);
+    expect(kills).toBeGreaterThan(0.8 * points.length);
+  },
+);

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import {canTrace} from '../support/strace.ts';
+import {lacks} from '../support/real-parts.ts';
 import {killAt, packing, uninterrupted} from './points.ts';
 
-test.runIf(canTrace())(
+test.skipIf(lacks('strace'))(
   'killed at a rename, an unlink, an fsync, a write or while it compresses its output, a run goes on as if nothing had been',
   {timeout: 120_000},
   async () => {

@@ -2,8 +2,9 @@ import {dirname} from 'node:path';
 import {expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
+import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
-import {canTrace, tracedNode} from '../support/strace.ts';
+import {tracedNode} from '../support/strace.ts';
 
 const KEY = 'reserved-key-2c71';
 const ROWS = 40;
@@ -20,7 +21,7 @@ async function traced(rows: number, calls: string, more: readonly string[]): Pro
   return log();
 }
 
-test.runIf(canTrace())(
+test.skipIf(lacks('strace'))(
   'where there is a limit, a call leaves once the disk has its reservation: a power cut forgets no credit',
   async () => {
     const more = '--concurrency 4 --rate unlimited --max-credits 100'.split(' ');
@@ -40,7 +41,7 @@ test.runIf(canTrace())(
   },
 );
 
-test.runIf(canTrace())(
+test.skipIf(lacks('strace'))(
   'before a call leaves, the directories of the run’s state outlive a power cut',
   async () => {
     const lines = await traced(1, 'mkdir,openat,fsync,writev', ['--state', 'deep/er/state']);

@@ -7,7 +7,8 @@ import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
 import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
-import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {type RedisProcess, startRedis} from '../support/redis.ts';
 
 const seal = sealWith('a-secret');
 const SWEEP_MS = 50;
@@ -19,7 +20,7 @@ const chunk = (dispatch: number): Chunk => ({
   asks: [{dispatch, operation: 'ip', params: {ip: `198.18.0.${dispatch}`}}],
 });
 
-describe.skipIf(!redisInstalled)('a run’s chunks', () => {
+describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   let server: RedisProcess;
   let link: Link;
   let redis: Redis;

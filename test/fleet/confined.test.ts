@@ -3,7 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {makeCertificate} from '../support/cert.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
 import {openFleetArena} from './fleet-arena.ts';
 
 const PASSWORD = 'password-of-the-fleet';
@@ -27,7 +27,7 @@ test('the Compose file and the manifest make that very user, and let nobody else
   }
 });
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a fleet works by TLS and as a Redis user that has only its own keys; a key that is replaced meanwhile is read again by its workers',
   async () => {
     const tls = makeCertificate();

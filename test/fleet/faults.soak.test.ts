@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import {makeCertificate} from '../support/cert.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
 import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
 
-describe.skipIf(!redisInstalled)('a fleet, when', () => {
+describe.skipIf(lacks('redis'))('a fleet, when', () => {
   test('the service throttles: all workers wait, and what was not sent costs nothing', async () => {
     await using arena = await openWithList({limit: 100});
     await Promise.all([arena.worker(), arena.worker()]);
@@ -143,7 +143,7 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   });
 });
 
-describe.skipIf(!redisInstalled)('a fleet on a Redis with TLS and a password', () => {
+describe.skipIf(lacks('redis'))('a fleet on a Redis with TLS and a password', () => {
   test('works with the certificate, and says what is wrong without', async () => {
     const tls = makeCertificate();
     await using arena = await openWithList({redis: {tls, password: 'a-password'}});

@@ -2,11 +2,13 @@ import {mkdirSync, rmdirSync} from 'node:fs';
 import {beforeAll, describe, expect, test} from 'vitest';
 import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {freePort, redisInstalled} from '../support/redis.ts';
+import {runHere} from '../support/main.ts';
+import {lacks} from '../support/real-parts.ts';
+import {freePort} from '../support/redis.ts';
 import {type FleetArena, RUN} from './fleet-arena.ts';
 import {calls, expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 
-describe.skipIf(!redisInstalled)('a fleet, when', () => {
+describe.skipIf(lacks('redis'))('a fleet, when', () => {
   let arena: FleetArena;
   beforeAll(async () => {
     arena = await openWithList();
@@ -33,7 +35,7 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
     run.kill('SIGKILL');
     await run.outcome;
     await letGo();
-    const again = await arena.run(['--force']).outcome;
+    const again = await arena.here([...RUN, '--force']);
     expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
     // Values that were reserved and not yet in Redis may have been sent, for all that the next session knows.
     const {maybe} = await expectWhole(arena, 0);
@@ -41,13 +43,13 @@ describe.skipIf(!redisInstalled)('a fleet, when', () => {
   });
 });
 
-describe.skipIf(!redisInstalled)('a run that was killed and is started over', () => {
+describe.skipIf(lacks('redis'))('a run that was killed and is started over', () => {
   test('asks once for what no worker had begun, and it counts against no limit', async () => {
     await using arena = await openWithList();
     await killedWaiting(arena, RUN);
-    const again = arena.run(['--restart', '--max-credits', String(DISTINCT)]);
+    const again = arena.here([...RUN, '--restart', '--max-credits', String(DISTINCT)]);
     await arena.worker();
-    expect(await again.outcome).toMatchObject({code: 0});
+    expect(await again).toMatchObject({code: 0});
     expect(await expectWhole(arena, 0)).toMatchObject({spent: DISTINCT, maybe: 0});
   });
 
@@ -58,7 +60,7 @@ describe.skipIf(!redisInstalled)('a run that was killed and is started over', ()
     run.kill('SIGKILL');
     await run.outcome;
     await letGo();
-    expect(await arena.run(['--restart']).outcome).toMatchObject({code: 0});
+    expect(await arena.here([...RUN, '--restart'])).toMatchObject({code: 0});
     await expectWhole(arena, 0);
   });
 
@@ -69,8 +71,7 @@ describe.skipIf(!redisInstalled)('a run that was killed and is started over', ()
     const args = [...RUN.with(1, '-'), '--job', 'job.yaml'];
     await killedWaiting(arena, args, stdin);
     const command = [...args, '--score', 'none'];
-    const {env} = arena;
-    const again = arena.sandbox.run(command, {env, stdin});
+    const again = runHere(arena.sandbox, command, {env: arena.env, stdin});
     await arena.worker();
     expect(await again).toMatchObject({code: 0});
     expect(await arena.api.ledger()).toMatchObject({calls: DISTINCT, credits: DISTINCT});
@@ -78,22 +79,22 @@ describe.skipIf(!redisInstalled)('a run that was killed and is started over', ()
   });
 });
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a run that is started over where Redis can’t be reached is over all the same: the next one begins anew',
   async () => {
     await using arena = await openWithList();
-    const {sandbox, env} = arena;
+    const {sandbox} = arena;
     sandbox.write('list.csv', `${listOf(60, 30)}61,one,field,too,many\n`);
     await arena.worker();
-    const run = arena.run();
+    const run = arena.here(RUN);
     await calls(arena, 1);
     // What is put in place before the output is there then, and the output is not.
     mkdirSync(sandbox.path('out.csv'));
-    expect((await run.outcome).code).toBe(9);
+    expect((await run).code).toBe(9);
     rmdirSync(sandbox.path('out.csv'));
-    const away = {...env, BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${await freePort()}`};
-    expect(await sandbox.run([...RUN, '--restart', '--force'], {env: away})).toMatchObject({code: 5});
-    const again = await arena.run(['--force']).outcome;
+    const away = {BULK_ENRICH_REDIS_URL: `redis://127.0.0.1:${await freePort()}`};
+    expect(await arena.here([...RUN, '--restart', '--force'], away)).toMatchObject({code: 5});
+    const again = await arena.here([...RUN, '--force']);
     expect([again.code, again.stderr]).toEqual([3, expect.any(String)]);
     const {calls: made, distinct} = await arena.api.ledger();
     expect(made).toBe(distinct);
@@ -101,7 +102,7 @@ test.skipIf(!redisInstalled)(
 );
 
 /** Values of the list. */
-const DISTINCT = 595;
+const DISTINCT = 298;
 
 /** Kills a run once all that it sends out without a worker waits in Redis. */
 async function killedWaiting({redis, sandbox, env}: FleetArena, args: readonly string[], stdin = '') {

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import type {RunningCommand} from '../support/command.ts';
 import {booksOf, listOf, seeded} from '../support/crash.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
 import {type FleetArena, localOutput, openFleetArena} from './fleet-arena.ts';
 import {calls, OUT} from './whole.ts';
 
@@ -16,7 +16,7 @@ async function sameAsLocal(arena: FleetArena): Promise<void> {
   expect(arena.sandbox.read('out.csv') === (await localOutput(arena))).toBe(true);
 }
 
-describe.skipIf(!redisInstalled)('a fleet', () => {
+describe.skipIf(lacks('redis'))('a fleet', () => {
   test.each([1, 2, 4])(
     `of %i workers writes ${ROWS} rows as a local run does, at 500 calls a second at most`,
     async workers => {

@@ -7,16 +7,17 @@ import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
-import {freePort, redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {freePort} from '../support/redis.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
 const DAY_MS = 86_400_000;
 
-describe.skipIf(!redisInstalled)('two workers on a real Redis', () => {
+describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   let arena: FleetArena;
   beforeAll(async () => {
     arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
-    arena.sandbox.write('list.csv', listOf(1_000, 300));
+    arena.sandbox.write('list.csv', listOf(500, 150));
     await Promise.all([arena.worker(), arena.worker()]);
     return () => arena[Symbol.asyncDispose]();
   });
@@ -26,7 +27,7 @@ describe.skipIf(!redisInstalled)('two workers on a real Redis', () => {
   });
 
   test('write what a local run writes, and ask for each value once', async () => {
-    const {code, stderr} = await arena.run(['--quiet']).outcome;
+    const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
     const books = await arena.api.ledger();
     expect([books.calls, books.distinct, books.repeated]).toEqual([books.distinct, books.distinct, 0]);
@@ -78,10 +79,10 @@ describe.skipIf(!redisInstalled)('two workers on a real Redis', () => {
   });
 });
 
-describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
+describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
   test('fleet status says who is there; a worker tells Prometheus what it did', async () => {
     await using arena = await openFleetArena({latency: 30});
-    arena.sandbox.write('list.csv', listOf(800, 400));
+    arena.sandbox.write('list.csv', listOf(400, 200));
     const empty = await arena.here(['fleet', 'status']);
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
@@ -108,7 +109,7 @@ describe.skipIf(!redisInstalled)('a fleet on a real Redis', () => {
   });
 });
 
-describe.skipIf(!redisInstalled)("a fleet's worker", () => {
+describe.skipIf(lacks('redis'))("a fleet's worker", () => {
   test("gives no value another's answer where each comes twice, and says so", async () => {
     await using arena = await openFleetArena();
     // While the next call is on its way.
@@ -124,7 +125,7 @@ describe.skipIf(!redisInstalled)("a fleet's worker", () => {
   });
 });
 
-describe.skipIf(!redisInstalled)('a fleet refuses', () => {
+describe.skipIf(lacks('redis'))('a fleet refuses', () => {
   const told = async (outcome: Promise<CommandOutcome>) => {
     const {code, stderr} = await outcome;
     return [code, stderr.split('\n')[0]];

@@ -1,13 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {test} from 'vitest';
 import {booksOf, listOf} from '../support/crash.ts';
-import {redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
 import {openFleetArena} from './fleet-arena.ts';
 import {calls, openWithList} from './whole.ts';
 
 const VALUES = 4;
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a chunk that is left over from before its values went out again says nothing of that second time',
   {concurrent: true},
   async ({expect}) => {
@@ -39,7 +39,7 @@ test.skipIf(!redisInstalled)(
   },
 );
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a Redis that comes back with an old snapshot has no chunk carried out twice',
   {concurrent: true},
   async ({expect}) => {
@@ -64,7 +64,7 @@ test.skipIf(!redisInstalled)(
   },
 );
 
-test.skipIf(!redisInstalled)(
+test.skipIf(lacks('redis'))(
   'a worker ends when it is asked to, though Redis is away for good',
   {concurrent: true},
   async ({expect}) => {

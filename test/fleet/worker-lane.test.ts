@@ -5,7 +5,8 @@ import {Gate} from '../../src/fleet/gate.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
 import {Limiters} from '../../src/fleet/shared-pacer.ts';
 import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
-import {type RedisProcess, redisInstalled, startRedis} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {type RedisProcess, startRedis} from '../support/redis.ts';
 
 const answered: Attempt = {
   kind: 'answered',
@@ -33,7 +34,7 @@ function chunkOf(values: number, pace: Chunk['pace']): Chunk {
   return {lane: 'all', share: 1, pace, timeoutMs: 1_000, asks};
 }
 
-describe.skipIf(!redisInstalled)('the lanes of two workers', () => {
+describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
   let server: RedisProcess;
   const open: (() => Promise<void>)[] = [];
   beforeAll(async () => {

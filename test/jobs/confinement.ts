@@ -62,10 +62,11 @@ function mounted(
 ): string[] {
   const temporary = tmpdir();
   const script = `set -e
+    mount --bind '${temporary}' '${temporary}'
     mount --bind '${root}' '${root}'
     ${writable.map(path => `mount --bind '${path}' '${path}'`).join('\n')}
     mount -o remount,bind,ro '${root}'
-    if mountpoint -q '${temporary}'; then mount -o remount,bind,ro '${temporary}'; fi
+    mount -o remount,bind,ro '${temporary}'
     mount -o remount,bind,ro /
     if touch '${root}/probe' 2>/dev/null || touch '${temporary}/probe' 2>/dev/null; then exit 99; fi
     cd '${cwd}'

@@ -1,5 +1,6 @@
 import type {CommandOutcome} from '../support/command.ts';
-import {canOpenTerminal, openTerminal} from '../support/terminal.ts';
+import {lacks} from '../support/real-parts.ts';
+import {openTerminal} from '../support/terminal.ts';
 import {canBeAnother, readOnlyBy, runIn, UNKNOWN_USER} from './confinement.ts';
 import type {Site} from './site.ts';
 
@@ -33,7 +34,7 @@ export const environments: readonly Environment[] = [
   },
   {
     name: 'at a terminal',
-    missing: canOpenTerminal() ? undefined : "there is no util-linux' script to open one",
+    missing: lacks('script') ? "there is no util-linux' script to open one" : undefined,
     run: atTerminal,
   },
   {

@@ -6,9 +6,10 @@ import {join} from 'node:path';
 import {Redis} from 'ioredis';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {parseDocument} from 'yaml';
-import {freePort, redisInstalled} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {freePort} from '../support/redis.ts';
 
-const canRun = redisInstalled && spawnSync('openssl', ['version']).stdout?.toString().startsWith('OpenSSL 3');
+const isLacking = [lacks('redis'), lacks('openssl')].includes(true);
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
 const commentOf = (text: string) => text.replace(/^(?!#).*$/gm, '').replace(/^# {0,3}/gm, '');
 
@@ -61,7 +62,7 @@ async function expectConfined(args: readonly string[], port: number): Promise<vo
   }
 }
 
-test.skipIf(!canRun)('the Compose file’s Redis takes TLS and its own user alone', async () => {
+test.skipIf(isLacking)('the Compose file’s Redis takes TLS and its own user alone', async () => {
   makeCertificates();
   const text = read('compose.tls.yaml');
   const document = parseDocument(text, {customTags: [{tag: '!override', collection: 'map'}]});
@@ -75,7 +76,7 @@ test.skipIf(!canRun)('the Compose file’s Redis takes TLS and its own user alon
   await expectConfined(args, port);
 });
 
-test.skipIf(!canRun)('so does the Redis of the manifests', async () => {
+test.skipIf(isLacking)('so does the Redis of the manifests', async () => {
   makeCertificates();
   const [, config = ''] =
     /redis\.conf +(port 0\n(?: {10,}.*\n)+)/.exec(commentOf(read('kubernetes.yaml'))) ?? [];

@@ -3,7 +3,8 @@ import {describe, expect, it} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
 import {settingsSchema} from '../../src/job/settings.ts';
-import {redisInstalled, startRedis} from '../support/redis.ts';
+import {lacks} from '../support/real-parts.ts';
+import {startRedis} from '../support/redis.ts';
 import {createSite, type Site} from './site.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
@@ -106,7 +107,7 @@ it.concurrent.each(own.map(({command}) => [command.join(' '), command] as const)
   },
 );
 
-describe.skipIf(!redisInstalled)('with a Redis (skipped where redis-server is not installed)', () => {
+describe.skipIf(lacks('redis'))('with a Redis', () => {
   it("the Compose file's worker makes the calls of its run", async () => {
     await using redis = await startRedis();
     using site = createFleetSite();

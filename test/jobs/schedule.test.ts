@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {parse} from 'yaml';
+import {lacks} from '../support/real-parts.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/schedule/${name}`, import.meta.url), 'utf8');
 
@@ -26,44 +27,32 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   expect([job.store, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });
 
-/** Whether a program that checks a schedule is installed: its cases are skipped where it is not, and say so. */
-const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+it.skipIf(lacks('systemd'))('systemd loads service and timer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-units-'));
+  const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
+  // The command is not installed here.
+  for (const name of names)
+    writeFileSync(join(folder, name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
+  const units = names.map(name => join(folder, name));
+  const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
+  rmSync(folder, {recursive: true});
+  expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
+});
 
-it.skipIf(!has('systemd-analyze'))(
-  'systemd loads service and timer (skipped where systemd is not installed)',
-  () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-units-'));
-    const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
-    // The command is not installed here.
-    for (const name of names)
-      writeFileSync(join(folder, name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
-    const units = names.map(name => join(folder, name));
-    const {status, stderr} = spawnSync('systemd-analyze', ['verify', ...units], {encoding: 'utf8'});
-    rmSync(folder, {recursive: true});
-    expect([status, stderr.split('\n').filter(line => line.includes('bulk-enrich'))]).toEqual([0, []]);
-  },
-);
+it.skipIf(lacks('systemd'))('systemd finds the service well confined: an exposure below 3 of 10', () => {
+  const unit = new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url).pathname;
+  const given = ['security', '--offline=true', '--threshold=29', unit];
+  const {status, stdout} = spawnSync('systemd-analyze', given, {encoding: 'utf8'});
+  expect([status, stdout.split('\n').at(-2)]).toEqual([0, expect.stringContaining('OK')]);
+});
 
-it.skipIf(!has('systemd-analyze'))(
-  'systemd finds the service well confined: an exposure below 3 of 10 (skipped where systemd is not installed)',
-  () => {
-    const unit = new URL('../../jobs/schedule/bulk-enrich.service', import.meta.url).pathname;
-    const given = ['security', '--offline=true', '--threshold=29', unit];
-    const {status, stdout} = spawnSync('systemd-analyze', given, {encoding: 'utf8'});
-    expect([status, stdout.split('\n').at(-2)]).toEqual([0, expect.stringContaining('OK')]);
-  },
-);
-
-it.skipIf(!has('actionlint'))(
-  'actionlint finds nothing wrong with the workflow (skipped where it is not installed)',
-  () => {
-    const path = new URL('../../jobs/schedule/github-actions.yaml', import.meta.url).pathname;
-    expect(spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'})).toMatchObject({
-      status: 0,
-      stdout: '',
-    });
-  },
-);
+it.skipIf(lacks('actionlint'))('actionlint finds nothing wrong with the workflow', () => {
+  const path = new URL('../../jobs/schedule/github-actions.yaml', import.meta.url).pathname;
+  expect(spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'})).toMatchObject({
+    status: 0,
+    stdout: '',
+  });
+});
 
 it('what the examples fetch is named by its content: actions by commit, images by digest', () => {
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich as {steps: {uses?: string}[]};

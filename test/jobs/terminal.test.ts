@@ -3,8 +3,9 @@ import {createWriteStream, readdirSync, rmSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
 import {runHere} from '../support/main.ts';
+import {lacks} from '../support/real-parts.ts';
 import {ips} from '../support/stage.ts';
-import {canOpenTerminal, openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
+import {openTerminal, type Terminal, type TerminalOptions} from '../support/terminal.ts';
 import {until} from '../support/until.ts';
 import {createSite, type Site} from './site.ts';
 
@@ -54,7 +55,7 @@ async function plain({site, env}: Scene, command: string): Promise<string> {
   return untimed(stderr);
 }
 
-describe.skipIf(!canOpenTerminal())("at a pseudo-terminal (skipped without util-linux' script)", () => {
+describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
   test('the bar is redrawn, fits as the terminal narrows, and leaves the same lines as elsewhere', () =>
     withScene(async scene => {
       const begin = scene.hold(1);

@@ -1,4 +1,4 @@
-import {existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -8,10 +8,9 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import type {Summary} from '../../src/report/summary.ts';
+import {chromiumPath, lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = process.env.CHROMIUM ?? places.find(path => existsSync(path));
 /** Set to a directory, to look at what the tests see. */
 const pictures = process.env.SCREENSHOTS;
 
@@ -31,11 +30,8 @@ const reports: Readonly<Record<string, Summary>> = {
   }),
 };
 
-if (executablePath === undefined)
-  console.warn('Skipped: the HTML report in a browser. Install Chromium, or set CHROMIUM to its path.');
-
 // A check of the whole page takes seconds where the machine is busy.
-describe.skipIf(executablePath === undefined)('the HTML report in Chromium', {timeout: 120_000}, () => {
+describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_000}, () => {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-report-'));
   let browser: Browser;
 
@@ -44,7 +40,7 @@ describe.skipIf(executablePath === undefined)('the HTML report in Chromium', {ti
       writeFileSync(join(directory, `${name}.html`), renderHtml(buildReport(summary)));
     // Root has no sandbox to be in.
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    browser = await chromium.launch({executablePath: executablePath as string, args});
+    browser = await chromium.launch({executablePath: chromiumPath() as string, args});
   });
 
   afterAll(async () => {

@@ -2,6 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/cli/worker-metrics.ts';
 import {renderMetrics} from '../../src/report/render/metrics.ts';
+import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 interface Metric {
@@ -73,8 +74,7 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_drifts')).toBe(4);
 });
 
-const promtool = spawnSync('promtool', ['--version']).status === 0;
-test.skipIf(!promtool)('promtool finds nothing wrong (skipped where it is not installed)', () => {
+test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
   const texts = [renderMetrics(fullSummary()), renderMetrics(bareSummary()), workerMetrics(BUSY_WORKER)];
   for (const input of texts)
     expect(spawnSync('promtool', ['check', 'metrics'], {input, encoding: 'utf8'})).toMatchObject({

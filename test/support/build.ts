@@ -2,6 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {MISSING_PARTS, partsNotRun} from './real-parts.ts';
 
 /**
  * The end-to-end tests start the built command, so the build has to be of the sources under test. What runs keep for their
@@ -13,5 +14,10 @@ export function setup(): () => void {
   // What is written from the sources, by `npm run schema`, may be what a build waits for.
   if (process.env.UNBUILT === undefined)
     execFileSync('npm', ['run', '--silent', 'build', '--', '--if-changed'], {stdio: 'inherit'});
-  return () => rmSync(home, {recursive: true, force: true});
+  const missing = join(home, 'missing-parts');
+  process.env[MISSING_PARTS] = missing;
+  return () => {
+    process.stdout.write(partsNotRun(missing));
+    rmSync(home, {recursive: true, force: true});
+  };
 }

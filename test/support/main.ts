@@ -1,10 +1,22 @@
 import {Readable} from 'node:stream';
+import {CommanderError} from 'commander';
 import {vi} from 'vitest';
 import {main} from '../../src/cli/program.ts';
+import {CodedError} from '../../src/errors.ts';
 import {type CommandOptions, type CommandOutcome, environmentOf, type Sandbox} from './command.ts';
 
+/** A command's end, with the code and message of its error; both are undefined where it ended well. */
+export interface HereOutcome extends CommandOutcome {
+  readonly errorCode: string | undefined;
+  readonly message: string | undefined;
+}
+
 /** What there is to set about a command in this process. */
-export type HereOptions = Pick<CommandOptions, 'env'> & {readonly stdin?: string | Uint8Array};
+export interface HereOptions extends Pick<CommandOptions, 'env'> {
+  readonly stdin?: string | Uint8Array;
+  /** A person sits there: stdin and stderr are a terminal. */
+  readonly isTerminal?: boolean;
+}
 
 /**
  * Runs the command line in this very process, in a sandbox's directory and home: for the many cases that a process of
@@ -14,7 +26,7 @@ export function runHere(
   sandbox: Sandbox,
   args: readonly string[],
   options: HereOptions = {},
-): Promise<CommandOutcome> {
+): Promise<HereOutcome> {
   const outcome = running.then(() => runAlone(sandbox, args, options));
   running = outcome.catch(() => {});
   return outcome;
@@ -25,9 +37,9 @@ let running: Promise<unknown> = Promise.resolve();
 async function runAlone(
   sandbox: Sandbox,
   args: readonly string[],
-  {env = {}, stdin = ''}: HereOptions,
-): Promise<CommandOutcome> {
-  const before = {cwd: process.cwd(), env: process.env, argv: process.argv};
+  {env = {}, stdin = '', isTerminal = false}: HereOptions,
+): Promise<HereOutcome> {
+  const before = {cwd: process.cwd(), env: process.env, argv: process.argv, isTTY: process.stderr.isTTY};
   const written = {stdout: '', stderr: ''};
   const spies = (['stdout', 'stderr'] as const).map(name =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {
@@ -39,16 +51,32 @@ async function runAlone(
   );
   const source = Readable.from([Buffer.from(stdin)]) as typeof process.stdin;
   const stdinSpy = vi.spyOn(process, 'stdin', 'get').mockReturnValue(source);
+  if (isTerminal) for (const stream of [source, process.stderr]) Object.assign(stream, {isTTY: true});
   process.chdir(sandbox.directory);
   process.env = {...environmentOf(sandbox.home), ...env};
   process.argv = [process.execPath, 'bulk-enrich', ...args];
   try {
-    const code = await main(process.argv);
-    return {code, signal: undefined, ...written};
+    let thrown: unknown;
+    const code = await main(process.argv, error => {
+      thrown = error;
+    });
+    return {code, signal: undefined, ...written, ...errorOf(thrown, written.stderr)};
   } finally {
     for (const spy of [...spies, stdinSpy]) spy.mockRestore();
+    process.stderr.isTTY = before.isTTY;
     process.env = before.env;
     process.argv = before.argv;
     process.chdir(before.cwd);
   }
+}
+
+/** What a run tells of its end in its log of JSON, as it says that itself; all else is thrown. */
+function errorOf(thrown: unknown, stderr: string): Pick<HereOutcome, 'errorCode' | 'message'> {
+  if (thrown instanceof CommanderError) return {errorCode: 'settings', message: thrown.message};
+  if (thrown instanceof CodedError) return {errorCode: thrown.code, message: thrown.message};
+  if (thrown !== undefined) return {errorCode: 'internal', message: String(thrown)};
+  const events = stderr.split('\n').filter(line => line.startsWith('{"'));
+  const ends = events.map(line => JSON.parse(line)).filter(({exit_code: code}) => code > 0);
+  const {code, reason, msg} = ends.at(-1) ?? {};
+  return {errorCode: code ?? reason, message: msg};
 }

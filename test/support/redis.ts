@@ -1,4 +1,4 @@
-import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
+import {type ChildProcess, spawn} from 'node:child_process';
 import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
@@ -6,9 +6,6 @@ import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Redis} from 'ioredis';
-
-/** Whether there is a redis-server to test with. */
-export const redisInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
 /** A redis-server of its own, on a port of its own, that can be stopped and started again. */
 export interface RedisProcess extends AsyncDisposable {

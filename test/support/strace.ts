@@ -1,19 +1,5 @@
-import {execFileSync} from 'node:child_process';
 import {chmodSync, readFileSync, writeFileSync} from 'node:fs';
 import type {Sandbox} from './command.ts';
-
-/** Whether processes can be traced here: strace is installed, and allowed to. */
-export function canTrace(): boolean {
-  try {
-    execFileSync('strace', ['-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true'], {
-      stdio: 'ignore',
-      timeout: 10_000,
-    });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export interface TracedNode {
   /** What runs a command in node's place. */

@@ -1,13 +1,7 @@
-import {type ChildProcess, execFileSync, spawn, spawnSync} from 'node:child_process';
+import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Screen} from './screen.ts';
-
-/** Whether pseudo-terminals can be had here: util-linux' `script` opens them. */
-export function canOpenTerminal(): boolean {
-  const {stdout} = spawnSync('script', ['--version'], {encoding: 'utf8'});
-  return stdout?.includes('util-linux') === true;
-}
 
 export interface TerminalOptions {
   readonly cwd: string;

@@ -1,0 +1,224 @@
+import {mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
+import Database from 'libsql';
+import {vi} from 'vitest';
+import {createEnricher, enrich, runJob} from '../../src/index.ts';
+import {KEY} from '../e2e/service.ts';
+import {startApiServer} from '../support/api-server.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {startRawServer} from '../support/raw-server.ts';
+import {
+  accountFile,
+  again,
+  answered,
+  by,
+  type Case,
+  type End,
+  type Place,
+  RUN,
+  spoilState,
+  thrown,
+} from './case.ts';
+
+const settings = {ip: 'ip', store: false, score: 'none', rate: 'unlimited'} as const;
+const many = (count: number) => `ip\n${Array.from({length: count}, (_, n) => `198.18.0.${n}\n`).join('')}`;
+
+/** What ends a run that has begun. */
+export const endCases: readonly Case[] = [
+  ['credentials', 6, answered(() => reply.unauthorized())],
+  ['credits', 7, answered(() => reply.noCredits())],
+  ['budget', 7, by(`${RUN} --max-credits 2`)],
+  ['refused', 2, answered(() => reply.error(422, 'unknown_account'), '', many(20))],
+  ['redirect', 2, answered(() => reply.redirect('https://example.com/'))],
+  ['outage', 5, answered(() => reply.unavailable(3_600), '--max-outage 1s')],
+  ['deadline', 5, answered(() => reply.ok({delayMs: 60}), '--until 100ms --concurrency 1')],
+  ['max_errors', 4, answered(() => reply.error(422, 'no'), '--max-errors 0')],
+  ['fail_if', 4, by(`${RUN} --fail-if rows.written>1`)],
+  [
+    'drift',
+    4,
+    async ({sandbox, command}) => {
+      sandbox.write(
+        'job.yaml',
+        'name: nightly\ninput: list.csv\noutput: out.csv\nendpoint: live\nip: ip\ndrift: fail 10%\n',
+      );
+      const run = (list: string) => {
+        sandbox.write('list.csv', list);
+        return command('run --job job.yaml --force --rate unlimited');
+      };
+      await run(many(50));
+      return run(many(3));
+    },
+  ],
+  ['declined', 130, by(`${RUN} --progress none`, {}, {stdin: 'n\n', isTerminal: true})],
+  ['interrupted', 130, by('init list.csv', {'list.csv': 'Business;Phone\n030;1\n'}, {isTerminal: true})],
+  [
+    'signal',
+    130,
+    async ({service, command}) => {
+      service.setScript(() => {
+        process.emit('SIGINT', 'SIGINT');
+        return undefined;
+      });
+      return command(`${RUN} --no-store --concurrency 1`);
+    },
+  ],
+  [
+    'internal',
+    1,
+    async ({command}) => {
+      const spy = vi.spyOn(Date, 'now').mockImplementation(() => {
+        throw new TypeError('a fault of the program');
+      });
+      try {
+        return await command('runs');
+      } finally {
+        spy.mockRestore();
+      }
+    },
+  ],
+  [
+    'locked',
+    11,
+    thrown(async ({service, command}) => {
+      let other: Promise<unknown> | undefined;
+      service.setScript(async () => {
+        other ??= runJob({input: 'list.csv', output: 'out.csv', ip: 'ip'}, {env: service.env}).catch(
+          error => error,
+        );
+        await other;
+        return undefined;
+      });
+      await command(RUN);
+      throw await other;
+    }),
+  ],
+  [
+    'aborted',
+    130,
+    thrown(async place => {
+      for await (const _ of enrich([{ip: '192.0.2.1'}], settings, {
+        ...library(place),
+        signal: AbortSignal.abort(),
+      }));
+    }),
+  ],
+  [
+    'closed',
+    130,
+    thrown(async place => {
+      const enricher = await createEnricher(settings, library(place));
+      await enricher.close();
+      await enricher.one({ip: '192.0.2.1'});
+    }),
+  ],
+  ['sample', 2, thrown(({service}) => runJob({input: 'list.csv', ip: 'ip', sample: 2}, {env: service.env}))],
+  [
+    'certificate',
+    2,
+    async ({command}) => {
+      await using server = await startApiServer({key: KEY, tls: true});
+      return await command(RUN, {env: {BULK_ENRICH_BASE_URL: server.url}});
+    },
+  ],
+  [
+    'proxy',
+    2,
+    async ({command}) => {
+      await using proxy = await startRawServer(socket =>
+        socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'),
+      );
+      const env = {BULK_ENRICH_BASE_URL: 'https://api.example.com', HTTPS_PROXY: proxy.url};
+      return await command(RUN, {env});
+    },
+  ],
+  ['settings_changed', 10, again(() => {}, '--fields ip.country')],
+  ['partial_short', 10, again(({path}) => truncateSync(path('out.csv.run/output.partial'), 3))],
+  [
+    'state_damaged',
+    10,
+    again(({path}) => writeFileSync(path('out.csv.run/ledger.db'), 'no database'.repeat(999))),
+  ],
+  ['state_version', 10, again(({path}) => anotherVersion(path('out.csv.run/ledger.db')))],
+  [
+    'stale_stdin',
+    10,
+    async ({sandbox, command}) => {
+      sandbox.write(
+        'job.yaml',
+        'input: "-"\noutput: out.csv\nendpoint: live\nip: ip\nscore: none\nstore: false\n',
+      );
+      await command('run --job job.yaml --max-credits 4', {stdin: many(9)});
+      return command('run --job job.yaml', {stdin: many(5).replaceAll('198.18', '198.19')});
+    },
+  ],
+  ['publish_failed', 9, place => blocked(place)],
+  [
+    'publish_lost',
+    10,
+    async place => {
+      await blocked(place);
+      rmSync(place.sandbox.path('out.csv'), {recursive: true});
+      rmSync(place.sandbox.path('out.csv.run/output.partial'));
+      return place.command(RUN);
+    },
+  ],
+];
+
+/** Where the disk, or who may write there, is in the way. */
+export const diskCases: readonly Case[] = [
+  ['no_directory', 2, by(`${RUN} --summary no/summary.json`)],
+  ['no_directory', 9, by('run list.csv -o no/out.csv --ip ip')],
+  ['output_unwritable', 9, by('init list.csv -o /proc/job.yaml')],
+  ['state_unwritable', 9, by(RUN, {'out.csv.run': 'a file'})],
+  [
+    'state_not_private',
+    9,
+    async ({sandbox, command}) => {
+      mkdirSync(sandbox.path('state'));
+      symlinkSync('state', sandbox.path('out.csv.run'));
+      return command(RUN);
+    },
+  ],
+  ['store_unusable', 9, by(`${RUN} --require-store --store list.csv`)],
+  [
+    'temporary_unwritable',
+    9,
+    async ({command}) => {
+      // Node reads it from the process's own environment, which a command in this process has not.
+      vi.stubEnv('TMPDIR', '/proc/none');
+      try {
+        return await command('run list.csv -o - --ip ip');
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  ],
+  ['history_unusable', 9, spoilt('runs.db', 'runs')],
+  ['daily_budget', 9, spoilt('daily-credits.db', RUN, 'endpoint: URL\nmax_credits_per_day: 9\n')],
+  ['account_pace', 9, spoilt('pace.db', RUN, 'endpoint: URL\nrate: 9/s\n')],
+];
+
+const library = ({service, sandbox}: Place) => ({env: {...service.env, HOME: sandbox.home}});
+
+function spoilt(file: string, line: string, account?: string): Case[2] {
+  return place => {
+    if (account !== undefined) accountFile(place, account);
+    spoilState(place, file);
+    return place.command(line);
+  };
+}
+
+/** A run whose output has a directory in its place by the time it is done. */
+function blocked({service, sandbox, command}: Place): Promise<End> {
+  service.setScript(() => {
+    mkdirSync(sandbox.path('out.csv/in/the/way'), {recursive: true});
+    return undefined;
+  });
+  return command(RUN);
+}
+
+function anotherVersion(path: string): void {
+  const database = new Database(path);
+  database.pragma('user_version = 9999');
+  database.close();
+}

@@ -1,0 +1,59 @@
+import {existsSync, readFileSync} from 'node:fs';
+import zlib from 'node:zlib';
+import {afterAll, expect, test} from 'vitest';
+import {lacks} from '../support/real-parts.ts';
+import {openPlaces} from './case.ts';
+import {diskCases, endCases} from './cases-ends.ts';
+import {fleetCases} from './cases-fleet.ts';
+import {inputCases} from './cases-input.ts';
+import {settingsCases} from './cases-settings.ts';
+
+const cases = [...settingsCases, ...inputCases, ...diskCases, ...endCases, ...fleetCases];
+const places = await openPlaces();
+afterAll(() => places.close());
+const messages = new Map<string, string>();
+
+/** The exit code of SIGTERM, which test/run/signals.test.ts has. */
+const OTHER_EXITS = ['signal 143'];
+
+/** Codes that can't come here: this Node can do what they are about, there is no Redis, or only root may bring them about. */
+const notHere = new Set<string>([
+  ...(Reflect.get(zlib, 'createZstdCompress') === undefined
+    ? []
+    : ['output_compressed', 'input_compression']),
+  ...(lacks('redis') ? fleetCases.map(([code]) => code) : []),
+  ...(process.getuid?.() === 0 ? [] : ['foreign_link']),
+]);
+
+test.each(cases.filter(([code]) => !notHere.has(code)))('%s, exit %i', async (code, exitCode, by) => {
+  await places.at(async place => {
+    const {message = '', errorCode, code: ended} = await by(place);
+    expect([errorCode, ended], message).toEqual([code, exitCode]);
+    messages.set(`${code} (${exitCode})`, places.plain(message, place));
+  });
+});
+
+test('each code of src/errors.ts has a case, with the exit code that the docs have', () => {
+  const source = readFileSync(new URL('../../src/errors.ts', import.meta.url), 'utf8');
+  const unions = [...source.matchAll(/^export type (?!Error)\w+Code =\n([^;]*);/gm)];
+  const codes = unions.flatMap(([, union = '']) => [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code));
+  expect(codes.length).toBeGreaterThan(100);
+  const known = cases.map(([code, exitCode]) => `${code} ${exitCode}`);
+  expect([...new Set(cases.map(([code]) => code))].sort()).toEqual([...new Set(codes)].sort());
+  const docs = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const [, table = ''] = /## Errors of the command\n([\s\S]*?)\n## /.exec(docs) ?? [];
+  const documented = [...table.matchAll(/^\| `(\w+)` \| ([\d, ]+) \|/gm)].flatMap(([, code, exits = '']) =>
+    exits.split(', ').map(exit => `${code} ${exit}`),
+  );
+  expect(documented.filter(one => !OTHER_EXITS.includes(one)).sort()).toEqual(known.sort());
+});
+
+test('the message of each code (-u writes it)', async () => {
+  const path = new URL('messages.txt', import.meta.url).pathname;
+  const known = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  const lines = [
+    ...[...messages].map(([code, text]) => `${code}: ${text}`),
+    ...known.filter(line => notHere.has(line.slice(0, line.indexOf(' ')))),
+  ];
+  await expect(`${lines.sort().join('\n')}\n`).toMatchFileSnapshot(path);
+});

@@ -1,0 +1,37 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {createSandbox} from './command.ts';
+import {isLacking, MISSING_PARTS, partsNotRun} from './real-parts.ts';
+
+const absent = (name: string) => ({name, brought: `apt-get install ${name}`, works: () => false});
+
+test('parts that are missing are told once each, with the package that brings them', () => {
+  using sandbox = createSandbox();
+  const env = {[MISSING_PARTS]: sandbox.path('missing')};
+  expect(partsNotRun(env[MISSING_PARTS])).toBe('');
+  for (const name of ['b', 'a', 'b']) expect(isLacking(absent(name), env)).toBe(true);
+  expect(isLacking({...absent('c'), works: () => true}, env)).toBe(false);
+  expect(partsNotRun(env[MISSING_PARTS]).trim().split('\n').slice(1)).toEqual([
+    '  a (apt-get install a)',
+    '  b (apt-get install b)',
+  ]);
+});
+
+test('in CI a part that is missing is a failure, and is told too', () => {
+  using sandbox = createSandbox();
+  const env = {CI: '1', [MISSING_PARTS]: sandbox.path('missing')};
+  expect(() => isLacking(absent('a'), env)).toThrow('apt-get install a');
+  expect(isLacking({...absent('a'), works: () => true}, env)).toBe(false);
+  expect(partsNotRun(env[MISSING_PARTS])).toContain('apt-get install a');
+});
+
+test('no test looks for an installed program by itself', () => {
+  const root = new URL('../', import.meta.url).pathname;
+  const files = readdirSync(root, {recursive: true, encoding: 'utf8'}).filter(name => /\.tsx?$/.test(name));
+  const own = /(?:spawnSync|has)\([^)]*\['?(?:--version|version)'?\]\)\.?(?:status|stdout)/;
+  const others = files.filter(
+    name => !name.includes('real-parts') && own.test(readFileSync(join(root, name), 'utf8')),
+  );
+  expect(others).toEqual([]);
+});
