@@ -182,6 +182,7 @@ export function systemCode(error: unknown): string {
 
 /** What the codes that users meet mean. */
 const inWords: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is no database',
   ENOSPC: 'no space left',
   EDQUOT: 'the quota is used up',
   EACCES: 'no permission',
