@@ -10,20 +10,21 @@ test('parts that are missing are told once each, with the package that brings th
   using sandbox = createSandbox();
   const env = {[MISSING_PARTS]: sandbox.path('missing')};
   expect(partsNotRun(env[MISSING_PARTS])).toBe('');
-  for (const name of ['b', 'a', 'b']) expect(isLacking(absent(name), env)).toBe(true);
-  expect(isLacking({...absent('c'), works: () => true}, env)).toBe(false);
+  for (const name of ['b', 'a', 'b']) expect(isLacking(name, absent(name), env)).toBe(true);
+  expect(isLacking('c', {...absent('c'), works: () => true}, env)).toBe(false);
   expect(partsNotRun(env[MISSING_PARTS]).trim().split('\n').slice(1)).toEqual([
     '  a (apt-get install a)',
     '  b (apt-get install b)',
   ]);
 });
 
-test('in CI a part that is missing is a failure, and is told too', () => {
+test('a part that is required and missing is a failure, and is told too', () => {
   using sandbox = createSandbox();
-  const env = {CI: '1', [MISSING_PARTS]: sandbox.path('missing')};
-  expect(() => isLacking(absent('a'), env)).toThrow('apt-get install a');
-  expect(isLacking({...absent('a'), works: () => true}, env)).toBe(false);
+  const env = {REQUIRED_PARTS: 'b a', [MISSING_PARTS]: sandbox.path('missing')};
+  expect(() => isLacking('a', absent('a'), env)).toThrow('apt-get install a');
+  expect(isLacking('a', {...absent('a'), works: () => true}, env)).toBe(false);
   expect(partsNotRun(env[MISSING_PARTS])).toContain('apt-get install a');
+  expect(isLacking('c', absent('c'), env)).toBe(true);
 });
 
 test('no test looks for an installed program by itself', () => {
