@@ -170,6 +170,15 @@ test('a file that ends between two rows is found to be cut off by its summary', 
   expect([code, stderr]).toEqual([8, expect.stringContaining('out.csv is cut off')]);
 });
 
+test('stdin is refused as one of the outputs', async () => {
+  box.write('new.csv', HEAD + row('a'));
+  const {code, stderr} = await diff('-', 'new.csv');
+  expect([code, stderr]).toEqual([
+    2,
+    'Error: Outputs are read more than once, so stdin is none. Name a file.\n',
+  ]);
+});
+
 test.each([
   [['--key', 'nmae'], 2, 'there is no column "nmae"'],
   [['-o', 'old.csv'], 2, '-o old.csv is old.csv, which is read'],
