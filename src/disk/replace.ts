@@ -42,10 +42,12 @@ export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new OutputError('output_unwritable', `${path} can't be written (${systemReason(error)}).`, {
-      cause: error,
-    });
+    throw unwritable(path, error);
   }
+}
+
+export function unwritable(path: string, cause: unknown): OutputError {
+  return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
 /** Writes a file beside its place, as `beside`, and renames it: readers see the old one or the new one. */

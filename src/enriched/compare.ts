@@ -9,7 +9,7 @@ import {cellReader, requireColumn} from '../lookup/targets.ts';
 import type {Changes} from '../report/changes.ts';
 import {ChangeCounts} from './change-counts.ts';
 import type {EnrichedFile} from './enriched-file.ts';
-import {type Pair, Pairs, type Side} from './pairs.ts';
+import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
@@ -40,12 +40,14 @@ export async function compareFiles(
   };
   try {
     for (const side of inTurn(readers)) {
-      for (const {key: text, row} of await readers[side].next()) {
+      const {rows, fresh: first} = await readers[side].next();
+      for (const one of rows) {
+        const {text, row} = one;
         if (text === undefined) {
           if (side === 'new') news.add(row.number);
           continue;
         }
-        const pair = pairs.match(side, text, row);
+        const pair = pairs.match(side, text, row, !first.has(one));
         if (pair !== undefined) settle(pair);
       }
     }
@@ -99,6 +101,14 @@ function refuseWithoutKeys(
       );
 }
 
+interface KeyedText {
+  /** Undefined in a row without a key. */
+  readonly text: string | undefined;
+  /** The hash of the text. */
+  readonly key: string;
+  readonly row: KeyedRow;
+}
+
 /** Reads a file's rows with their keys, and counts the keys that come again. */
 class KeyedReader {
   rows = 0;
@@ -119,21 +129,21 @@ class KeyedReader {
     this.#cells = columns.map(name => cellReader(name, names));
   }
 
-  async next(): Promise<{key: string | undefined; row: {number: number; cells: readonly string[]}}[]> {
+  async next(): Promise<{readonly rows: readonly KeyedText[]; readonly fresh: ReadonlySet<KeyedText>}> {
     const next = await this.#batches?.next();
     this.ended = next?.done !== false;
     const batch: readonly TextRow[] = next?.done === false ? next.value : [];
-    const rows = batch.map(row => ({
-      key: this.#keyOf(row),
-      row: {number: row.record, cells: this.#file?.cellsOf(row) ?? []},
-    }));
-    const keys = rows.flatMap(({key}) =>
-      key === undefined ? [] : [{key: hash('sha256', key, 'base64url').slice(0, KEY_LENGTH)}],
-    );
+    const rows = batch.map((row): KeyedText => {
+      const text = this.#keyOf(row);
+      const key = text === undefined ? '' : hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
+      return {text, key, row: {number: row.record, cells: this.#file?.cellsOf(row) ?? []}};
+    });
+    const keyed = rows.filter(({text}) => text !== undefined);
+    const fresh = new Set(this.#distinct.fresh(keyed));
     this.rows += rows.length;
-    this.withoutKey += rows.length - keys.length;
-    this.repeated += keys.length - this.#distinct.fresh(keys).length;
-    return rows;
+    this.withoutKey += rows.length - keyed.length;
+    this.repeated += keyed.length - fresh.size;
+    return {rows, fresh};
   }
 
   #keyOf(row: TextRow): string | undefined {

@@ -7,6 +7,8 @@ import {besideOutput} from '../job/file-names.ts';
 import {addedNames, valueAt} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import type {Summary} from '../report/summary.ts';
+import {statusCodes} from '../score/language/codes.ts';
+import {riskLevels} from '../score/language/vocabulary.ts';
 import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
 
 /** The longest row that is read back: a run's longest with its answers. */
@@ -40,7 +42,8 @@ export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
  * @throws {UsageError} when no run wrote it; {@link InputError} when it can't be read, or is cut off.
  */
 export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
-  if (path === '-') throw notOutput('stdin', 'it is read more than once, so it has to be a file');
+  if (path === '-')
+    throw new UsageError('no_file', 'Outputs are read more than once, so stdin is none. Name a file.');
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
   const source = await openSource({...settings, ...known, paths: [path]});
   try {
@@ -48,11 +51,24 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
     const layout = layoutOf(source);
     if (layout === undefined)
       throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
+    if (!source.sample.every(record => isWritten(record, layout)))
+      throw notOutput(path, 'it has a status or level that no run writes');
     return {...layout, path, source, batches: () => rowsOf(path, source), close: () => source.close()};
   } catch (error) {
     await source.close();
     throw error;
   }
+}
+
+/** Other tools name columns alike. Rows that can't be read are told when their turn comes. */
+function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
+  if (record.type !== 'csv' && record.type !== 'ndjson') return true;
+  const cells = cellsOf(record);
+  const said = (name: string) => cells[names.indexOf(name)] ?? '';
+  return (
+    results.lookups.every(({target}) => statusCodes.known.includes(said(`${target.prefix}status`))) &&
+    ['', ...riskLevels].includes(said('risk_level'))
+  );
 }
 
 function notOutput(path: string, why: string): UsageError {

@@ -28,6 +28,8 @@ const READ_AT_ONCE = 500;
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
+  /** Rows that are matched at the end. */
+  #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
 
@@ -36,17 +38,20 @@ export class Pairs {
   }
 
   /** The row's partner, which does not wait any more; undefined where it has to wait for one itself. */
-  match(side: Side, key: string, row: KeyedRow): Pair | undefined {
+  match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    const partners = this.#waiting[other].get(key);
+    // An earlier row with the key may be in the file, and comes first.
+    const isLate = isRepeat && this.#file !== undefined;
+    const partners = isLate ? undefined : this.#waiting[other].get(key);
     const partner = partners?.shift();
     if (partner !== undefined) {
       if (partners?.length === 0) this.#waiting[other].delete(key);
       this.#count -= 1;
       return {[side]: row, [other]: partner};
     }
-    const others = this.#waiting[side].get(key);
-    if (others === undefined) this.#waiting[side].set(key, [row]);
+    const waiting = isLate ? this.#late : this.#waiting;
+    const others = waiting[side].get(key);
+    if (others === undefined) waiting[side].set(key, [row]);
     else others.push(row);
     this.#count += 1;
     if (this.#count > this.#most) this.#spill();
@@ -71,7 +76,9 @@ export class Pairs {
   #spill(): void {
     this.#file ??= new WaitingFile();
     this.#file.add(this.#waiting);
+    this.#file.add(this.#late);
     this.#waiting = noneWaiting();
+    this.#late = noneWaiting();
     this.#count = 0;
   }
 }

@@ -247,7 +247,7 @@ export class Answers {
         lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         ...fromStore,
         ...(again && {firstRow: () => firstRowOf(pending)}),
-        rows: () => waiters.map(({row}) => row),
+        rows: () => [...new Set(waiters.map(({row}) => row))],
         ended: end => this.#ended(task, end),
         isWanted: () => waiters.some(isWanted),
         isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),

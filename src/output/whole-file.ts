@@ -1,5 +1,6 @@
 import {rmSync} from 'node:fs';
-import {besideOf, moveAtomically, orUnwritable} from '../disk/replace.ts';
+import {besideOf, moveAtomically, orUnwritable, unwritable} from '../disk/replace.ts';
+import {OutputError} from '../errors.ts';
 import {FileSink} from './sink.ts';
 
 /**
@@ -23,6 +24,7 @@ export async function writeWhole(
     moveAtomically(beside, path);
   } catch (error) {
     rmSync(beside, {force: true});
-    throw error;
+    // Callers know of one name, and there is no checkpoint to resume from.
+    throw error instanceof OutputError && error.cause !== undefined ? unwritable(path, error.cause) : error;
   }
 }

@@ -103,6 +103,27 @@ test.runIf(canMount())('a full disk is exit 9 in a sentence, and the run goes on
   }),
 );
 
+test.runIf(canMount())(
+  'a full disk leaves nothing of scores, and the message names the file that was asked for',
+  async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', ips(ROWS));
+    await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded']);
+    mount(sandbox.path('disk'), '-o', 'size=4k');
+    const {code, stderr} = await runHere(sandbox, [
+      'score',
+      'out.csv',
+      '--rules',
+      'default',
+      '-o',
+      'disk/x.csv',
+    ]);
+    expect([code, stderr]).toEqual([9, "Error: disk/x.csv can't be written (ENOSPC, no space left).\n"]);
+    expect(readdirSync(sandbox.path('disk'))).toEqual([]);
+    unmountAll();
+  },
+);
+
 test.runIf(canMount())('a directory that can only be read is exit 9 in a sentence, with zero calls', () =>
   withScene(async scene => {
     const {sandbox, api, run} = scene;

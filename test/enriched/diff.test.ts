@@ -100,6 +100,22 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   );
 });
 
+test('repeated keys are matched in their order, however many rows wait', () => {
+  const matched = (most: number) => {
+    const pairs = new Pairs(most);
+    const all: string[] = [];
+    const add = (pair: ReturnType<Pairs['match']>) =>
+      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
+    for (let n = 1; n <= 36; n++) add(pairs.match('old', `k${n % 10}`, {number: n, cells: []}, n > 10));
+    for (let n = 1; n <= 36; n++) add(pairs.match('new', `k${n % 10}`, {number: n, cells: []}, n > 10));
+    for (const pair of pairs.rest()) add(pair);
+    pairs.close();
+    return all.sort();
+  };
+  expect(matched(7)).toEqual(Array.from({length: 36}, (_, at) => `${at + 1} ${at + 1}`).sort());
+  expect(matched(7)).toEqual(matched(1e9));
+});
+
 test('rows that are far from where they were wait on disk, and are matched alike', () => {
   const matched = (most: number) => {
     const pairs = new Pairs(most);
@@ -107,8 +123,8 @@ test('rows that are far from where they were wait on disk, and are matched alike
     const add = (pair: ReturnType<Pairs['match']>) =>
       pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
     for (let n = 1; n <= 1_300; n++) {
-      add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}));
-      if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}));
+      add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
+      if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
     }
     for (const pair of pairs.rest()) add(pair);
     pairs.close();
@@ -128,6 +144,8 @@ test.each([
   ],
   ['empty.csv', '', 8, 'empty.csv is empty'],
   ['foreign.ndjson', '{"id":1,"enrichment":{"company":{"name":"x"}}}\n', 2, 'foreign.ndjson is no output'],
+  ['named.csv', 'id,ip_status,ip_error,ip_country\n1,done,,US\n', 2, 'named.csv is no output'],
+  ['level.csv', HEAD + row('a', {level: 'severe'}), 2, 'level.csv is no output'],
 ])('%s is refused in one sentence, and nothing is written', async (name, text, expected, sentence) => {
   box.write('good.csv', HEAD + row('a'));
   box.write(name, text);
@@ -150,6 +168,15 @@ test('a file that ends between two rows is found to be cut off by its summary', 
   box.write('out.csv', box.read('out.csv').replace(/[^\n]*\n$/, ''));
   const {code, stderr} = await diff('whole.csv', 'out.csv');
   expect([code, stderr]).toEqual([8, expect.stringContaining('out.csv is cut off')]);
+});
+
+test('stdin is refused as one of the outputs', async () => {
+  box.write('new.csv', HEAD + row('a'));
+  const {code, stderr} = await diff('-', 'new.csv');
+  expect([code, stderr]).toEqual([
+    2,
+    'Error: Outputs are read more than once, so stdin is none. Name a file.\n',
+  ]);
 });
 
 test.each([

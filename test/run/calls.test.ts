@@ -139,3 +139,10 @@ test('a run that stops writes what it has, and one that can not start keeps it',
   expect(refused.code).toBe(8);
   expectSum(linesOf(stage), refused.summary);
 });
+
+test('a row with the same value in two columns is named once', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', 'first,last\n203.0.113.1,203.0.113.1\n203.0.113.1,203.0.113.2\n');
+  const {code} = await stage.run({...recorded(stage), ip: ['first', 'last']});
+  expect([code, linesOf(stage).map(({rows}) => rows)]).toEqual([0, [[1, 2], [2]]]);
+});

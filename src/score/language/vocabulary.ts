@@ -42,7 +42,7 @@ export function typeOf(schema: z.ZodType): Type {
   return {kind: 'object', fields: Object.fromEntries(fields.map(([name, type]) => [name, typeOf(type)]))};
 }
 
-const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
+export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
 /** What rules and conditions read: answers, what became of each lookup, the row's columns. */
 export function answerVocabulary(
