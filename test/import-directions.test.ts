@@ -165,3 +165,16 @@ test.each([
   expect(refused(file, `import {a} from '${path}';`)).toEqual([path]);
   expect(refused(file, `const {a} = await import('${path}');`)).toEqual([path]);
 });
+
+test('each type name is declared in one file', () => {
+  const declared = new Map<string, string[]>();
+  const root = fileURLToPath(new URL('../src/', import.meta.url));
+  for (const file of readdirSync(root, {recursive: true, encoding: 'utf8'}).filter(name =>
+    name.endsWith('.ts'),
+  ))
+    for (const [, name = ''] of readFileSync(root + file, 'utf8').matchAll(
+      /^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm,
+    ))
+      declared.set(name, [...(declared.get(name) ?? []), file]);
+  expect([...declared].filter(([, files]) => new Set(files).size > 1)).toEqual([]);
+});

@@ -3,11 +3,11 @@ import {RE2JS} from 're2js';
 import {childrenOf} from './ast.ts';
 import {type Constants, checkConstants, constantText} from './constants.ts';
 import {convertible, finite} from './convertible.ts';
-import {Work} from './work.ts';
+import {WorkBound} from './work.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
 /** Runs a part of an expression over what is known. Throws where that can't be worked with. */
-export type Run = (facts: Readonly<Record<string, unknown>>) => unknown;
+export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
 /** Declares what expressions may read. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
@@ -20,7 +20,7 @@ export class Engine {
   readonly #checking: Environment;
   readonly #running: Environment;
   readonly #patterns = new Map<string, RE2JS>();
-  readonly #work = new Work();
+  readonly #work = new WorkBound();
 
   constructor(declare: Declare) {
     this.#checking = this.#environment();
@@ -43,7 +43,7 @@ export class Engine {
   }
 
   /** Makes a part of a checked expression ready to run. */
-  prepare(node: ASTNode): Run {
+  prepare(node: ASTNode): Evaluate {
     const run = this.#running.parse(engineText(node, true));
     return facts => {
       this.#work.begin();

@@ -14,7 +14,7 @@ const TOO_LONG = new Error(
 );
 
 /** Counts the work of one expression at a time, and ends what would take too long. */
-export class Work {
+export class WorkBound {
   #left = 0;
 
   begin(): void {

@@ -62,7 +62,7 @@ export function engineText(node: ASTNode, bounded: boolean): string {
 /** As much of a node as the library writes down. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
-interface Scope {
+interface WrittenScope {
   readonly bounded: boolean;
   readonly inLoop: boolean;
   readonly bound: ReadonlySet<string>;
@@ -71,7 +71,7 @@ interface Scope {
 /** These take time by the product of both texts where one is made for it. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-function shaped(node: ASTNode, scope: Scope): Shape {
+function shaped(node: ASTNode, scope: WrittenScope): Shape {
   const {bounded, inLoop, bound} = scope;
   if (node.op === 'value') return literal(node.args) ?? node;
   // A field that is only asked about is not read, and has to stay as it stands.
@@ -89,7 +89,7 @@ function shaped(node: ASTNode, scope: Scope): Shape {
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
 /** Arithmetic to its outermost sign: what is not finite stays so, but as what something is divided by. */
-function sum(node: ASTNode, scope: Scope): Shape {
+function sum(node: ASTNode, scope: WrittenScope): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, scope) : shaped(child, scope));
   return {op: node.op, args: [side(left), node.op === '/' ? shaped(right, scope) : side(right)]} as Shape;
@@ -103,7 +103,7 @@ function checked(inner: Shape): Shape {
 
 const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
 
-function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Scope): Shape {
+function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: WrittenScope): Shape {
   const of = shaped(receiver, scope);
   const rcall = (method: string, on: Shape, given: Shape[]) =>
     ({op: 'rcall', args: [method, on, given]}) as Shape;

@@ -6,7 +6,7 @@ import type {RiskCounts} from '../report/summary.ts';
 /** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
 export type Action = (...given: never[]) => Promise<number>;
 
-export type Run = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
+export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
@@ -20,7 +20,7 @@ export interface CommandSettings {
 }
 
 /** Declares all commands, in the order of the help: in groups, those of every day first. */
-export function addCommands(program: Command, run: Run, {withSettings, said}: CommandSettings): void {
+export function addCommands(program: Command, run: RunCommand, {withSettings, said}: CommandSettings): void {
   const add = (name: string, summary: string, more = '') =>
     program.command(name).summary(summary).description(`${summary}${more}`);
   const addWith = (use: Use, ...named: Parameters<Add>) => withSettings(add(...named), use);
@@ -59,7 +59,7 @@ export function addCommands(program: Command, run: Run, {withSettings, said}: Co
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
-function addRun(addWith: AddWith, run: Run): void {
+function addRun(addWith: AddWith, run: RunCommand): void {
   addWith('run', 'run', 'Enrich a list: the same rows, with answers added.')
     .argument('[input...]', 'files; - is stdin')
     .option('--yes', "Don't ask before spending. (Asked only at a terminal, without --max-credits.)")
@@ -71,7 +71,7 @@ function addRun(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
-function addLookup(addWith: AddWith, run: Run, said: CommandSettings['said']): void {
+function addLookup(addWith: AddWith, run: RunCommand, said: CommandSettings['said']): void {
   addWith('lookup', 'lookup', 'Look up one value.')
     .argument('<operation>', said.lookups)
     .argument('<value>')
@@ -79,7 +79,7 @@ function addLookup(addWith: AddWith, run: Run, said: CommandSettings['said']): v
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
 }
 
-function addVerify(addWith: AddWith, run: Run): void {
+function addVerify(addWith: AddWith, run: RunCommand): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The user session token.')
     .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
@@ -98,7 +98,7 @@ function withOutput(command: Command, what: string): Command {
 }
 
 /** The commands that read files which a run wrote. */
-function addReaders(add: Add, run: Run): void {
+function addReaders(add: Add, run: RunCommand): void {
   const diff = add('diff', 'Show what changed between two outputs.', ' Both were written by run.')
     .argument('<old>', 'an output of run, CSV or NDJSON')
     .argument('<new>', 'a later one')
@@ -137,7 +137,7 @@ function addReaders(add: Add, run: Run): void {
     .action(run(async () => (await import('./outputs/rejects.ts')).rejectsCommand));
 }
 
-function addWorker(addWith: AddWith, run: Run): void {
+function addWorker(addWith: AddWith, run: RunCommand): void {
   addWith('worker', 'worker', 'Make calls for a fleet.', ' A signal ends it.')
     .option(
       '--redis <URL>',
@@ -152,7 +152,7 @@ function addWorker(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
 }
 
-function addDoctor(addWith: AddWith, run: Run): void {
+function addDoctor(addWith: AddWith, run: RunCommand): void {
   addWith(
     'doctor',
     'doctor',
@@ -165,7 +165,7 @@ function addDoctor(addWith: AddWith, run: Run): void {
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
 }
 
-function addInit(addWith: AddWith, run: Run): void {
+function addInit(addWith: AddWith, run: RunCommand): void {
   addWith('reading', 'init', 'Write a job file for a list.', " It asks only what the list can't tell.")
     .argument('<input>', 'the list; {date} in its path is today, here and in the job')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
@@ -193,7 +193,7 @@ function addServe(command: Command): Command {
     .option('--seed <N>', 'Seed of the practice faults');
 }
 
-function addHistory(add: Add, run: Run): void {
+function addHistory(add: Add, run: RunCommand): void {
   const listing = (command: Command) =>
     command
       .option('--since <TIME>', 'Only what ended within this time, such as 30d or 12h', '30d')
@@ -218,7 +218,7 @@ function addHistory(add: Add, run: Run): void {
     .action(run(async () => (await import('./history/spend.ts')).spendCommand));
 }
 
-function addFleet(program: Command, run: Run): void {
+function addFleet(program: Command, run: RunCommand): void {
   program
     .command('fleet')
     .description('Show the workers and runs of a fleet.')
@@ -231,7 +231,7 @@ function addFleet(program: Command, run: Run): void {
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
 }
 
-function addRules(program: Command, run: Run): void {
+function addRules(program: Command, run: RunCommand): void {
   program
     .command('rules')
     .description('Test the rules of the risk score.')
@@ -243,7 +243,7 @@ function addRules(program: Command, run: Run): void {
     .action(run(async () => (await import('./outputs/rules.ts')).rulesTest));
 }
 
-function addStore(program: Command, run: Run, said: CommandSettings['said']): void {
+function addStore(program: Command, run: RunCommand, said: CommandSettings['said']): void {
   const store = program
     .command('store')
     .description('Look into the answer store, or clear it.')

@@ -18,7 +18,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
 ]);
 
-type Setting = ReturnType<typeof describeSettings>[number];
+type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
 /** Gives a command the flags of the settings that are declared for it, and of a job to one that runs it. */
 export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
@@ -46,7 +46,7 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
   return command;
 }
 
-function optionOf(setting: Setting): Option {
+function optionOf(setting: DescribedSetting): Option {
   const name = spelled(setting.name, '-');
   const value = setting.value?.replace(/^[^[].*/, ' <$&>').replace(/^\[/, ' [') ?? '';
   const text = defaultOf(setting);
@@ -59,7 +59,7 @@ function optionOf(setting: Setting): Option {
   return option;
 }
 
-function defaultOf(setting: Setting): string {
+function defaultOf(setting: DescribedSetting): string {
   if (setting.defaultText !== undefined) return setting.defaultText;
   return setting.default === undefined || typeof setting.default === 'boolean' ? '' : String(setting.default);
 }

@@ -8,7 +8,7 @@ import {
   addCommands,
   type CommandSettings,
   NOTHING_SAID,
-  type Run,
+  type RunCommand,
   type WithSettings,
 } from './declared-commands.ts';
 import {examplesOf} from './examples.ts';
@@ -49,7 +49,7 @@ function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   );
 }
 
-async function createProgram(run: Run, argv: readonly string[], showsAll: boolean): Promise<Command> {
+async function createProgram(run: RunCommand, argv: readonly string[], showsAll: boolean): Promise<Command> {
   const program: Command = new Command('bulk-enrich')
     .description('Check the IPs, phone numbers and e-mail addresses of a list against a risk service.')
     .version(packageVersion(), '-V, --version', 'Print the version.')

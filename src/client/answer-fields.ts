@@ -38,7 +38,7 @@ function isOfType(type: FieldType, value: unknown): boolean {
   return true;
 }
 
-interface Told {
+interface OddFields {
   readonly unknownFields: Set<string>;
   readonly wrongTypes: Set<string>;
 }
@@ -49,7 +49,7 @@ interface Both<Value = unknown> {
   readonly used: Value | undefined;
 }
 
-function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: Told) {
+function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: OddFields) {
   // Pairs and own names only: a field may be called `__proto__` or `constructor`.
   const kept: [string, unknown][] = [];
   const used: [string, unknown][] = [];
@@ -73,14 +73,14 @@ function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path
   return {kept: all, used: isUsed ? all : Object.fromEntries(used)};
 }
 
-function readField(type: FieldType, value: unknown, path: string, told: Told): Both {
+function readField(type: FieldType, value: unknown, path: string, told: OddFields): Both {
   const read = readAs(type, value, path, told);
   if (read !== undefined) return read;
   told.wrongTypes.add(path);
   return {kept: value, used: undefined};
 }
 
-function readAs(type: FieldType, value: unknown, path: string, told: Told): Both | undefined {
+function readAs(type: FieldType, value: unknown, path: string, told: OddFields): Both | undefined {
   if (typeof type === 'function') {
     const read = readValue(type, value);
     return read === undefined ? undefined : {kept: read, used: read};
@@ -90,7 +90,7 @@ function readAs(type: FieldType, value: unknown, path: string, told: Told): Both
 }
 
 /** A list of which an item is of no use is of none itself: what is left would be another list. */
-function readList(items: FieldType, list: readonly unknown[], path: string, told: Told): Both {
+function readList(items: FieldType, list: readonly unknown[], path: string, told: OddFields): Both {
   const read = list.map(item => readField(items, item, path, told));
   const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);
   if (read.every(item => item.used === item.kept)) return {kept, used: kept};

@@ -48,7 +48,7 @@ export interface CallOptions {
 export type Params = Readonly<Record<string, string>>;
 
 /** `client.ip` and its like: a promise of the answer, or a thrown {@link ClientError}. */
-type Lookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
+type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
 /** Sends values. */
 export interface Sender {
@@ -56,7 +56,7 @@ export interface Sender {
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
 }
 
-export interface Client extends Lookups, Sender {
+export interface Client extends ClientLookups, Sender {
   readonly baseUrl: string;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** The same with all that came with the answer. */
@@ -140,7 +140,7 @@ export function createClient(
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
     answer,
-    ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as Lookups),
+    ...(perIntelligence(name => (value: string) => ask(name, {[name]: value})) as ClientLookups),
     verify: request => ask('verify', verifyParams(request)),
     close() {
       isClosed = true;

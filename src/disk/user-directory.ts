@@ -4,7 +4,7 @@ import {isAbsolute, join} from 'node:path';
 import {systemReason} from '../errors.ts';
 import {checkWritable} from './directory.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The user's directories of the XDG Base Directory Specification that this package keeps something in; on Windows what
@@ -24,7 +24,7 @@ type UserDirectory = keyof typeof bases;
  *
  * @throws when the home directory is needed and does not exist.
  */
-export function userDirectory(kind: UserDirectory, env: Env, platform = process.platform): string {
+export function userDirectory(kind: UserDirectory, env: Variables, platform = process.platform): string {
   const {variable, underHome, onWindows} = bases[kind];
   const base = env[variable];
   const local = platform === 'win32' ? env.LOCALAPPDATA : undefined;
@@ -33,7 +33,7 @@ export function userDirectory(kind: UserDirectory, env: Env, platform = process.
   return join(base !== undefined && isAbsolute(base) ? base : join(homeOf(env), underHome), 'bulk-enrich');
 }
 
-function homeOf(env: Env): string {
+function homeOf(env: Variables): string {
   const home = env.HOME ?? homeInPasswd();
   if (home !== undefined && isAbsolute(home) && existsSync(home)) return home;
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
@@ -51,7 +51,7 @@ function homeInPasswd(): string | undefined {
 /** Where one of these directories can't be used: why, and the variable that names another place. Nothing is made. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
-  env: Env,
+  env: Variables,
 ): {readonly why: string; readonly variable: string} | undefined {
   const {variable} = bases[kind];
   let path: string | undefined;

@@ -8,7 +8,7 @@ export interface ResultNames {
   readonly names: readonly string[];
 }
 
-type Cells = readonly string[];
+type RowCells = readonly string[];
 
 /** A column that both outputs have, and where. */
 interface Common {
@@ -48,7 +48,7 @@ export class ChangeCounts {
   }
 
   /** Compares a row with what it was; true if it is another. */
-  compare(before: Cells, after: Cells): boolean {
+  compare(before: RowCells, after: RowCells): boolean {
     let isChanged = false;
     for (const {name, old, new: now} of this.#answers) {
       if (before[old] === after[now]) continue;

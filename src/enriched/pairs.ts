@@ -83,9 +83,9 @@ export class Pairs {
   }
 }
 
-type Waiting = Record<Side, Map<string, KeyedRow[]>>;
+type WaitingRows = Record<Side, Map<string, KeyedRow[]>>;
 
-function noneWaiting(): Waiting {
+function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
@@ -104,7 +104,7 @@ class WaitingFile {
     directory.remove();
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: WaitingRows): void {
     const insert = this.#db.prepare('INSERT INTO waiting VALUES (?, ?, ?, ?)');
     this.#db.transaction(() => {
       for (const side of ['old', 'new'] as const)

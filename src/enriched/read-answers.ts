@@ -4,7 +4,7 @@ import type {TextRow} from '../input/row.ts';
 import {cellReader, type Target} from '../lookup/targets.ts';
 import {type FieldType, fieldTypes} from '../operations/field-types.ts';
 import type {Operation} from '../operations/table.ts';
-import {type Field, formulaSafe, valueAt} from '../output/columns.ts';
+import {type AnswerField, formulaSafe, valueAt} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import type {LookupStatus, RowView} from '../score/subjects.ts';
 import type {EnrichedFile} from './enriched-file.ts';
@@ -59,7 +59,7 @@ function statusOf(status = '', error = ''): LookupStatus {
 /** Puts what a cell says into an answer. */
 type PutField = (text: string, answer: Record<string, unknown>) => void;
 
-function readerOf(operation: Operation | undefined, {path, kind}: Field, isEscaped: boolean): PutField {
+function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
   const name = path.at(-1) ?? '';
   const parts = path.slice(0, -1);
   let type: FieldType | undefined = operation && fieldTypes[operation];

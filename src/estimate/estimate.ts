@@ -8,7 +8,7 @@ import {utcDate} from '../job/paths.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
-import {judgeBy, type Known} from '../ledger/store/validity.ts';
+import {judgeBy, type KnownAnswer} from '../ledger/store/validity.ts';
 import type {Guess} from '../lookup/detect.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
@@ -161,7 +161,7 @@ class CellCount {
   }
 }
 
-const NONE: ReadonlyMap<string, Known> = new Map();
+const NONE: ReadonlyMap<string, KnownAnswer> = new Map();
 
 /** Counts distinct lookups, and the calls that they would take. */
 class CallCount {

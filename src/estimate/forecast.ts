@@ -1,5 +1,5 @@
 import type {Lookup} from '../ledger/lookup.ts';
-import {dueAge, endOf, type Known, type Term} from '../ledger/store/validity.ts';
+import {dueAge, endOf, type KnownAnswer, type Term} from '../ledger/store/validity.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,7 +25,7 @@ export class Forecast {
   }
 
   /** What is not fresh is asked for today; that is not among the coming days. */
-  add({operation, key}: Lookup, known: Known | undefined, cost: number): void {
+  add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);
     const age = isStored(operation) ? dueAge(key, term) : 0;

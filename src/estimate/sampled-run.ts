@@ -131,9 +131,9 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   return {credits: {expected: exact(expected), at_most: plan.credits.at_most}, lookups};
 }
 
-type Spending = Summary['credits']['by_operation'][string];
+type SampleSpending = Summary['credits']['by_operation'][string];
 
-function creditsOf(spending: Spending | undefined): number {
+function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 

@@ -25,7 +25,7 @@ export interface HealthOptions {
   readonly onOutage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
 }
 
-interface Trouble {
+interface FleetTrouble {
   readonly what: string;
   readonly advice: string;
 }
@@ -38,7 +38,7 @@ export class Health {
   readonly #timer: NodeJS.Timeout;
   #workers: number | undefined;
   #lookingSince: number | undefined;
-  #trouble: (Trouble & {readonly since: number; told: boolean}) | undefined;
+  #trouble: (FleetTrouble & {readonly since: number; told: boolean}) | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -76,7 +76,7 @@ export class Health {
     this.#options.onCapacity(workers.reduce((sum, {concurrency}) => sum + concurrency, 0));
   }
 
-  #whatIsWrong(): Trouble | undefined {
+  #whatIsWrong(): FleetTrouble | undefined {
     const {redis, where, refused, now} = this.#options;
     const fails = (how: string) => ({what: `the fleet's Redis at ${where} ${how}`, advice: PATIENCE});
     if (redis.status !== 'ready') return fails("can't be reached");
@@ -91,7 +91,7 @@ export class Health {
     };
   }
 
-  #note(trouble: Trouble | undefined): void {
+  #note(trouble: FleetTrouble | undefined): void {
     const {now, warn, maxOutageMs, onOutage} = this.#options;
     if (trouble === undefined) {
       this.#trouble = undefined;

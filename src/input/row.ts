@@ -29,7 +29,7 @@ export type InputFormat =
       readonly columns: readonly string[];
     };
 
-interface Place {
+interface RecordPlace {
   /** The record's ordinal in the whole input, from 1, headers not counted, rejected ones counted. */
   readonly record: number;
   /** The physical line in its file, from 1, at which the record starts. */
@@ -37,13 +37,13 @@ interface Place {
 }
 
 /** A record of a CSV or TSV file. */
-export interface CsvRow extends Place {
+export interface CsvRow extends RecordPlace {
   readonly type: 'csv';
   readonly fields: readonly string[];
 }
 
 /** A line of an NDJSON file: the text as it came, and the object in it. */
-export interface NdjsonRow extends Place {
+export interface NdjsonRow extends RecordPlace {
   readonly type: 'ndjson';
   readonly raw: string;
   readonly value: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export interface NdjsonRow extends Place {
 export type TextRow = CsvRow | NdjsonRow;
 
 /** An object of the program itself, which comes back as it is. */
-export interface ObjectRow extends Place {
+export interface ObjectRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
   /** About the memory that it holds. */
@@ -73,7 +73,7 @@ export type RejectReason =
   | 'not_an_object';
 
 /** A record that can't be read: rejected with its place, its reason and its text. */
-export interface Reject extends Place {
+export interface Reject extends RecordPlace {
   readonly type: 'reject';
   readonly file: string;
   readonly reason: RejectReason;

@@ -49,7 +49,7 @@ export async function openSource(settings: SourceSettings): Promise<Source> {
     chunkSize: settings.chunkSize ?? CHUNK_BYTES,
     stdin: settings.stdin ?? process.stdin,
   };
-  const reading = new Reading(fileSettings, settings.paths, settings.resume);
+  const reading = new FileSource(fileSettings, settings.paths, settings.resume);
   try {
     await reading.start();
     return reading;
@@ -59,7 +59,7 @@ export async function openSource(settings: SourceSettings): Promise<Source> {
   }
 }
 
-class Reading implements Source {
+class FileSource implements Source {
   readonly #settings: FileSettings;
   readonly #paths: readonly string[];
   readonly #done: number;

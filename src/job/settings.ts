@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {callSettings} from './settings/call-settings.ts';
 import {decisionSettings} from './settings/decision-settings.ts';
-import type {Declared, Shapes, Use} from './settings/declare.ts';
+import type {DeclaredSetting, Shapes, Use} from './settings/declare.ts';
 import {lookupSettings} from './settings/lookup-settings.ts';
 import {resultSettings} from './settings/result-settings.ts';
 import {rowSettings} from './settings/row-settings.ts';
@@ -61,7 +61,7 @@ export function namesThatShape(what: Shapes): readonly SettingName[] {
 }
 
 /** A setting with what the command line and the docs say of it. */
-type Described = Omit<Declared, 'schema'> & {
+type Described = Omit<DeclaredSetting, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
   /** The words that it takes, where those are few. */
@@ -71,7 +71,7 @@ type Described = Omit<Declared, 'schema'> & {
 /** Every setting, in order. */
 export function describeSettings(): readonly Described[] {
   return names.map(name => {
-    const {schema, ...said}: Declared = declared[name];
+    const {schema, ...said}: DeclaredSetting = declared[name];
     const hasDefault = schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
     return {
       ...said,

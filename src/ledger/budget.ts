@@ -1,5 +1,5 @@
+import type {Charge} from '../job/settings/cost.ts';
 import type {Period, PeriodBudget} from './account/period-budget.ts';
-import type {Charge} from './lookup.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {
@@ -23,7 +23,7 @@ export interface Holding {
 }
 
 /** A limit of a run: its own, or a shared one. */
-interface Limit {
+interface CreditLimit {
   /** By which the books have what the run took of it. */
   readonly name: string;
   /** Credits that may still be spent. */
@@ -32,7 +32,7 @@ interface Limit {
 
 /** What calls in flight may cost, held against the run's limit and the shared ones: none is ever passed. */
 export class Budget {
-  readonly #run: Limit | undefined;
+  readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
   readonly #books: Tally;
   /** Calls that have taken their credits and are not booked yet, by their keys. */
@@ -137,12 +137,12 @@ export class Budget {
     for (const budget of this.#shared) budget.close();
   }
 
-  get #limits(): readonly Limit[] {
+  get #limits(): readonly CreditLimit[] {
     return this.#run === undefined ? this.#shared : [this.#run, ...this.#shared];
   }
 
   /** The run's own calls leave the room as it is, so it is read again only where it may suffice. */
-  #hasHalfFor(limit: Limit, cost: number): boolean {
+  #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
     const {taken, renewed} = this.#drawOf(name);
     if (renewed + cost > (this.#lastRoom.get(name) ?? Number.POSITIVE_INFINITY) / 2) return false;

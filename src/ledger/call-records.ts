@@ -1,7 +1,7 @@
+import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
-import type {Charge} from './lookup.ts';
-import type {Sqlite, SqlRow, Value} from './sqlite.ts';
+import type {Sqlite, SqlRow, SqlValue} from './sqlite.ts';
 
 /**
  * Made where a run first records its calls, so that a ledger without them stays what it was. `scope`: NULL once a fresh
@@ -88,7 +88,7 @@ export class CallRecords {
     const status = 'status' in attempt ? (attempt.status ?? null) : null;
     const code = 'code' in attempt ? attempt.code : null;
     const requestId = ('pace' in attempt ? attempt.pace?.requestId : undefined) ?? null;
-    const values: Value[] = [Math.round(boughtAt), kind, status, code, requestId, charge, dispatch];
+    const values: SqlValue[] = [Math.round(boughtAt), kind, status, code, requestId, charge, dispatch];
     this.#sql.settle.run(...values);
   }
 

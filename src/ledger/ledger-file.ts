@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {OutputError, StateError} from '../errors.ts';
 import {damageOf} from './sound.ts';
-import {isDamage, Sqlite, type SqlRow, sqliteCode, type Value} from './sqlite.ts';
+import {isDamage, Sqlite, type SqlRow, type SqlValue, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 8;
@@ -151,7 +151,7 @@ export function ledgerStatements(db: Sqlite) {
 /** Writes down what was taken over: rows of key, operation, state, error, data, time and first row. */
 export function adoptRows(
   sql: ReturnType<typeof ledgerStatements>,
-  rows: readonly (readonly Value[])[],
+  rows: readonly (readonly SqlValue[])[],
 ): void {
   const grouped = rows.length - (rows.length % TAKEN_AT_ONCE);
   for (let from = 0; from < grouped; from += TAKEN_AT_ONCE)

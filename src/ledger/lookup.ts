@@ -69,9 +69,6 @@ export function isKept(outcome: Outcome): outcome is StoredOutcome {
   return !('stale' in outcome) && (outcome.status === 'ok' || 'rejected' in outcome);
 }
 
-/** What a call cost: nothing, its credits for sure, or perhaps. */
-export type Charge = 'free' | 'maybe' | 'spent';
-
 /** Characters of base64url. */
 export const KEY_LENGTH = 22;
 

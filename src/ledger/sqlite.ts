@@ -2,18 +2,18 @@ import {closeSync, openSync} from 'node:fs';
 import Database from 'libsql';
 import {refuseNotFile} from '../disk/path.ts';
 
-export type Value = string | number | bigint | null;
+export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
 
 /** A prepared statement that hands out no rows; `run` returns how many it changed. */
 export interface Statement {
-  run(...values: Value[]): number;
+  run(...values: SqlValue[]): number;
 }
 
 /** A prepared statement that reads. */
 export interface Query {
-  get(...values: Value[]): SqlRow | undefined;
-  all(...values: Value[]): SqlRow[];
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
 }
 
 export interface SqliteOptions {
@@ -98,7 +98,7 @@ export class Sqlite {
     const statement = this.#db.prepare(
       `SELECT CAST(${rows} AS BLOB) AS found FROM (SELECT ${columns.join(', ')} ${rest})`,
     );
-    const all = (...values: Value[]) => {
+    const all = (...values: SqlValue[]) => {
       const {found} = statement.get(values) as {found: ArrayBuffer};
       const lists = JSON.parse(decoded(found)) as unknown[][];
       return lists.map(list => {

@@ -4,7 +4,7 @@ import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
 import type {JobInput} from './job-input.ts';
 
 /** A key of the rows; any text where their keys are not known. */
-type KeyOf<Row> = [Row] extends [never]
+type RowKey<Row> = [Row] extends [never]
   ? string
   : [keyof Row] extends [never]
     ? string
@@ -13,13 +13,13 @@ type KeyOf<Row> = [Row] extends [never]
       : never;
 
 /** A column: a key of the rows, or a path that begins with one. */
-type Column<Row> = KeyOf<Row> | `${KeyOf<Row>}.${string}`;
+type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
 
 /** A column, also with the prefix by which its answers go. */
 type LookedUp<Row> =
-  | Column<Row>
-  | `${KeyOf<Row>}=${string}`
-  | {readonly column: Column<Row>; readonly prefix?: string; readonly when?: string};
+  | ColumnName<Row>
+  | `${RowKey<Row>}=${string}`
+  | {readonly column: ColumnName<Row>; readonly prefix?: string; readonly when?: string};
 
 /** Dotted names of an answer's fields. */
 type PathOf<Data> = {
@@ -38,8 +38,8 @@ type OneOrMore<T> = T | readonly T[];
 
 /** The column of session tokens, alone or with what is sent along. */
 type VerdictColumns<Row> =
-  | Column<Row>
-  | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : Column<Row>};
+  | ColumnName<Row>
+  | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : ColumnName<Row>};
 
 type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
@@ -48,7 +48,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof LibrarySettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined
     : Name extends 'country'
-      ? OneOrMore<Column<Row>> | undefined
+      ? OneOrMore<ColumnName<Row>> | undefined
       : Name extends 'verdict'
         ? VerdictColumns<Row> | undefined
         : Name extends 'only'
@@ -59,7 +59,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 };
 
 /** Settings among which there are none that nobody knows. */
-export type Known<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
+export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
 /** The columns that settings name, by the key that they begin with. */
 type NamedBy<S> = {
@@ -81,5 +81,5 @@ type FirstKey<Given> = Given extends {readonly column: infer Named}
 
 /** A row that has all columns that settings name. */
 export type RowFor<Row, S> = Row & {
-  readonly [Name in Exclude<NamedBy<S> & string, KeyOf<Row>> as string extends Name ? never : Name]: unknown;
+  readonly [Name in Exclude<NamedBy<S> & string, RowKey<Row>> as string extends Name ? never : Name]: unknown;
 };

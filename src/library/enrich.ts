@@ -3,7 +3,7 @@ import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import {Stopper} from '../run/stop.ts';
 import {AbortError} from './abort-error.ts';
-import type {EnrichSettings, Known} from './enrich-settings.ts';
+import type {EnrichSettings, OnlyKnown} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {leavable, NOT_WANTED} from './leaving.ts';
 import {onAbort, stopOnAbort} from './on-abort.ts';
@@ -27,7 +27,7 @@ const FIRST_ROWS = 1_000;
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
-  settings: Known<S, EnrichSettings<Row>>,
+  settings: OnlyKnown<S, EnrichSettings<Row>>,
   options: RunJobOptions = {},
 ): AsyncGenerator<Enriched<Row, S>, void, undefined> {
   const stopper = new Stopper();
@@ -37,7 +37,7 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
 
 /** {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying it ends the run; an aborted signal destroys it. */
 export function enrichStream<const S extends EnrichSettings<object>>(
-  settings: Known<S, EnrichSettings<object>>,
+  settings: OnlyKnown<S, EnrichSettings<object>>,
   options: RunJobOptions = {},
 ): Duplex {
   const stream = Duplex.from((rows: AsyncIterable<object>) =>

@@ -34,9 +34,9 @@ type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'ver
 
 /** What a lookup goes by: its operation, or where several columns are looked up alike, its column or prefix. */
 type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]
-  ? KeyOf<Columns[number]>
+  ? ColumnKey<Columns[number]>
   : Name;
-type KeyOf<Column> = Column extends {readonly prefix: infer Prefix}
+type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
   ? WithoutEnd<Prefix>
   : Column extends {readonly column: infer Named}
     ? Named
@@ -46,7 +46,7 @@ type KeyOf<Column> = Column extends {readonly prefix: infer Prefix}
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
 /** The lookups that settings name for sure, and those that they may name. */
-type Named<S> = {
+type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]
       ? never
@@ -64,11 +64,11 @@ type Perhaps<S> = {
 /** Where settings name no column, the rows show what there is to look up. */
 type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
 
-type Lookups<S> = keyof (Named<S> & Perhaps<S>) extends never
+type RowLookups<S> = keyof (NamedAnswers<S> & Perhaps<S>) extends never
   ? Found
   : 'only' extends keyof S
-    ? Partial<Named<S>> & Perhaps<S>
-    : Named<S> & Perhaps<S>;
+    ? Partial<NamedAnswers<S>> & Perhaps<S>
+    : NamedAnswers<S> & Perhaps<S>;
 
 type Scored<S> = S extends {readonly score: infer Score}
   ? Score extends 'none'
@@ -81,7 +81,7 @@ type Scored<S> = S extends {readonly score: infer Score}
     : {readonly risk: Risk};
 
 /** What is known of a row, by operation or column, as these settings ask for it. */
-export type Enrichment<S = EnrichSettings> = Lookups<S> & Scored<S> & {readonly rejected?: RejectedRow};
+export type Enrichment<S = EnrichSettings> = RowLookups<S> & Scored<S> & {readonly rejected?: RejectedRow};
 
 /** A row with what is known of it. */
 export type Enriched<Row, S = EnrichSettings> = Row & {readonly enrichment: Enrichment<S>};

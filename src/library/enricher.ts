@@ -2,7 +2,7 @@ import {UsageError} from '../errors.ts';
 import {anyOf, operationNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
-import type {EnrichSettings, Known, RowFor} from './enrich-settings.ts';
+import type {EnrichSettings, OnlyKnown, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {namesColumns, openShared} from './open-shared.ts';
 import {rowGroups} from './row-groups.ts';
@@ -41,7 +41,7 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
  * @throws {BulkEnrichError} when its run can't start.
  */
 export async function createEnricher<const S extends EnricherSettings>(
-  settings: Known<S, EnricherSettings>,
+  settings: OnlyKnown<S, EnricherSettings>,
   options: RunJobOptions = {},
 ): Promise<Enricher<S>> {
   if (!namesColumns(settings))

@@ -4,7 +4,7 @@ import type {Mapping} from '../run/layout/mapping.ts';
 const DOUBTFUL_AFTER = 1_000;
 
 /** Whether rows have the columns that settings name: they come one by one, so nobody knows it before the last. */
-export class NamedColumns {
+export class ExpectedColumns {
   readonly #warn: (sentence: string) => void;
   #unseen: Mapping['mentioned'];
   readonly #keys = new Set<string>();

@@ -3,7 +3,7 @@ import type {Stopper} from '../run/stop.ts';
 import {AbortError} from './abort-error.ts';
 
 /** All that waits for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
-class Waiting {
+class AbortListeners {
   readonly all = new Set<() => void>();
 
   handleEvent(): void {
@@ -12,7 +12,7 @@ class Waiting {
 }
 
 /** Programs share signals between calls and runs, so this is kept by signal and for as long as the signal lasts. */
-const waitingFor = new WeakMap<AbortSignal, Waiting>();
+const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
 /** Calls `then` when the signal is aborted, or at once if it is already. Returns what takes that back. */
 export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
@@ -21,7 +21,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
     then();
     return () => {};
   }
-  const waiting = waitingFor.get(signal) ?? new Waiting();
+  const waiting = waitingFor.get(signal) ?? new AbortListeners();
   waitingFor.set(signal, waiting);
   // Adding the same listener again changes nothing.
   signal.addEventListener('abort', waiting);

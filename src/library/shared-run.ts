@@ -11,7 +11,7 @@ import type {Stopper} from '../run/stop.ts';
 import {AbortError} from './abort-error.ts';
 import {Enrichments} from './enrichment.ts';
 import {isLeft, leavable, NOT_WANTED} from './leaving.ts';
-import {NamedColumns} from './named-columns.ts';
+import {ExpectedColumns} from './named-columns.ts';
 import {stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
 import {ofSettings} from './spoken.ts';
@@ -43,7 +43,7 @@ export class Shared implements SharedRun {
   readonly #session: Session;
   readonly #outcome: () => Promise<RunOutcome>;
   readonly #enrichments: Enrichments;
-  readonly #columns: NamedColumns;
+  readonly #columns: ExpectedColumns;
   readonly #feeds = new Set<Feed>();
   readonly #closed: Promise<void>;
   #close = () => {};
@@ -56,7 +56,7 @@ export class Shared implements SharedRun {
     this.#session = session;
     this.#outcome = outcome;
     this.#enrichments = new Enrichments(session.input.layout);
-    this.#columns = new NamedColumns(session.input.layout.mapping, session.io.warn);
+    this.#columns = new ExpectedColumns(session.input.layout.mapping, session.io.warn);
     this.#closed = new Promise(resolve => {
       this.#close = resolve;
     });

@@ -12,7 +12,7 @@ import {
 } from '../ledger/lookup.ts';
 import type {Rejections} from '../ledger/store/rejections.ts';
 import type {AnswerStore} from '../ledger/store/store.ts';
-import type {Judge, Known, Validity} from '../ledger/store/validity.ts';
+import type {Judge, KnownAnswer, Validity} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Ended, Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
@@ -57,34 +57,37 @@ interface Pending {
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
   /** Of the store: known values that are asked for anyway. */
-  readonly stored: ReadonlyMap<string, Known>;
+  readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
 const RECENT_BYTES = 16 * 1_048_576;
 /** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
 const HANGING_ON_IT = 5;
 
-const NOTHING: ReadonlyMap<string, Known> = new Map();
+const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
 /** Returns the later bought one of the store's answer and a carried one. */
 function newer(
-  found: Known | undefined,
+  found: KnownAnswer | undefined,
   carried: StoredOutcome,
   validity: Validity | undefined,
-): Known | undefined {
+): KnownAnswer | undefined {
   if (validity === undefined) return found;
   if (found && found.validity !== 'past' && found.outcome.boughtAt >= carried.boughtAt) return found;
   return {outcome: carried, validity};
 }
 
 /** Returns the outcome of a value that must not be sent again: its earlier answer, if that is still valid. */
-function unknownOf(last: LastingOutcome | undefined, known: Known | undefined): LastingOutcome | undefined {
+function unknownOf(
+  last: LastingOutcome | undefined,
+  known: KnownAnswer | undefined,
+): LastingOutcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
 }
 
 /** A task's part of the store's knowledge. */
-function knownBefore(known: Known | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
+function knownBefore(known: KnownAnswer | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
   if (known === undefined) return {};
   const {outcome, validity} = known;
   return {
@@ -188,7 +191,7 @@ export class Answers {
    */
   #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
-    const left = new Map<string, Known>();
+    const left = new Map<string, KnownAnswer>();
     const byOperation = new Map<Operation, string[]>();
     for (const [key, [first]] of fresh) {
       if (first === undefined) continue;

@@ -50,7 +50,7 @@ const CONTENT_CONFIRMS = 0.5;
 const FEW_VALUES = 5;
 
 /** What is known of a list before its columns are guessed. */
-export interface Known {
+export interface ColumnHints {
   /** The columns of countries. */
   readonly countries?: readonly string[] | undefined;
   /** The country where no column says it. */
@@ -61,7 +61,11 @@ export interface Known {
 }
 
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */
-export function detectColumns(given: readonly string[], sample: readonly Row[], known: Known = {}): Guess[] {
+export function detectColumns(
+  given: readonly string[],
+  sample: readonly Row[],
+  known: ColumnHints = {},
+): Guess[] {
   const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const columns = columnsOf(names, given, known.headless);
   const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
@@ -94,9 +98,9 @@ function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
 /** What is told of a column that asks for a person: most cells' fault. */
 function faultOf(
   {operation, confidence}: Guess,
-  cells: Cells,
+  cells: ColumnCells,
   sample: readonly Row[],
-  {rules}: Known,
+  {rules}: ColumnHints,
 ): Fault | undefined {
   if (confidence === 'sure' || operation === 'country') return undefined;
   const codes = cells.map(([text, country]) => {
@@ -128,8 +132,8 @@ function isFaint({byHeader, confidence, ofKind}: Guess): boolean {
 function guessColumn(
   operation: Intelligence,
   column: Column,
-  cells: Cells,
-  {rules, headless = false}: Known,
+  cells: ColumnCells,
+  {rules, headless = false}: ColumnHints,
 ): Guess | undefined {
   const tally = tallyOf(operation, cells, rules);
   const {values, valid, national, listed, unclear, beyond} = tally;
@@ -162,7 +166,7 @@ function guessColumn(
 }
 
 /** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
-function isConfirmed(operation: Intelligence, cells: Cells, ofKind: number): boolean {
+function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= CONTENT_CONFIRMS;
   const fits = (text: string, country: string | undefined) =>
@@ -173,7 +177,7 @@ function isConfirmed(operation: Intelligence, cells: Cells, ofKind: number): boo
 /** True if so many of the cells that hold something fit; no more of them are looked at than that takes. */
 function isShare(
   share: number,
-  cells: Cells,
+  cells: ColumnCells,
   fits: (text: string, country: string | undefined) => boolean,
 ): boolean {
   const filled = cells.filter(([text]) => text.trim() !== '');
@@ -187,13 +191,13 @@ function isShare(
   );
 }
 
-function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: Tally): Aside | undefined {
+function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: ColumnTally): Aside | undefined {
   if (values > 0 && beyond === values) return 'unknowable';
   if (isAnothers) return namesFax(name) ? 'fax' : 'another';
   return isInList ? 'list' : undefined;
 }
 
-function byName({values, valid, unclear, beyond}: Tally): Guess['confidence'] {
+function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidence'] {
   return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
 }
 
@@ -201,8 +205,8 @@ function byName({values, valid, unclear, beyond}: Tally): Guess['confidence'] {
 function byContent(
   operation: Intelligence,
   {name}: Column,
-  cells: Cells,
-  {values, valid, telling, beyond}: Tally,
+  cells: ColumnCells,
+  {values, valid, telling, beyond}: ColumnTally,
   headless: boolean,
 ): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
@@ -222,14 +226,14 @@ function byContent(
   return isTelling === undefined ? 'unsure' : undefined;
 }
 
-type Cells = readonly (readonly [text: string, country: string | undefined])[];
-type Tally = ReturnType<typeof tallyOf>;
+type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
+type ColumnTally = ReturnType<typeof tallyOf>;
 
 /** Codes of addresses that the service knows nothing of. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
 /** What a column's cells are, by the counts that a guess is made of. */
-function tallyOf(operation: Intelligence, cells: Cells, rules: CellRules | undefined, isKnown = false) {
+function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0};
   for (const [text, country] of cells) {

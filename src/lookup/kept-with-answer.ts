@@ -9,12 +9,12 @@ export class KeptWithAnswer<Value> {
   readonly #name = Symbol('kept');
 
   get(result: Result): Value | undefined {
-    return (result as Holder<Value>)[this.#name];
+    return (result as KeepingResult<Value>)[this.#name];
   }
 
   set(result: Result, value: Value): void {
-    if ('data' in result) (result as Holder<Value>)[this.#name] = value;
+    if ('data' in result) (result as KeepingResult<Value>)[this.#name] = value;
   }
 }
 
-type Holder<Value> = Result & {[name: symbol]: Value | undefined};
+type KeepingResult<Value> = Result & {[name: symbol]: Value | undefined};

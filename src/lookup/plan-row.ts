@@ -99,10 +99,10 @@ function planOf(
   };
 }
 
-type Judge = (text: string, country: string | undefined) => PlannedCell;
-type Value = Extract<Canonical, {readonly state: 'value'}>;
+type JudgeCell = (text: string, country: string | undefined) => PlannedCell;
+type CanonicalValue = Extract<Canonical, {readonly state: 'value'}>;
 
-function planned(canonical: Canonical, ask: (value: Value) => PlannedCell): PlannedCell {
+function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCell): PlannedCell {
   switch (canonical.state) {
     case 'empty':
       return EMPTY;
@@ -121,7 +121,7 @@ const REMEMBERED_BYTES = 4_000_000;
 const CELL_BYTES = 150;
 
 /** A phone number is judged in ten times what it takes to know it again; other values are not worth the memory. */
-function remembering(judge: Judge): Judge {
+function remembering(judge: JudgeCell): JudgeCell {
   const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
   return (text, country) => {
     const name = country === undefined ? text : `${country}\0${text}`;
@@ -152,7 +152,7 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
 /** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
-  {value, repairs = []}: Value,
+  {value, repairs = []}: CanonicalValue,
   row: Row,
   country: string | undefined,
   cells: PlanCells,

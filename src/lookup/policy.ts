@@ -1,5 +1,6 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import type {Charge, LastingOutcome} from '../ledger/lookup.ts';
+import type {Charge} from '../job/settings/cost.ts';
+import type {LastingOutcome} from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 

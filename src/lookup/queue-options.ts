@@ -1,4 +1,4 @@
-import type {Limit} from '../job/settings/call-settings.ts';
+import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {Operation} from '../operations/table.ts';
 import type {ExecutorEvents} from './executor.ts';
@@ -15,7 +15,7 @@ export interface QueueExecutorOptions {
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
   /** The limits at which the rest is told as unasked; at the others it stops. */
-  readonly publishOn: readonly Limit[];
+  readonly publishOn: readonly PublishedLimit[];
   /** True if an outage that lasts too long ends nothing: what waits is told, and what comes finds out when it is over. */
   readonly outlastsOutages?: boolean | undefined;
   /** True if calls may be refused in any number, and end nothing. */

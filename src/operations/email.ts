@@ -13,7 +13,7 @@ const codes = {
     'An address with words around it, or with punctuation that no address has, such as a curly quote.',
 } as const;
 
-type Code = keyof typeof codes;
+type EmailCode = keyof typeof codes;
 
 const data = fields({
   is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
@@ -63,7 +63,7 @@ const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
-export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
+export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<EmailCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
     const judged = judgeAddress(text, repairs);
     const found = judged.state === 'value' ? judged : judgeWrapped(text, repairs, judged);
@@ -84,8 +84,8 @@ function holdsAddress(text: string): boolean {
 function judgeWrapped(
   text: string,
   repairs: readonly RepairCode[],
-  judged: Canonical<Code>,
-): Canonical<Code> {
+  judged: Canonical<EmailCode>,
+): Canonical<EmailCode> {
   const linked = /^mailto:([^?%]+)(?:\?.*)?$/is.exec(text)?.[1];
   if (linked !== undefined) return judgeAddress(linked, [...repairs, 'uri']);
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
@@ -96,7 +96,7 @@ function judgeWrapped(
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }
 
-function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<Code> {
+function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   if (at === -1 || !LOCAL_PART.test(local))

@@ -16,7 +16,7 @@ const codes = {
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
-type Code = keyof typeof codes;
+type IpCode = keyof typeof codes;
 
 const data = fields({
   is_vpn: flag.describe('Whether it belongs to a VPN.'),
@@ -63,7 +63,7 @@ export const ip = intelligence('ip', {
 });
 
 /** IPv4 in dotted-quad form; IPv4-mapped IPv6 counts as the IPv4 address in it. The service takes IPv4 only. */
-export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<Code> {
+export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<IpCode> {
   return judgeEntry(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
 }
 
@@ -71,7 +71,7 @@ function judgeIp(
   text: string,
   repairs: readonly RepairCode[],
   which: CellRules['ipFromList'],
-): Canonical<Code> {
+): Canonical<IpCode> {
   if (isIPv4(text)) return PRIVATE.test(text) ? invalid('ip_private') : valid(text, repairs);
   if (isScientific(text)) return invalid('scientific_notation');
   if (isIPv6(text)) {
@@ -117,14 +117,14 @@ const PRIVATE =
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 
 /** Codes of what is an address by itself, or nearly one. */
-const LISTED: ReadonlySet<Code> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
+const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
 /** As `X-Forwarded-For` lists them: the client, as it says itself, first, and the last proxy's word last. */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
   which: CellRules['ipFromList'],
-): Canonical<Code> | undefined {
+): Canonical<IpCode> | undefined {
   const parts = text.split(/[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
   const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [], undefined)));

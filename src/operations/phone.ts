@@ -27,7 +27,7 @@ const codes = {
   country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
 } as const;
 
-type Code = keyof typeof codes;
+type PhoneCode = keyof typeof codes;
 
 const data = fields({
   is_valid: flag.describe('Whether it is a number that can be assigned.'),
@@ -86,7 +86,7 @@ export const phone = intelligence('phone', {
  * A phone number in E.164 form, extension dropped. Invalid only where no number can look like that (length); whether it
  * is assigned is what the service is asked. `country` is where a number in national form belongs, by code or name.
  */
-export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<Code> {
+export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
     const uri = /^(?:tel|callto|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
@@ -139,7 +139,7 @@ function judgePhone(
   repairs: readonly RepairCode[],
   options: ParseOptions,
   plusLost: boolean,
-): Canonical<Code> {
+): Canonical<PhoneCode> {
   if (ZEROS.test(text)) return empty;
   if (isScientific(text)) return invalid('scientific_notation');
   if (isDate(text)) return invalid('phone_date');
@@ -167,7 +167,7 @@ function judgeBare(
   number: PhoneNumber,
   repairs: readonly RepairCode[],
   plusLost: boolean,
-): Canonical<Code> {
+): Canonical<PhoneCode> {
   const kind = bareNumber(text, number);
   if (kind !== 'unclear' && !(kind === 'foreign' && plusLost)) return valid(number.number, repairs);
   const whole = kind === 'unclear' && plusLost ? withPlus(number) : undefined;
@@ -177,7 +177,7 @@ function judgeBare(
 }
 
 /** Codes of digits that lack something beside them. */
-const UNCLEAR: ReadonlySet<Code> = new Set(['country_unknown', 'calling_code_unclear']);
+const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
 /** Behind many digits a point, and one or two more or zeros: a program's number, of which the point is no separator. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
@@ -193,7 +193,7 @@ function judgeDecimal(
   repairs: readonly RepairCode[],
   options: ParseOptions,
   plusLost: boolean,
-): Canonical<Code> {
+): Canonical<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
   const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options, plusLost);
@@ -205,7 +205,7 @@ function judgeDecimal(
 /** Quotes, and punctuation beyond ASCII. */
 const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
-function phoneFault(text: string, options: ParseOptions): Code {
+function phoneFault(text: string, options: ParseOptions): PhoneCode {
   const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';

@@ -13,14 +13,14 @@ export type Operation = keyof typeof operations;
 export type Intelligence = Exclude<Operation, 'verify'>;
 
 /** The fields that the interface knows: a service may send others, which nobody can name beforehand. */
-type Declared<Data> = Data extends readonly (infer One)[]
-  ? readonly Declared<One>[]
+type DeclaredData<Data> = Data extends readonly (infer One)[]
+  ? readonly DeclaredData<One>[]
   : Data extends object
-    ? {[Name in keyof Data as string extends Name ? never : Name]: Declared<Data[Name]>}
+    ? {[Name in keyof Data as string extends Name ? never : Name]: DeclaredData<Data[Name]>}
     : Data;
 
 /** What an operation answers with. */
-export type AnswerData<Name extends Operation> = Declared<z.infer<(typeof operations)[Name]['data']>>;
+export type AnswerData<Name extends Operation> = DeclaredData<z.infer<(typeof operations)[Name]['data']>>;
 
 export type IpData = AnswerData<'ip'>;
 export type PhoneData = AnswerData<'phone'>;

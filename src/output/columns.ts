@@ -18,7 +18,7 @@ export interface LookupColumn {
 }
 
 /** One field of an operation's answer as a column: `verdict.can_pass` is `can_pass`. */
-export interface Field extends LookupColumn {
+export interface AnswerField extends LookupColumn {
   readonly path: readonly string[];
 }
 
@@ -40,12 +40,12 @@ export function saidOf(marksStale: boolean): readonly LookupColumn[] {
 }
 
 /** The fields of each operation's answer, from the interface's tables, in their order. */
-export function fieldsOf(operation: Operation): Field[] {
+export function fieldsOf(operation: Operation): AnswerField[] {
   return flatten(operations[operation].data, []);
 }
 
-function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {
-  return Object.entries(schema.shape).flatMap(([name, optional]): Field[] => {
+function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
+  return Object.entries(schema.shape).flatMap(([name, optional]): AnswerField[] => {
     const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
     const here = [...path, name];
     if (inner instanceof z.ZodObject) return flatten(inner, here);
@@ -55,7 +55,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): Field[] {
   });
 }
 
-function kindOf(schema: z.ZodType): Field['kind'] {
+function kindOf(schema: z.ZodType): AnswerField['kind'] {
   if (schema instanceof z.ZodArray) return 'json';
   return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
@@ -65,14 +65,14 @@ export interface NamedColumns {
   readonly target: {readonly prefix: string};
   /** Its columns in front of the answer's fields. */
   readonly said: readonly LookupColumn[];
-  readonly fields: readonly Field[];
+  readonly fields: readonly AnswerField[];
 }
 
 /** What one target adds to the output. */
 export interface TargetColumns extends NamedColumns {
   readonly target: Target;
   /** All fields that the answer may have, wanted or not. */
-  readonly answerFields: readonly Field[];
+  readonly answerFields: readonly AnswerField[];
   /** Whether all fields are wanted, those that the interface doesn't know included. */
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
@@ -228,12 +228,12 @@ export function resultCells(
 }
 
 /** An answer cut down to these fields, as JSON. */
-export function pickedJson(data: unknown, fields: readonly Field[]): string {
+export function pickedJson(data: unknown, fields: readonly AnswerField[]): string {
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }
 
 /** An answer cut down to these fields, nested as it came. */
-export function pickFields(data: unknown, fields: readonly Field[]): Record<string, unknown> {
+export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
     const value = valueAt(data, path);

@@ -4,13 +4,13 @@ import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
 /** A code's meaning, and what to do about it if that is more than fixing the list. */
-export interface Told {
+export interface CodeText {
   readonly meaning: string;
   readonly advice?: string;
 }
 
 /** Rows that can't be read. */
-export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
+export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   column_count: {
     meaning: 'It has more or fewer fields than the header.',
     advice: 'if rows only lack fields at their end, add --pad-short-rows',
@@ -38,7 +38,7 @@ export const rejectCodes: Readonly<Record<RejectReason, Told>> = {
 };
 
 /** Values that were not looked up on purpose, or not any more. */
-export const skipCodes: Readonly<Record<SkipCode, Told>> = {
+export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   condition: {meaning: "The lookup's `when` did not hold for the row."},
   filter: {meaning: '--where left the row out.'},
   budget: {
@@ -104,7 +104,7 @@ export const callCodes = {
     meaning: 'In the summary: all further codes of an operation that has more than fifty.',
     advice: 'see the column of errors in the output',
   },
-} as const satisfies Readonly<Record<string, Told>>;
+} as const satisfies Readonly<Record<string, CodeText>>;
 
 /** What to do about values that can't be looked up, where their operation's sentence does not say it. */
 export const valueAdvice: Readonly<Record<string, string>> = {
@@ -154,7 +154,7 @@ export const reasonCodes: Readonly<Record<string, string>> = {
   token_invalid: 'no session token can look like that',
 };
 
-const named: Readonly<Record<string, Told>> = {...rejectCodes, ...skipCodes, ...callCodes};
+const named: Readonly<Record<string, CodeText>> = {...rejectCodes, ...skipCodes, ...callCodes};
 
 /** A code's own word, of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);

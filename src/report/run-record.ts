@@ -47,7 +47,7 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 const CUT_OFF = 'cut_off';
 
 /** What is known of a session from its beginning on. */
-export type SessionFacts = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
+export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
 /** Credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
@@ -80,7 +80,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
 }
 
 /** The line of a session that could not tell itself; it ended at `ended_at`, or later. */
-export function recordOfCutOff(facts: SessionFacts, ended_at: string, spent: SpentBy): RunRecord {
+export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,
     ended_at,

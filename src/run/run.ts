@@ -24,7 +24,7 @@ import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 export type Watch = (session: Session) => () => void;
 
 /** What is done with a session once it stands; when that is over, or the run stops, the run ends. */
-export type Work = (session: Session) => Promise<void>;
+export type RunWork = (session: Session) => Promise<void>;
 
 const CHECKPOINT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 250;
@@ -41,13 +41,13 @@ export function run(
   given: RunIo,
   stopper = new Stopper(),
   watch: Watch = () => () => {},
-  work: Work = throughFiles,
+  work: RunWork = throughFiles,
 ): Promise<RunOutcome> {
   const io = {...given, date: dateOf(given)};
   const {until} = job.settings;
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
-    const watched = (some: Work) => (session: Session) => underWay(session, watch, some);
+    const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
     for (const day of job.unfinished ?? [])
       if (stopper.reason === undefined)
         await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
@@ -61,7 +61,7 @@ async function finishDay(
   untilMs: number | undefined,
   io: RunIo,
   stopper: Stopper,
-  flow: Work,
+  flow: RunWork,
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
@@ -78,7 +78,7 @@ async function runOnce(
   given: Job,
   io: RunIo,
   stopper: Stopper,
-  flow: Work,
+  flow: RunWork,
   begun: Begun,
 ): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
@@ -110,7 +110,7 @@ async function openFresh(
   io: RunIo,
   state: RunState,
   stopper: Stopper,
-  flow: Work,
+  flow: RunWork,
   beginning: Beginning,
 ): Promise<Session> {
   try {
@@ -129,7 +129,7 @@ async function openFresh(
 }
 
 /** What goes on beside the work: the log, the deadline, the timeline. */
-async function underWay(session: Session, watch: Watch, work: Work): Promise<void> {
+async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
   logStart(session);
   logStop(session);
   const unwatch = watch(session);

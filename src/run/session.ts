@@ -49,7 +49,7 @@ interface Asking extends Means, OpenedExecutor {
 }
 
 /** What a run writes: rows in their order, and how it went. */
-interface Output {
+interface SessionOutput {
   readonly window: InOrder;
   readonly writer: RowWriter;
   readonly timeline: Timeline;
@@ -63,7 +63,7 @@ export interface Session extends Running {
   readonly startedAt: number;
   readonly input: Input;
   readonly asking: Asking;
-  readonly output: Output;
+  readonly output: SessionOutput;
 }
 
 const UNASKED =

@@ -1,12 +1,12 @@
 import type {Declare} from '../cel/engine.ts';
 import {ENGINE_NAMES} from '../cel/written.ts';
-import type {Type, Vocabulary} from './language/vocabulary.ts';
+import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /**
  * A vocabulary in an engine. Members of lists have types for checking only: `rules[0]` of data is refused at run time
  * where they have.
  */
-export function declaredIn(vocabulary: Vocabulary): Declare {
+export function declaredIn(vocabulary: RuleVocabulary): Declare {
   return (environment, use) => {
     let items = 0;
     const itemType = (fields: Record<string, unknown>) => {

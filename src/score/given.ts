@@ -4,7 +4,7 @@ import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
-import type {Type, Vocabulary} from './language/vocabulary.ts';
+import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /** What a job gives its conditions to read: by hash, so that a list may be long. */
 export interface Given {
@@ -14,7 +14,7 @@ export interface Given {
 
 /** What is the same for all rows of a run. */
 export interface Background {
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: RuleVocabulary;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
 }
 

@@ -6,7 +6,7 @@ import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';
 import {type CheckCondition, conditionChecker} from './language/expression.ts';
 import type {Facts} from './language/read-facts.ts';
-import {answerVocabulary, type Vocabulary} from './language/vocabulary.ts';
+import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
 
 /**
  * What an expression can name, and which lookups that is: `ip` is any of the columns that are looked up as IP
@@ -64,7 +64,7 @@ export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,
   {vocabulary}: Background,
-  more: Vocabulary = {},
+  more: RuleVocabulary = {},
 ): CheckCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
   const answers = answerVocabulary(operations, knownColumns(format));

@@ -2,7 +2,7 @@ import type {z} from 'zod';
 import type {PlaceOf} from '../job/parse.ts';
 import {compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
-import {typeAt, typeOf, type Vocabulary} from './language/vocabulary.ts';
+import {type RuleVocabulary, typeAt, typeOf} from './language/vocabulary.ts';
 
 /** An expression over the summary that fails the run where it holds. */
 export interface Threshold {
@@ -33,7 +33,7 @@ export function createThresholds(
   });
 }
 
-function vocabularyOf(schema: z.ZodObject): Vocabulary {
+function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
   const type = typeOf(schema);
   return type.kind === 'object' ? type.fields : {};
 }

@@ -20,7 +20,7 @@ export interface KeptSighting {
 }
 
 /** What the events are replayed into. */
-interface Parts {
+interface SavedParts {
   credits: Credits;
   sessions: UserSessions;
   accounts: Accounts;
@@ -44,7 +44,7 @@ export class State {
   }
 
   /** Brings back what was kept, and goes on from there. */
-  restore(parts: Parts): void {
+  restore(parts: SavedParts): void {
     if (this.#journal === undefined) return;
     this.#totals = () => parts.credits.ledger().operations;
     const events = this.#journal.read();
@@ -80,7 +80,7 @@ function keyOf(event: StateEvent): string | undefined {
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
 }
 
-function replay(event: StateEvent, {credits, sessions, accounts}: Parts): void {
+function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): void {
   if ('totals' in event) credits.restore(event.totals);
   else if ('ledger' in event) credits.replay(event.ledger);
   else if ('redeemed' in event) sessions.restoreRedeemed(event.redeemed);

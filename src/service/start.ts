@@ -9,9 +9,9 @@ import {
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
 import {OpenData} from './data/open-data.ts';
-import {createApp, type Parts} from './http/app.ts';
+import {type AppParts, createApp} from './http/app.ts';
 import {Practice} from './http/practice.ts';
-import {type Body, type Call, checkBody, KeyCheck} from './http/request.ts';
+import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listen, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
 import {emailIntelligence} from './intelligence/email.ts';
@@ -69,7 +69,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-function makeParts(options: ServiceOptions, apiKey: string, state: State): Parts {
+function makeParts(options: ServiceOptions, apiKey: string, state: State): AppParts {
   const data = new OpenData();
   const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
   const rules = loadAccessRules(options.rulesFile);
@@ -116,7 +116,7 @@ function lookup(
   name: Intelligence,
   data: OpenData,
   given: ReturnType<typeof answersBy>,
-): (body: Body) => Call {
+): (body: Body) => ServiceCall {
   const {request, identity} = operations[name];
   return body => {
     const value = identity(checkBody<Record<string, string>>(request, body));

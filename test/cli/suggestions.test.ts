@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import iconv from 'iconv-lite';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {callCodes, type Told} from '../../src/report/codes.ts';
+import {type CodeText, callCodes} from '../../src/report/codes.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -294,7 +294,9 @@ test('doctor, where the service is not there or a call failed', async () => {
   );
   const [command = ''] = /bulk-enrich doctor/.exec(stderr) ?? [];
   expect((await follow(command, env)).stdout).toMatch(/^connection +FAILED/m);
-  const advice = Object.values<Told>(callCodes).map(({advice = ''}) => /bulk-enrich \w+/.exec(advice)?.[0]);
+  const advice = Object.values<CodeText>(callCodes).map(
+    ({advice = ''}) => /bulk-enrich \w+/.exec(advice)?.[0],
+  );
   expect(new Set(advice.filter(found => found !== undefined))).toEqual(new Set([command]));
 });
 

@@ -1,14 +1,14 @@
 import stringWidth from 'string-width';
 import {describe, expect, test} from 'vitest';
-import {type Column, fitted} from '../../src/cli/terminal/table.ts';
+import {fitted, type TableColumn} from '../../src/cli/terminal/table.ts';
 
-const text = (head: string, cell: string, more: Partial<Column> = {}): Column => ({
+const text = (head: string, cell: string, more: Partial<TableColumn> = {}): TableColumn => ({
   head,
   cells: [cell],
   isText: true,
   ...more,
 });
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   text('run', '1f0c22ab'),
   text('list', 'customers-of-the-north-2026-11.csv', {shrinksTo: 16}),
   text('why', 'lookups failed (exit 3); unlike: rows', {shrinksTo: 14}),

@@ -2,12 +2,12 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
-import {type Field, fieldsOf} from '../../src/output/columns.ts';
+import {type AnswerField, fieldsOf} from '../../src/output/columns.ts';
 
 const path = new URL('../../docs/fields.md', import.meta.url).pathname;
 const MARK = '<!-- operations: what follows is made from src/operations -->\n';
 
-function schemaAt(operation: Operation, field: Field): z.ZodType {
+function schemaAt(operation: Operation, field: AnswerField): z.ZodType {
   return field.path.reduce<z.ZodType>((schema, key) => {
     const inner = (schema as z.ZodObject).shape[key] as z.ZodOptional<z.ZodType>;
     return inner.unwrap();

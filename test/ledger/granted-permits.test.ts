@@ -1,11 +1,17 @@
 import {describe, expect, test} from 'vitest';
 import {seeded} from '../../src/job/seeded.ts';
-import {type Ask, emptySchedule, grant, type Schedule, shifted} from '../../src/ledger/account/schedule.ts';
+import {
+  emptySchedule,
+  grant,
+  type PermitRequest,
+  type Schedule,
+  shifted,
+} from '../../src/ledger/account/schedule.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 
-const ask = (more: Partial<Ask>): Ask => ({
+const ask = (more: Partial<PermitRequest>): PermitRequest => ({
   holder: 'a',
   used: [],
   undecided: 0,
@@ -21,10 +27,10 @@ const inTenSeconds = (count: number) => ({count, perMs: 9_900});
 
 describe('a grant', () => {
   const NOW = 100_000;
-  const granted = (before: Partial<Schedule>, more: Partial<Ask> = {}) =>
+  const granted = (before: Partial<Schedule>, more: Partial<PermitRequest> = {}) =>
     grant({...emptySchedule, ...before}, ask({now: NOW, rate: inTenSeconds(10), most: 20, ...more}));
 
-  test.each<[string, Partial<Schedule>, Partial<Ask>, number, number]>([
+  test.each<[string, Partial<Schedule>, Partial<PermitRequest>, number, number]>([
     ['one, where nothing was sent', {}, {}, 1, 0],
     ['none that nobody wants', {}, {most: 0}, 0, 1],
     ['those of the last 0.1 s, not of longer ago', {}, {rate: inTenSeconds(1_000)}, 11, 0],

@@ -4,8 +4,8 @@ import type {Result} from '../../src/lookup/plan-row.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {
+  type AnswerField,
   addedNames,
-  type Field,
   fieldsOf,
   formulaSafe,
   pickedJson,
@@ -97,7 +97,7 @@ test('in NDJSON two columns may not have one key', () => {
 describe('cells', () => {
   const cellsOf = (
     result: Result,
-    fields: readonly Field[],
+    fields: readonly AnswerField[],
     safe: typeof formulaSafe,
     marksStale = false,
   ) => {

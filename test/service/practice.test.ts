@@ -1,10 +1,10 @@
 import {describe, expect, it} from 'vitest';
 import type {ServiceError} from '../../src/service/http/error-body.ts';
-import {type Fault, Practice} from '../../src/service/http/practice.ts';
+import {Practice, type PracticeFault} from '../../src/service/http/practice.ts';
 import {Throttle} from '../../src/service/http/throttle.ts';
 import {askService, running} from './running.ts';
 
-const nameOf = (fault: Fault | undefined): string =>
+const nameOf = (fault: PracticeFault | undefined): string =>
   fault === undefined ? 'none' : 'loss' in fault ? fault.loss : fault.refusal.code;
 
 const draw = (seed: number, errorRate: number, count: number): string[] => {

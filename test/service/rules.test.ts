@@ -2,7 +2,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
-import {loadAccessRules, type ReadyRule} from '../../src/service/verdict/access-rules.ts';
+import {loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
 import {judge} from '../../src/service/verdict/judge.ts';
 import {factTypes, type SessionFacts} from '../../src/service/verdict/session-facts.ts';
 import {temporaryFolder} from './running.ts';
@@ -69,7 +69,11 @@ describe('the default rules', () => {
 });
 
 describe('rules', () => {
-  const rule = (id: string, action: ReadyRule['action'], more: Partial<ReadyRule> = {}): ReadyRule => ({
+  const rule = (
+    id: string,
+    action: ReadyAccessRule['action'],
+    more: Partial<ReadyAccessRule> = {},
+  ): ReadyAccessRule => ({
     id,
     name: id,
     action,
@@ -81,7 +85,7 @@ describe('rules', () => {
     ...more,
   });
 
-  it.each<[string, ReadyRule[], number, boolean]>([
+  it.each<[string, ReadyAccessRule[], number, boolean]>([
     ['nothing', [], 100, true],
     ['a block', [rule('b', 'block')], 100, false],
     ['an allow, over a block', [rule('b', 'block'), rule('a', 'allow')], 100, true],

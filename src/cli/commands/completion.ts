@@ -8,13 +8,13 @@ import {columnsFor} from '../completion/columns.ts';
 import {print, printOwn} from '../terminal/printable.ts';
 
 /** What a flag or an argument can be where that is few words, separated by blanks; else empty. */
-type Words = string;
+type CompletedWords = string;
 
 interface Flag {
   /** `--endpoint`. */
   readonly name: string;
   readonly description: string;
-  readonly values: Words;
+  readonly values: CompletedWords;
   /** True if its value is a column of the list, or an expression that reads one. */
   readonly takesColumn: boolean;
 }
@@ -26,9 +26,9 @@ interface Completed {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly Flag[];
-  readonly subcommands: Words;
+  readonly subcommands: CompletedWords;
   /** What its first argument can be, a subcommand or another word. */
-  readonly first: Words;
+  readonly first: CompletedWords;
 }
 
 const scripts = new Map([
@@ -37,13 +37,13 @@ const scripts = new Map([
   ['fish', fish],
 ]);
 
-const firstArguments: Readonly<Record<string, Words>> = {
+const firstArguments: Readonly<Record<string, CompletedWords>> = {
   lookup: intelligenceNames.join(' '),
   completion: [...scripts.keys()].join(' '),
 };
 
 /** Flags of settings that are one of few words: `--endpoint` → `embedded live`. */
-const choices: ReadonlyMap<string, Words> = new Map(
+const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
 
@@ -117,7 +117,7 @@ function quoted(text: string): string {
 
 function bash(commands: readonly Completed[]): string {
   const top = commands.filter(({parent}) => parent === undefined);
-  const reply = (words: Words) => `COMPREPLY=($(compgen -W '${words}' -- "$word"))`;
+  const reply = (words: CompletedWords) => `COMPREPLY=($(compgen -W '${words}' -- "$word"))`;
   const values = new Map(
     commands.flatMap(({flags}) =>
       flags.flatMap(flag => (flag.values === '' ? [] : [[flag.name, flag.values]])),
@@ -213,7 +213,7 @@ compdef _bulk_enrich bulk-enrich
 function fish(commands: readonly Completed[]): string {
   const after = (name: string) => `__fish_seen_subcommand_from ${name}`;
   const complete = (condition: string, what: string) => `complete -c bulk-enrich -n '${condition}' ${what}`;
-  const words = (values: Words) => (values === '' ? '' : ` -x -a '${values}'`);
+  const words = (values: CompletedWords) => (values === '' ? '' : ` -x -a '${values}'`);
   const columns = ` -x -a '(bulk-enrich completion ${COLUMNS} -- (commandline -opc)[2..-1] 2>/dev/null)'`;
   const value = ({values, takesColumn}: Flag) => (takesColumn ? columns : words(values));
   const all = commands.flatMap(({parent, name, description, flags, subcommands, first}) => [

@@ -1,7 +1,7 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
 import {count, duration, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {type Column, fitted} from '../terminal/table.ts';
+import {fitted, type TableColumn} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -35,14 +35,18 @@ ${runs.length === 0 ? '' : fitted(runColumns(runs, now), width)}
 
 /** A column of a table with a row for each member. */
 function columnIn<Member>(members: readonly Member[]) {
-  return (head: string, cellOf: (member: Member) => string, more: Partial<Column> = {}): Column => ({
+  return (
+    head: string,
+    cellOf: (member: Member) => string,
+    more: Partial<TableColumn> = {},
+  ): TableColumn => ({
     head,
     cells: members.map(cellOf),
     ...more,
   });
 }
 
-function workerColumns(workers: FleetStatus['workers'], now: number): Column[] {
+function workerColumns(workers: FleetStatus['workers'], now: number): TableColumn[] {
   type Worker = (typeof workers)[number];
   const column = columnIn(workers);
   const all = ({calls}: Worker) => Object.values(calls).reduce((sum, each) => sum + each, 0);
@@ -60,7 +64,7 @@ function workerColumns(workers: FleetStatus['workers'], now: number): Column[] {
   ];
 }
 
-function runColumns(runs: FleetStatus['runs'], now: number): Column[] {
+function runColumns(runs: FleetStatus['runs'], now: number): TableColumn[] {
   const column = columnIn(runs);
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 12}),

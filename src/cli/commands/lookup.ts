@@ -38,13 +38,13 @@ export async function lookupCommand(
   );
 }
 
-export type Call = (client: Client, actionId: string | undefined) => Promise<Answered>;
+export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
 /** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   cost: number,
-  call: Call,
+  call: SingleAsk,
   action?: string,
 ): Promise<number> {
   const console = createConsole(settings);

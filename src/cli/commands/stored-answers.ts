@@ -21,7 +21,7 @@ interface StoreFlags {
 }
 
 /** What `store stats --json` writes. */
-interface StoreStats {
+interface StoreReport {
   readonly directory: string;
   /** Of the file; 0 where there is none. */
   readonly bytes: number;
@@ -31,7 +31,7 @@ interface StoreStats {
 
 /** `bulk-enrich store stats`. */
 export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
-  const show = (stats: StoreStats) =>
+  const show = (stats: StoreReport) =>
     flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
   const none = (directory: string) =>
     flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
@@ -49,7 +49,7 @@ export async function storeStats(flags: StoreFlags & {readonly json?: boolean}):
   );
 }
 
-function renderStats({directory, bytes, answers}: StoreStats): string {
+function renderStats({directory, bytes, answers}: StoreReport): string {
   const rows = answers.map(({operation, answers, oldest, newest}) => [
     operation,
     count(answers),

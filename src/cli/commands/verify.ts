@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {operations} from '../../operations/table.ts';
 import {cleaned} from '../job-from-flags.ts';
-import {ask, type Call} from './lookup.ts';
+import {ask, type SingleAsk} from './lookup.ts';
 
 interface VerifyFlags extends RawSettings {
   readonly token: string;
@@ -17,7 +17,7 @@ interface VerifyFlags extends RawSettings {
 export async function verifyCommand(given: VerifyFlags): Promise<number> {
   const {token, action, id, email, phone, ...flags} = given;
   const settings = checkSettings(undefined, cleaned(flags));
-  const call: Call = (client, actionId) => {
+  const call: SingleAsk = (client, actionId) => {
     if (actionId === undefined)
       throw new UsageError(
         'no_action',

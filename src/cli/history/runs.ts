@@ -5,7 +5,7 @@ import {moneyOf} from '../../report/money.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {type Column, fitted} from '../terminal/table.ts';
+import {fitted, type TableColumn} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich runs`: a line for each end of a run; `runs RUN`: the summary that is kept of it. */
@@ -41,7 +41,11 @@ function summaryOf(run: string): string {
 function render(runs: readonly RunRecord[], since: string): string {
   if (runs.length === 0) return `No run has ended in the last ${since}.\n`;
   const year = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4)));
-  const column = (head: string, cellOf: (run: RunRecord) => string, more: Partial<Column> = {}): Column => ({
+  const column = (
+    head: string,
+    cellOf: (run: RunRecord) => string,
+    more: Partial<TableColumn> = {},
+  ): TableColumn => ({
     head,
     cells: runs.map(cellOf),
     ...more,
@@ -65,7 +69,7 @@ function render(runs: readonly RunRecord[], since: string): string {
     column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
     column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
   ];
-  const isTold = ({head, cells}: Column) =>
+  const isTold = ({head, cells}: TableColumn) =>
     !(head === 'account' && cells.every(cell => cell === 'default')) &&
     !(head === 'money' && cells.every(cell => cell === '–')) &&
     !(head === 'maybe' && cells.every(cell => cell === '0'));

@@ -4,10 +4,10 @@ import {isInteractive} from '../console.ts';
 import {print, printable} from '../terminal/printable.ts';
 
 /** What is wrong with an answer; undefined where nothing is. */
-type Check = (answer: string) => string | undefined;
+type CheckAnswer = (answer: string) => string | undefined;
 
 /** Asks a person, again where the answer is not valid. */
-export type Ask = (question: string, otherwise: string, check: Check) => Promise<string>;
+export type Ask = (question: string, otherwise: string, check: CheckAnswer) => Promise<string>;
 
 /** Without a person every question is answered with its default. */
 export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
@@ -54,14 +54,14 @@ export async function agrees(ask: Ask, question: string): Promise<boolean> {
   return /^y(es)?$/i.test(await ask(question, NO, yesOrNo));
 }
 
-const yesOrNo: Check = answer =>
+const yesOrNo: CheckAnswer = answer =>
   answer === NO || /^(y|yes|n|no)$/i.test(answer) ? undefined : 'Please answer y or n.';
 
 /** One of these words, whatever their case. */
-export function oneOf(words: readonly string[], what: string): Check {
+export function oneOf(words: readonly string[], what: string): CheckAnswer {
   return answer =>
     words.some(word => word.toLowerCase() === answer.toLowerCase()) ? undefined : `Please answer ${what}.`;
 }
 
-export const wholeNumber: Check = answer =>
+export const wholeNumber: CheckAnswer = answer =>
   /^\d{1,12}$/.test(answer) ? undefined : 'Please give a whole number such as 5000, or 0.';

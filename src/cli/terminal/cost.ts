@@ -3,10 +3,10 @@ import {inBrackets, moneyOf, type Price} from '../../report/money.ts';
 import type {Summary} from '../../report/summary.ts';
 import {count, duration, many, moment} from './lines.ts';
 
-type Kind = 'embedded' | 'live';
+type EndpointKind = 'embedded' | 'live';
 
 /** A run before it is made: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
-export function forecast(plan: PlanReport, kind: Kind): string {
+export function forecast(plan: PlanReport, kind: EndpointKind): string {
   const {credits, time_ms: ms, rate_per_second: rate, price: each} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
   const price = between(least, most, 'credit');

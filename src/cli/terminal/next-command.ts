@@ -17,9 +17,9 @@ export interface NextCommand {
 }
 
 /** The words of a command line after the program's name. */
-type Given = readonly string[];
+type CommandWords = readonly string[];
 
-const ownWords = (): Given => process.argv.slice(2);
+const ownWords = (): CommandWords => process.argv.slice(2);
 
 /**
  * The command that continues where this run stopped; undefined if no command does, as the input or the settings are
@@ -63,7 +63,7 @@ function raised(
 }
 
 /** The very command that was given; a day that is not today's tomorrow is named. */
-function sameAgain(given: Given, date: string | undefined, limit: readonly string[] = []): string {
+function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
   return commandOf([...kept, ...day, ...limit]);
@@ -91,7 +91,7 @@ const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 export function runAgain(
   {inputs, fromFile}: Job,
   list: string,
-  given: Given = process.argv.slice(3),
+  given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
   // A job file names an output, which has the other rows.
@@ -101,12 +101,12 @@ export function runAgain(
 
 interface LeftOut {
   /** Flags with a value. */
-  readonly valued: Given;
+  readonly valued: CommandWords;
   /** Flags without one, and other words. */
-  readonly plain: Given;
+  readonly plain: CommandWords;
 }
 
-function without(given: Given, {valued, plain}: LeftOut): string[] {
+function without(given: CommandWords, {valued, plain}: LeftOut): string[] {
   return given.filter(
     (word, at) =>
       ![...valued, ...plain].includes(word.replace(/^(--[\w-]+)=.*/s, '$1')) &&
@@ -116,6 +116,6 @@ function without(given: Given, {valued, plain}: LeftOut): string[] {
 }
 
 /** A command line as a shell takes it. */
-function commandOf(words: Given): string {
+function commandOf(words: CommandWords): string {
   return ['bulk-enrich', ...words].map(shellWord).join(' ');
 }

@@ -16,7 +16,7 @@ export function table(given: readonly (readonly string[])[], toTheLeft = 1): str
 }
 
 /** A column of a table that has to fit its terminal. */
-export interface Column {
+export interface TableColumn {
   readonly head: string;
   readonly cells: readonly string[];
   /** Texts are aligned to the left, figures to the right. */
@@ -31,7 +31,7 @@ const GAP = 2;
 const SHORTEST_TEXT = 6;
 
 /** A table of at most that many characters a line: columns that may be left out go first, then texts are cut. */
-export function fitted(given: readonly Column[], width: number): string {
+export function fitted(given: readonly TableColumn[], width: number): string {
   const leaving = given
     .filter(({leavesAs}) => leavesAs !== undefined)
     .sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0));
@@ -57,7 +57,7 @@ function lineOf(widths: readonly number[]): number {
   return widths.reduce((sum, one) => sum + one + GAP, -GAP);
 }
 
-function widest({head, cells}: Column): number {
+function widest({head, cells}: TableColumn): number {
   return cells.reduce((most, cell) => Math.max(most, stringWidth(cell)), stringWidth(head));
 }
 

@@ -4,7 +4,7 @@ import {count, wrapped} from './lines.ts';
 
 const NAMED_ROWS = 5;
 
-interface Trouble {
+interface TroubleList {
   readonly heading: string;
   /** The number of codes that are shown. */
   readonly most: number;
@@ -16,7 +16,7 @@ interface Trouble {
 
 /** The problems of a list's rows and values, by code, in words and with the first rows; empty if there are none. */
 export function troubleLines(
-  {heading, most, allIn, settings}: Trouble,
+  {heading, most, allIn, settings}: TroubleList,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
   width = Number.POSITIVE_INFINITY,
 ): string[] {

@@ -48,7 +48,7 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
-export interface Told {
+export interface EncodingGuess {
   readonly name: EncodingName;
   readonly words: number;
   /** True if a list may be read so without a person's word. */
@@ -62,7 +62,7 @@ const MARGIN = 0.1;
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /** The encoding in which the words that are not ASCII are words of a language; undefined where none or several would do. */
-export function toldByLetters(head: Buffer): Told | undefined {
+export function toldByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
     const text = iconv.decode(bytes, name);

@@ -4,7 +4,7 @@ import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {countLines, WholeBlocks} from './csv-block.ts';
-import {type Stop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
+import {type CsvStop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
 import {isHeaderAgain} from './header-again.ts';
 import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
 import {looseFields} from './loose-fields.ts';
@@ -153,7 +153,12 @@ export class CsvReader implements RecordReader {
   }
 
   /** Parses from `start` on; says where it stopped, and why where that is not the end. */
-  #parse(bytes: Buffer, start: number, sound: boolean, records: InputRecord[]): [number, Stop | undefined] {
+  #parse(
+    bytes: Buffer,
+    start: number,
+    sound: boolean,
+    records: InputRecord[],
+  ): [number, CsvStop | undefined] {
     let cursor = start;
     const singleColumn = this.#layout?.columns.length === 1;
     const take = (fields: string[], info: {bytes: number}): undefined => {
@@ -250,7 +255,7 @@ export class CsvReader implements RecordReader {
   }
 
   /** Reads the physical line at `start` by itself or rejects it, and says where the next record begins. */
-  #takeLine(bytes: Buffer, start: number, stop: Stop, records: InputRecord[]): number {
+  #takeLine(bytes: Buffer, start: number, stop: CsvStop, records: InputRecord[]): number {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed

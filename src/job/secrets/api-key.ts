@@ -56,10 +56,10 @@ export function keyVariable(env: Environment): (typeof keyVariables)[number] | u
   return keySource(env)?.[0];
 }
 
-type Source = readonly [variable: (typeof keyVariables)[number], given: string];
+type KeySource = readonly [variable: (typeof keyVariables)[number], given: string];
 
-function keySource(env: Environment): Source | undefined {
-  const set = keyVariables.flatMap((name): Source[] => {
+function keySource(env: Environment): KeySource | undefined {
+  const set = keyVariables.flatMap((name): KeySource[] => {
     const given = env[name];
     return given === undefined ? [] : [[name, given]];
   });
@@ -68,7 +68,7 @@ function keySource(env: Environment): Source | undefined {
   return set[0];
 }
 
-function keyIn(text: string, source: Source): string {
+function keyIn(text: string, source: KeySource): string {
   const key = text.trim();
   if (text.length > LARGEST_OUTPUT_BYTES) throw sourceError(source, 'is too large to be a key');
   if (key === '') throw sourceError(source, source[0] === KEY_FILE ? 'is empty' : 'printed nothing');
@@ -111,7 +111,7 @@ function commandOptions(env: Environment) {
 
 function printedNow(
   command: string,
-  source: Source,
+  source: KeySource,
   env: Environment,
   warn: (sentence: string) => void,
 ): string {
@@ -134,7 +134,7 @@ function printedBy(command: string, env: Environment): Promise<string> {
 }
 
 /** A command's error repeats the command, and its output would be the key: neither is in the message. */
-function unreadable(source: Source, error: unknown): UsageError {
+function unreadable(source: KeySource, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
   if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);
   const {status, code, signal} = error as {status?: number | null; code?: unknown; signal?: string | null};
@@ -143,7 +143,7 @@ function unreadable(source: Source, error: unknown): UsageError {
   return sourceError(source, `failed (${signal ?? String(code)}), or took longer than a minute`);
 }
 
-function sourceError([variable, given]: Source, what: string): UsageError {
+function sourceError([variable, given]: KeySource, what: string): UsageError {
   return variable === KEY_FILE
     ? new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`)
     : new UsageError('key_command', `The command in ${variable} ${what}; it has to print the API key alone.`);

@@ -10,7 +10,7 @@ const limitSetting = settingsIn('Limits');
 
 /** What can keep a run from asking for the rest of its list. */
 const limits = ['budget', 'outage', 'deadline'] as const;
-export type Limit = (typeof limits)[number];
+export type PublishedLimit = (typeof limits)[number];
 
 /** How calls are made, and how far a run goes. */
 export const callSettings = {

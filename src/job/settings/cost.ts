@@ -6,7 +6,8 @@ import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
 /** What calls cost: credits by operation, and what becomes of them where a call is turned down. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
 
-type Charge = z.output<typeof charge>;
+/** What a call cost: nothing, its credits for sure, or perhaps. */
+export type Charge = z.output<typeof charge>;
 
 const charge = z.enum(['free', 'maybe', 'spent']);
 
@@ -22,12 +23,12 @@ const named = only({
   throttled: charge.optional(),
 });
 
-type Named = z.input<typeof named>;
+type NamedCosts = z.input<typeof named>;
 
 /** `2`, `ip=1,rejected=free`, or a map in a job file. */
 export const cost = z.union([textOrNumber(COST), named], {error: COST}).transform((given, context): Cost => {
   const read = named.safeParse(typeof given === 'object' ? given : partsOf(String(given)));
-  const {rejected = 'maybe', throttled = 'free', ...texts}: Named = read.data ?? {};
+  const {rejected = 'maybe', throttled = 'free', ...texts}: NamedCosts = read.data ?? {};
   const numbers = Object.entries(texts).map(([name, text]) => [name, creditsOf(String(text))] as const);
   const isRead = read.success && numbers.every(([, value]) => value !== undefined);
   if (isRead) return {...(Object.fromEntries(numbers) as PerOperation<number>), rejected, throttled};

@@ -54,7 +54,7 @@ export interface SettingMeta {
   readonly defaultText?: string;
 }
 
-export interface Declared extends SettingMeta {
+export interface DeclaredSetting extends SettingMeta {
   readonly schema: z.ZodType;
   readonly group: string;
 }

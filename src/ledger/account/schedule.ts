@@ -9,19 +9,19 @@ export interface Schedule {
   /** When the next permit is due: those before it are spread from there back (virtual scheduling, GCRA of ITU-T I.371). */
   readonly due: number;
   /** What was sent, in order: when, and how many. */
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentCalls[];
   /** Permits that are out: their holders have not said yet when they used them. */
   readonly held: Readonly<Record<string, Held>>;
 }
 
-export type Sent = readonly [at: number, count: number];
+export type SentCalls = readonly [at: number, count: number];
 
 export interface Held {
   readonly count: number;
   readonly since: number;
 }
 
-export interface Ask {
+export interface PermitRequest {
   /** Who asks, and what came of all permits that it had: used at these times, or still about to be. */
   readonly holder: string;
   readonly used: readonly number[];
@@ -55,7 +55,10 @@ export const emptySchedule: Schedule = {due: 0, sent: [], held: {}};
  * to wait. Permits that are out fill the window until their holder says when it used them, however long that takes: a
  * process that is held up between the permit and the call can't make a second of more calls than the rate.
  */
-export function grant(before: Schedule, ask: Ask): {schedule: Schedule; permits: number; waitMs: number} {
+export function grant(
+  before: Schedule,
+  ask: PermitRequest,
+): {schedule: Schedule; permits: number; waitMs: number} {
   const {now, rate, most, holder} = ask;
   const windowMs = Math.max(1_000, rate.perMs) / USE;
   const spacing = rate.perMs / (rate.count * USE);
@@ -78,10 +81,10 @@ export function grant(before: Schedule, ask: Ask): {schedule: Schedule; permits:
 }
 
 /** The schedule once the asker's permits are accounted for; those of processes that are gone count as just used. */
-function settled(before: Schedule, ask: Ask, windowMs: number) {
+function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
   const held: Record<string, Held> = {};
-  const more: Sent[] = used.map(at => [at, 1]);
+  const more: SentCalls[] = used.map(at => [at, 1]);
   for (const [name, permits] of Object.entries(before.held)) {
     const silentMs = now - permits.since;
     if (name === holder) continue;
@@ -94,8 +97,8 @@ function settled(before: Schedule, ask: Ask, windowMs: number) {
 }
 
 /** In order, those in one part of a fixed grid as one. */
-function inOrder(all: Sent[], grainMs: number): Sent[] {
-  const merged: Sent[] = [];
+function inOrder(all: SentCalls[], grainMs: number): SentCalls[] {
+  const merged: SentCalls[] = [];
   for (const [at, count] of all.sort(([a], [b]) => a - b)) {
     const last = merged.at(-1);
     if (last !== undefined && Math.floor(last[0] / grainMs) === Math.floor(at / grainMs))
@@ -122,8 +125,8 @@ export function shifted({due, sent, held}: Schedule, now: number, shiftMs: numbe
   return {
     due: at(due),
     sent: [
-      ...sent.map(([time, count]): Sent => [at(time), count]),
-      ...permits.map(({count, since}): Sent => [at(since), count]),
+      ...sent.map(([time, count]): SentCalls => [at(time), count]),
+      ...permits.map(({count, since}): SentCalls => [at(since), count]),
     ],
     held: {},
   };

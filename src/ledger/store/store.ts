@@ -9,7 +9,7 @@ import type {SharedDate} from '../shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../sqlite.ts';
 import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
-import {bestOf, type Judge, type Known} from './validity.ts';
+import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
@@ -52,7 +52,7 @@ export interface AnswerStore {
   /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
   ready(): Promise<void> | undefined;
   /** What is known of these keys; undefined where the store can't be read now. */
-  find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined;
+  find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
   /** Whether there is any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
@@ -131,11 +131,11 @@ class SqliteStore implements AnswerStore {
     return undefined;
   }
 
-  find(keys: readonly string[], operation: Operation): Map<string, Known> | undefined {
+  find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined {
     const {judge, date} = this.#options;
     const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
     if (found === undefined) return undefined;
-    const known = new Map<string, Known>();
+    const known = new Map<string, KnownAnswer>();
     for (const [key, all] of found) {
       const best = bestOf({operation, key}, all, judge);
       if (best !== undefined) known.set(key, best);

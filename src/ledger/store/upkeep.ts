@@ -7,7 +7,7 @@ import type {Sqlite} from '../sqlite.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
 /** What a run uses of the store. */
-export interface StoreUse {
+export interface StoreNeeds {
   /** How old an answer may be and still serve it, in milliseconds; by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
   /** How large the answers may become, in bytes; undefined for no limit. */
@@ -35,7 +35,7 @@ const SAMPLE = 500;
  * @returns how many answers were removed that were still of use, as the store was too large.
  * @throws SQLite's errors: that another run is writing, among them.
  */
-export async function keepUp(directory: string, use: StoreUse): Promise<number> {
+export async function keepUp(directory: string, use: StoreNeeds): Promise<number> {
   if (!existsSync(join(directory, STORE_FILE))) return 0;
   const db = openStoreFile(directory, 0);
   try {
@@ -52,7 +52,7 @@ export async function keepUp(directory: string, use: StoreUse): Promise<number> 
 }
 
 /** Notes the ages that this run goes by. Returns an SQL condition for answers that no run can use any more. */
-function noteUse(db: Sqlite, {ages, date}: StoreUse): string {
+function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
   const isNew = db.query(['rootpage'], "FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;

@@ -60,7 +60,7 @@ function shareOf(key: string): number {
 }
 
 /** What is known of a value from before, and what that is good for. */
-export interface Known {
+export interface KnownAnswer {
   readonly outcome: StoredOutcome;
   /** `past`: a rejection that is of no use any more, but for its code: the same one again is no news. */
   readonly validity: Validity | 'past';
@@ -70,14 +70,18 @@ export interface Known {
  * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
  * rejection from before an answer says nothing.
  */
-export function bestOf(lookup: LookupKey, found: readonly StoredOutcome[], judge: Judge): Known | undefined {
-  const known = found.flatMap((outcome): Known[] => {
+export function bestOf(
+  lookup: LookupKey,
+  found: readonly StoredOutcome[],
+  judge: Judge,
+): KnownAnswer | undefined {
+  const known = found.flatMap((outcome): KnownAnswer[] => {
     const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
     return validity === undefined ? [] : [{outcome, validity}];
   });
   const answeredAt = found.find(({status}) => status === 'ok')?.boughtAt ?? 0;
   const answer = known.find(({outcome}) => outcome.status === 'ok');
   const rejection = known.find(({outcome}) => outcome.status !== 'ok' && outcome.boughtAt >= answeredAt);
-  const isWithin = (one: Known | undefined) => one?.validity === 'fresh' || one?.validity === 'due';
+  const isWithin = (one: KnownAnswer | undefined) => one?.validity === 'fresh' || one?.validity === 'due';
   return [answer, rejection].find(isWithin) ?? answer ?? rejection;
 }

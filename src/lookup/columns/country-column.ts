@@ -21,7 +21,7 @@ export type CountryChoice =
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 
-interface Candidate extends CountryColumn {
+interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
   /** What the numbers in national form are with its countries: E.164, where that is valid. */
   readonly readings: readonly (string | undefined)[];
@@ -75,8 +75,8 @@ export function chooseCountries(
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
 }
 
-function chosen(candidates: readonly Candidate[], national: readonly NationalCell[]): CountryChoice {
-  const isFit = ({fit = 1}: Candidate) => fit >= MOSTLY;
+function chosen(candidates: readonly CountryCandidate[], national: readonly NationalCell[]): CountryChoice {
+  const isFit = ({fit = 1}: CountryCandidate) => fit >= MOSTLY;
   const inOrder = candidates
     .filter(({rank}) => rank !== 'elsewhere')
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
@@ -129,7 +129,7 @@ export function countryColumnOf(
   return best?.column.name;
 }
 
-function validOf({readings}: Candidate): number {
+function validOf({readings}: CountryCandidate): number {
   return readings.filter(reading => reading !== undefined).length;
 }
 
@@ -166,7 +166,7 @@ function candidateOf(
   {column, share}: CountryColumn,
   phone: Column | undefined,
   national: readonly NationalCell[],
-): Candidate {
+): CountryCandidate {
   const countries = national.map(({row}) => column.cell(row) ?? '');
   const readings = national.map(({text}, n) => validPhone(text, countries[n]));
   const tried = countries.filter(text => phoneCountry(text) !== undefined).length;

@@ -1,13 +1,13 @@
 import type {Intelligence} from '../../operations/table.ts';
 
 /** What a header may name. */
-export type Named = Intelligence | 'country';
+export type ColumnKind = Intelligence | 'country';
 
 /**
  * A language's words: phrases parted by commas, in any case and with or without their accents. With a `?` a phrase may mean
  * something else too, as `CEP` in Brazil: then most values have to be of its kind.
  */
-interface Words extends Readonly<Partial<Record<Named, string>>> {
+interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
   /** May follow such a name, and leaves it what it is: `Phone 1 - Value`, `Telefon privat`. */
   readonly behind?: string;
   /** The same for countries alone: `country_code`. */
@@ -281,7 +281,7 @@ export const headerWords = {
     behind: '번호, 주소, 자택, 직장',
     behindCountry: '지역, 코드, 이름',
   },
-} as const satisfies Readonly<Record<string, Words>> & {
+} as const satisfies Readonly<Record<string, LanguageWords>> & {
   /** Has words for all that is looked up. */
-  readonly English: Words & Readonly<Record<Named, string>>;
+  readonly English: LanguageWords & Readonly<Record<ColumnKind, string>>;
 };

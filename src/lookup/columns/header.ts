@@ -1,8 +1,8 @@
 import {intelligenceNames} from '../../operations/table.ts';
-import {headerWords, type Named} from './header-words.ts';
+import {type ColumnKind, headerWords} from './header-words.ts';
 import {otherWords} from './other-words.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
-import {type Match, Vocabulary} from './vocabulary.ts';
+import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 /** What a column's header says of one kind of value. */
 export interface HeaderSays {
@@ -12,10 +12,10 @@ export interface HeaderSays {
   readonly ahead: readonly string[];
 }
 
-const KINDS: readonly Named[] = [...intelligenceNames, 'country'];
+const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 
 /** What a header says of each kind of value; empty for one that says nothing of any. */
-export function readHeader(header: string): ReadonlyMap<Named, HeaderSays> {
+export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
   const tokens = tokensOf(header);
   return new Map(
     KINDS.flatMap(kind => {
@@ -48,7 +48,7 @@ export function namesOtherDigits(header: string): boolean {
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
-function saidAt(kind: Named, tokens: readonly string[], at: number): HeaderSays[] {
+function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): HeaderSays[] {
   const token = tokens[at] ?? '';
   const named = vocabularyOf(kind).matches(tokens, at);
   const some = named.length > 0 ? named : vocabularyOf(kind).endOf(token);
@@ -70,7 +70,7 @@ const PARTICLES = new Set(
 const LONGEST_OWNER = 3;
 
 /** What follows a name: nothing that changes it, whose it is, or something else, as in `phone_type`. */
-function tailOf(kind: Named, tail: readonly string[]): 'plain' | 'someone' | 'other' {
+function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const fields = kind === 'country' ? (['behind', 'behindCountry'] as const) : (['behind'] as const);
   let at = 0;
   while (at < tail.length) {
@@ -87,19 +87,19 @@ function tailOf(kind: Named, tail: readonly string[]): 'plain' | 'someone' | 'ot
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
 }
 
-type Field = Named | 'behind' | 'behindCountry' | 'another' | 'otherDigits';
+type HeaderField = ColumnKind | 'behind' | 'behindCountry' | 'another' | 'otherDigits';
 
 /** Made when a header is first read: a thousand phrases, of no use to commands without a list. */
-const vocabularies = new Map<Field, Vocabulary>();
+const vocabularies = new Map<HeaderField, HeaderVocabulary>();
 
-function vocabularyOf(field: Field): Vocabulary {
+function vocabularyOf(field: HeaderField): HeaderVocabulary {
   const known = vocabularies.get(field);
   if (known !== undefined) return known;
-  const languages: readonly Partial<Record<Field, string>>[] = [
+  const languages: readonly Partial<Record<HeaderField, string>>[] = [
     ...Object.values(headerWords),
     ...Object.values(otherWords),
   ];
-  const made = new Vocabulary(languages.flatMap(words => words[field]?.split(',') ?? []));
+  const made = new HeaderVocabulary(languages.flatMap(words => words[field]?.split(',') ?? []));
   vocabularies.set(field, made);
   return made;
 }

@@ -13,7 +13,7 @@ const SHORTEST_END = 4;
 const SHORTEST_UNSPACED_END = 2;
 
 /** Phrases to find in a header's words; one that ends in `?` is a hint. */
-export class Vocabulary {
+export class HeaderVocabulary {
   /** Phrases written together: `phonenumber`. */
   readonly #joined = new Map<string, boolean>();
   /** Those of several words, by their first. */

@@ -4,7 +4,7 @@ import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
-import {type Candidate, type Outage, type OutageOptions, OutageWatch} from './outage.ts';
+import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
@@ -57,7 +57,7 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends Candidate & {readonly lookup: Lookup; readonly isUrgent?: () => boolean}>(
+  admit<T extends ProbeCandidate & {readonly lookup: Lookup; readonly isUrgent?: () => boolean}>(
     waiting: readonly T[],
     most: number,
   ): T[] {

@@ -11,7 +11,7 @@ export interface OutageOptions {
 }
 
 /** A task as an outage chooses among them. */
-export interface Candidate {
+export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly doubts: number;
 }
@@ -86,7 +86,7 @@ export class OutageWatch {
    * What may be sent of these; in an outage the best probe first: a value that was not tried yet says more than one that
    * was, and one with few resends left may need them later.
    */
-  candidates<T extends Candidate>(waiting: readonly T[]): readonly T[] {
+  candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
     const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
     return fresh === undefined ? waiting.toSorted((a, b) => a.doubts - b.doubts) : [fresh];

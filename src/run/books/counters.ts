@@ -4,7 +4,7 @@ import {overEmpty} from '../../ledger/tally.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
-import {type Field, type TargetColumns, valueAt} from '../../output/columns.ts';
+import {type AnswerField, type TargetColumns, valueAt} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
@@ -26,7 +26,7 @@ export interface Counters {
   readonly rejected: Record<Operation, number>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
-  readonly risk: RiskCounts;
+  readonly risk: RiskTally;
   /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
   readonly fields: Record<Operation, Record<string, FieldCount>>;
 }
@@ -34,7 +34,7 @@ export interface Counters {
 /** By code: how often, and the first rows. */
 type ErrorCounts = Record<string, {count: number; rows: number[]}>;
 
-interface RiskCounts {
+interface RiskTally {
   readonly levels: Record<RiskLevel, number>;
   /** Sum of all scores. */
   sum: number;
@@ -128,7 +128,7 @@ export function countRow(
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
-function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk, row: number): void {
+function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {
   counts.levels[level] += 1;
   if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
   for (const reason of reasons) countName(counts.reasons, reason);
@@ -139,13 +139,13 @@ function countRisk(counts: RiskCounts, {score, level, reasons, missing}: Risk, r
   counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
 }
 
-function countRules(counts: RiskCounts['rules'], {held, undecided, wrong}: RuleOutcomes): void {
+function countRules(counts: RiskTally['rules'], {held, undecided, wrong}: RuleOutcomes): void {
   for (const place of held) countRule(counts, place).held += 1;
   for (const place of undecided) countRule(counts, place).undecided += 1;
   for (const place of wrong) countRule(counts, place).wrong += 1;
 }
 
-function countRule(counts: RiskCounts['rules'], place: number): Record<keyof RuleOutcomes, number> {
+function countRule(counts: RiskTally['rules'], place: number): Record<keyof RuleOutcomes, number> {
   counts[place] ??= {held: 0, undecided: 0, wrong: 0};
   return counts[place];
 }
@@ -155,7 +155,11 @@ function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
 
-function countFields(counts: Record<string, FieldCount>, answer: unknown, fields: readonly Field[]): void {
+function countFields(
+  counts: Record<string, FieldCount>,
+  answer: unknown,
+  fields: readonly AnswerField[],
+): void {
   for (const {name, path} of fields) {
     const value = valueAt(answer, path);
     if (value === undefined || value === null) continue;

@@ -14,7 +14,7 @@ export interface TimelinePoint {
 }
 
 /** What is known at one moment of a run. */
-interface Reading {
+interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
   /** Calls in flight by now, each for as many milliseconds as it was: added up from the session's start. */
@@ -40,7 +40,7 @@ export class Timeline {
   #everyMs: number;
   #last: ReturnType<typeof mark>;
 
-  constructor(saved: TimelineState | undefined, now: number, reading: Reading) {
+  constructor(saved: TimelineState | undefined, now: number, reading: BooksReading) {
     this.#points = [...(saved?.points ?? [])];
     this.#everyMs = saved?.everyMs ?? FIRST_MS;
     this.#last = mark(now, reading);
@@ -51,7 +51,7 @@ export class Timeline {
   }
 
   /** Takes a point once the one under way is long enough; the run's last may be shorter. */
-  sample(now: number, reading: Reading, isLast = false): void {
+  sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#last;
     const ms = Math.round(now - last.at);
     if (ms < (isLast ? SHORTEST_MS : this.#everyMs)) return;
@@ -80,7 +80,7 @@ export class Timeline {
   }
 }
 
-function mark(at: number, {tally, rows, inFlightMs}: Reading) {
+function mark(at: number, {tally, rows, inFlightMs}: BooksReading) {
   return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, latency: {...tally.latency}};
 }
 

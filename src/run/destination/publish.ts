@@ -43,7 +43,7 @@ type OutputPart = Exclude<PartialName, 'rejects'>;
 export const RECORD = 'publish.json';
 
 /** A file that waits to be put in its place. */
-interface Waiting {
+interface UnpublishedFile {
   readonly name: PartialName;
   readonly to: string;
   readonly digest: FileDigest;
@@ -55,7 +55,7 @@ function placed(
   output: string,
   record: PublishFacts,
   written: OutputPart = 'output',
-): Waiting[] {
+): UnpublishedFile[] {
   const all = [
     {name: 'rejects', to: rejects, digest: record.rejects} as const,
     {name: written, to: output, digest: record.output} as const,
@@ -133,7 +133,7 @@ export async function completePublishing(
 ): Promise<PublishRecord | undefined> {
   const record = unfinishedPublishing(files, output);
   if (record === undefined) return undefined;
-  const waiting: Waiting[] = [];
+  const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
     // A record that was removed may be back after a power cut, and what waits may be another run's by now.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
@@ -171,7 +171,7 @@ export function forgetPublishing(directory: string, output: string): void {
 }
 
 /** May be done again from its start, wherever it was cut short. */
-function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Waiting[]): void {
+function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.places;
   if (record.obsolete) removeObsolete(files.places);
   if (summary !== undefined && record.summary !== null)

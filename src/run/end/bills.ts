@@ -3,7 +3,7 @@ import type {Bill} from '../../ledger/bills.ts';
 import type {HistoryEntry} from '../../ledger/history.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import type {Price} from '../../report/money.ts';
-import {listOf, recordOfCutOff, type SessionFacts} from '../../report/run-record.ts';
+import {listOf, type RecordedSession, recordOfCutOff} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {spendingSummary} from '../books/build-summary.ts';
 import {type RunIdentity, scopeOf} from '../identity.ts';
@@ -11,7 +11,7 @@ import type {World} from '../io.ts';
 import {listKey, ownEntry, remember} from './history.ts';
 
 /** What the history is to know of a session that can't tell it itself. */
-interface BillFacts extends SessionFacts {
+interface BillFacts extends RecordedSession {
   /** By which its list is known from one run to the next. */
   readonly list_key: string | null;
 }

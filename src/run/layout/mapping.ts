@@ -4,7 +4,7 @@ import type {Job} from '../../job/job.ts';
 import type {ColumnChoice} from '../../job/values.ts';
 import {columnsOf} from '../../lookup/columns/column.ts';
 import {chooseCountries, countryFor} from '../../lookup/columns/country-column.ts';
-import {detectColumns, type Guess, type Known} from '../../lookup/detect.ts';
+import {type ColumnHints, detectColumns, type Guess} from '../../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../../lookup/targets.ts';
 import type {CellRules} from '../../operations/cell.ts';
@@ -30,7 +30,7 @@ export interface Mapping {
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
   /** Every column that a setting names, with that setting. */
-  readonly mentioned: Named['mentioned'];
+  readonly mentioned: MentionedColumns['mentioned'];
   /** Sentences about columns that may not be what was meant. */
   readonly doubts: readonly string[];
 }
@@ -86,7 +86,7 @@ export function resolveMapping(
 
 /** What columns that are named at the command line keep from being found; tokens are sent by themselves. */
 function leftOutBeside(
-  {choices, mentioned}: Named,
+  {choices, mentioned}: MentionedColumns,
   {settings}: Job,
   format: InputFormat,
   rows: readonly Row[],
@@ -109,7 +109,7 @@ function leftOutBeside(
 }
 
 function targetsFrom(
-  choices: Named['choices'],
+  choices: MentionedColumns['choices'],
   only: readonly Operation[] | undefined,
   {columns}: InputFormat,
 ): Target[] {
@@ -133,13 +133,13 @@ function filtered(
       : planRow(row).map(plan => (plan.status === 'ask' ? {status: 'skipped', error: 'filter'} : plan));
 }
 
-interface Named {
+interface MentionedColumns {
   readonly choices: ReadonlyMap<Operation, readonly ColumnChoice[]>;
   /** Every column that a setting names, with that setting. */
   readonly mentioned: readonly (readonly [string, string])[];
 }
 
-function namedColumns({settings, fromFile, endpoint}: Job): Named {
+function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
   const choices = new Map<Operation, readonly ColumnChoice[]>();
   const mentioned: [string, string][] = [];
   for (const operation of intelligenceNames) {
@@ -228,7 +228,7 @@ function guessColumns(
   return guesses;
 }
 
-function knownOf(settings: Job['settings'], format: InputFormat, rules: CellRules): Known {
+function knownOf(settings: Job['settings'], format: InputFormat, rules: CellRules): ColumnHints {
   return {
     countries: settings.country,
     fallback: settings.defaultCountry,
@@ -241,7 +241,7 @@ function isSureOf(operation: Guess['operation']) {
   return (guess: Guess) => guess.operation === operation && guess.confidence === 'sure';
 }
 
-function sureChoices(guesses: readonly Guess[]): Named['choices'] {
+function sureChoices(guesses: readonly Guess[]): MentionedColumns['choices'] {
   const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
   return new Map(
     choices

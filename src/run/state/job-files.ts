@@ -28,7 +28,7 @@ export const stateFiles = [
 ] as const;
 
 /** A file that a job reads or writes, and the setting that names it. */
-interface Named {
+interface NamedFile {
   readonly setting: string;
   readonly path: string;
   readonly identity: Identity;
@@ -52,11 +52,11 @@ export function placesOf(job: Job, {writes, own}: Destination): Places {
   return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
 }
 
-function named(setting: string, path: string): Named {
+function named(setting: string, path: string): NamedFile {
   return {setting, path, identity: identityOf(path)};
 }
 
-function readFiles({inputs, settings, jobFile, placeOf}: Job): Named[] {
+function readFiles({inputs, settings, jobFile, placeOf}: Job): NamedFile[] {
   const {score} = settings;
   return [
     ...inputs.filter(path => path !== '-').map(path => named('the input', path)),
@@ -68,7 +68,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): Named[] {
 }
 
 /** A pipe or a device may be named as often as one likes. */
-function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): Named[] {
+function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): NamedFile[] {
   const {report, changes, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const all = {
@@ -89,13 +89,13 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
 }
 
 /** What a run keeps in its directories, which it would take for its own. */
-function keptFiles(directories: readonly string[]): Named[] {
+function keptFiles(directories: readonly string[]): NamedFile[] {
   return directories.flatMap(directory =>
     ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
   );
 }
 
-function refuseAmong(file: Named, others: readonly Named[]): void {
+function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
   if (other === undefined) return;
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
@@ -106,7 +106,7 @@ function refuseAmong(file: Named, others: readonly Named[]): void {
 }
 
 /** Also by an empty name, as of a variable that is not set; `-` is stdout for the output alone. */
-function refuseNoFile({setting, path, identity}: Named): void {
+function refuseNoFile({setting, path, identity}: NamedFile): void {
   if (path === '-')
     throw new UsageError('no_file', `${setting}: - is no file. Name one, or /dev/stdout; nothing was sent.`);
   const kind = notFile(identity.path);
@@ -120,7 +120,7 @@ function refuseNoFile({setting, path, identity}: Named): void {
 }
 
 /** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */
-function refuseForeignLink({setting, path}: Named): void {
+function refuseForeignLink({setting, path}: NamedFile): void {
   if (!isLink(path)) return;
   const link = lstatSync(path);
   const directory = statSync(dirname(path));

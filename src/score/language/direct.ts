@@ -1,7 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {pathOf} from '../../cel/ast.ts';
 import {type Facts, reader} from './read-facts.ts';
-import {typeAt, type Vocabulary} from './vocabulary.ts';
+import {type RuleVocabulary, typeAt} from './vocabulary.ts';
 
 type Scalar = 'bool' | 'string' | 'double';
 type Compare = (left: unknown, right: unknown) => boolean;
@@ -26,7 +26,7 @@ const comparisons: Readonly<Record<string, Compare>> = {
  */
 export function directComparison(
   node: ASTNode,
-  vocabulary: Vocabulary,
+  vocabulary: RuleVocabulary,
 ): ((facts: Facts) => boolean) | undefined {
   if (node.op === 'in') return membership(node.args, vocabulary);
   const compare = comparisons[node.op];
@@ -40,7 +40,7 @@ export function directComparison(
 
 function membership(
   [member, list]: readonly [ASTNode, ASTNode],
-  vocabulary: Vocabulary,
+  vocabulary: RuleVocabulary,
 ): ((facts: Facts) => boolean) | undefined {
   const sought = operand(member, vocabulary);
   if (sought === undefined) return undefined;
@@ -56,7 +56,7 @@ function membership(
   return facts => values.has(sought.read(facts));
 }
 
-function operand(node: ASTNode, vocabulary: Vocabulary): Operand | undefined {
+function operand(node: ASTNode, vocabulary: RuleVocabulary): Operand | undefined {
   const constant = literal(node);
   if (constant !== undefined) return {kind: constant.kind, read: () => constant.value};
   const path = pathOf(node);

@@ -1,12 +1,12 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {childrenOf, hasPath, LOOPS, pathOf} from '../../cel/ast.ts';
-import {Engine, type Run} from '../../cel/engine.ts';
+import {Engine, type Evaluate} from '../../cel/engine.ts';
 import {explained, shown} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
 import {UsageError} from '../../errors.ts';
 import {declaredIn} from '../declared.ts';
 import {checkLiterals} from './literals.ts';
-import {type Type, typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
+import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {
@@ -21,9 +21,9 @@ export interface Reference {
 /** An expression of the Common Expression Language, parsed and checked against what it may read. */
 export interface Expression {
   readonly ast: ASTNode;
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: RuleVocabulary;
   /** Makes one of its parts ready to run. */
-  runnable(node: ASTNode): Run;
+  runnable(node: ASTNode): Evaluate;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface Expression {
 export type CheckCondition = (text: string, place: string) => Expression;
 
 /** A checker of conditions that may read this; making one takes a few milliseconds. */
-export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
+export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
   const engine = new Engine(declaredIn(vocabulary));
   const constants = {constant: constantsIn(vocabulary)};
   return (text, place) => {
@@ -60,7 +60,7 @@ export function conditionChecker(vocabulary: Vocabulary): CheckCondition {
   };
 }
 
-function constantsIn({constant}: Vocabulary): Readonly<Record<string, unknown>> {
+function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknown>> {
   const fields = constant?.kind === 'object' ? Object.entries(constant.fields) : [];
   return Object.fromEntries(fields.map(([name, type]) => [name, 'value' in type ? type.value : undefined]));
 }
@@ -72,7 +72,7 @@ function constantsIn({constant}: Vocabulary): Readonly<Record<string, unknown>> 
  */
 export function referencesOf(
   node: ASTNode,
-  vocabulary: Vocabulary,
+  vocabulary: RuleVocabulary,
   bound: ReadonlySet<string> = new Set(),
 ): Reference[] {
   const path = pathOf(node);

@@ -2,7 +2,7 @@ import type {ASTNode} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, literalText, pathOf} from '../../cel/ast.ts';
 import {closest} from '../../job/closest.ts';
 import type {Codes} from './codes.ts';
-import {typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
+import {type RuleVocabulary, typeAt, UnknownName} from './vocabulary.ts';
 
 /**
  * Refuses a text that is compared with codes and is none of them: `status.ip == "Invalid"` would never hold.
@@ -11,7 +11,7 @@ import {typeAt, UnknownName, type Vocabulary} from './vocabulary.ts';
  */
 export function checkLiterals(
   node: ASTNode,
-  vocabulary: Vocabulary,
+  vocabulary: RuleVocabulary,
   bound: ReadonlySet<string> = new Set(),
 ): void {
   for (const [read, texts] of comparedIn(node)) {

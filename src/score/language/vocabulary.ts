@@ -21,7 +21,7 @@ export type Type =
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** Every name at the root of an expression. */
-export type Vocabulary = Readonly<Record<string, Type>>;
+export type RuleVocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
@@ -48,7 +48,7 @@ export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unkno
 export function answerVocabulary(
   subjects: Readonly<Record<string, Operation>>,
   columns: readonly string[] | undefined,
-): Vocabulary {
+): RuleVocabulary {
   const names = Object.entries(subjects);
   const perSubject = (codesOf: (operation: Operation) => Codes): Type => {
     const fields = names.map(
@@ -65,12 +65,12 @@ export function answerVocabulary(
 }
 
 /** A row's columns; undefined where any name may be there, as in NDJSON. */
-export function rowVocabulary(columns: readonly string[] | undefined): Vocabulary {
+export function rowVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
   return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
 }
 
 /** The score so far, as the conditions of lookups see it. */
-export const riskVocabulary: Vocabulary = {
+export const riskVocabulary: RuleVocabulary = {
   risk: {
     kind: 'object',
     fields: {score: {kind: 'double'}, level: {kind: 'string', codes: {what: 'level', known: riskLevels}}},
@@ -85,7 +85,7 @@ export class UnknownName extends Error {}
  *
  * @throws {UnknownName} when there is nothing of that name.
  */
-export function typeAt(vocabulary: Vocabulary, path: readonly string[]): Type | undefined {
+export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};
   for (const [index, name] of path.entries()) {
     if (type?.kind === 'columns') {
@@ -110,7 +110,7 @@ export function typeAt(vocabulary: Vocabulary, path: readonly string[]): Type | 
 }
 
 /** A name that stands alone is mostly a column, or a field without its lookup's name. */
-function unknownRoot(name: string, vocabulary: Vocabulary): UnknownName {
+function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   const places = Object.entries(vocabulary).flatMap(([root, type]) => {
     if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];
     return type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${root}.${name}`] : [];

@@ -1,13 +1,13 @@
 /** The kinds of column that a packed file holds, little-endian, as on every machine that Node runs on. */
-export type Column = Uint8Array | Uint32Array | Float64Array;
+export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
 
 const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
 
-type Kind = keyof typeof kinds;
+type ElementKind = keyof typeof kinds;
 
 interface Entry {
   name: string;
-  kind: Kind;
+  kind: ElementKind;
   offset: number;
   length: number;
 }
@@ -15,11 +15,11 @@ interface Entry {
 /** Columns start at multiples of 8, so that they can be read in place, without a copy. */
 const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 
-const kindOf = (column: Column): Kind =>
+const kindOf = (column: PackedColumn): ElementKind =>
   column instanceof Uint8Array ? 'u8' : column instanceof Uint32Array ? 'u32' : 'f64';
 
 /** Puts named columns into one file: the header's length, the header as JSON, then each column. */
-export function encode(columns: Record<string, Column>): Buffer {
+export function encode(columns: Record<string, PackedColumn>): Buffer {
   let end = 0;
   const entries: Entry[] = Object.entries(columns).map(([name, column]) => {
     const offset = align(end);
@@ -32,7 +32,7 @@ export function encode(columns: Record<string, Column>): Buffer {
   file.writeUInt32LE(header.length, 0);
   header.copy(file, 4);
   for (const {name, offset} of entries) {
-    const column = columns[name] as Column;
+    const column = columns[name] as PackedColumn;
     file.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), base + offset);
   }
   return file;
@@ -52,7 +52,7 @@ export class PackedFile {
   }
 
   /** @throws where there is no such column of that kind */
-  column<K extends Kind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
+  column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(each => each.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);
     const offset = this.#bytes.byteOffset + this.#base + entry.offset;

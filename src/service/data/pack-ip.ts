@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CountryResponse, Reader} from 'mmdb-lib';
-import {type Column, encode} from './container.ts';
+import {encode, type PackedColumn} from './container.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -48,7 +48,7 @@ export function packAsn(): Packed {
   return {file: encode(columns), entries: asn.length};
 }
 
-function packHolders(holders: Map<number, string>): Record<string, Column> {
+function packHolders(holders: Map<number, string>): Record<string, PackedColumn> {
   const sorted = [...holders].sort(([a], [b]) => a - b);
   const names = sorted.map(([, name]) => Buffer.from(name));
   return {

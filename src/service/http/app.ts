@@ -6,11 +6,11 @@ import {type Context, Hono} from 'hono';
 import {getPath} from 'hono/utils/url';
 import {type Operation, operationNames, operations} from '../../operations/table.ts';
 import type {Credits} from '../credits.ts';
-import {type ErrorCode, ServiceError} from './error-body.ts';
+import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {buildOpenApi, describeFiles} from './openapi.ts';
 import type {LosingFault, Practice} from './practice.ts';
 import {fail, failure, lose, type Reply, send, success} from './reply.ts';
-import {type Body, type Call, type KeyCheck, readBody} from './request.ts';
+import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
 /** A body that is larger is refused. The interface shows no limit; ours is far above any real request. */
@@ -19,16 +19,16 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** The same for sessions that are added: some ten thousand at a time. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
-type Env = {Bindings: HttpBindings};
+type HttpEnv = {Bindings: HttpBindings};
 
 /** What the routes stand on. */
-export interface Parts {
+export interface AppParts {
   key: KeyCheck;
   credits: Credits;
   practice: Practice;
   throttle: Throttle | undefined;
   /** By operation: checks a body and makes a call of it. */
-  calls: Record<Operation, (body: Body) => Call>;
+  calls: Record<Operation, (body: Body) => ServiceCall>;
   /** Takes sessions over and returns how many. */
   addSessions(body: Body): number;
   sources(): object;
@@ -36,8 +36,11 @@ export interface Parts {
 }
 
 /** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
-export function createApp(parts: Parts, {base = '', host = '127.0.0.1', withPages = true} = {}): Hono<Env> {
-  const app = new Hono<Env>({
+export function createApp(
+  parts: AppParts,
+  {base = '', host = '127.0.0.1', withPages = true} = {},
+): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>({
     getPath: request => {
       const path = getPath(request);
       return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
@@ -73,7 +76,7 @@ function isOwnName(header: string, host: string): boolean {
 }
 
 /** What anybody may see who reaches the service. */
-const pages = ({credits, sources}: Parts): [string, () => object][] => [
+const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/openapi.json', buildOpenApi],
   ['/_ledger', () => credits.ledger()],
   ['/_sources', sources],
@@ -88,7 +91,7 @@ interface Served {
 
 /** Answers on Node's own response, which takes half the time of a web `Response`. */
 async function answer(
-  {env: {incoming, outgoing}}: Context<Env>,
+  {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
 ): Promise<Response> {
   const served = await operate(incoming);
@@ -98,7 +101,7 @@ async function answer(
 }
 
 /** One call: let through, read, recognise, check, charge, answer. What is turned down costs nothing. */
-async function serve(parts: Parts, op: Operation, incoming: IncomingMessage): Promise<Served> {
+async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Served> {
   const {throttle, key, calls, credits, practice} = parts;
   const served = await attempt(parts, async () => {
     throttle?.take();
@@ -118,7 +121,7 @@ async function serve(parts: Parts, op: Operation, incoming: IncomingMessage): Pr
   return served;
 }
 
-async function takeSessions(parts: Parts, incoming: IncomingMessage): Promise<Served> {
+async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Served> {
   return attempt(parts, async () => {
     const body = await readBody(incoming, MAX_SESSIONS_BYTES);
     parts.key.assert(body);
@@ -128,9 +131,9 @@ async function takeSessions(parts: Parts, incoming: IncomingMessage): Promise<Se
 
 /** A failure that was foreseen answers with its code; any other is told to the log alone. */
 async function attempt(
-  {log}: Parts,
+  {log}: AppParts,
   operate: () => Promise<Served>,
-): Promise<Served & {rejected?: ErrorCode}> {
+): Promise<Served & {rejected?: ServiceErrorCode}> {
   try {
     return await operate();
   } catch (error) {

@@ -41,15 +41,15 @@ export const errorStatus = {
 } as const;
 
 /** One of the service's error codes. */
-export type ErrorCode = keyof typeof errorStatus;
+export type ServiceErrorCode = keyof typeof errorStatus;
 
 /** Ends a call with its status and the interface's error body; nothing is charged for it. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
-  readonly code: ErrorCode;
+  readonly code: ServiceErrorCode;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, headers: Record<string, string> = {}) {
+  constructor(code: ServiceErrorCode, headers: Record<string, string> = {}) {
     super(code);
     this.code = code;
     this.headers = headers;
@@ -57,7 +57,7 @@ export class ServiceError extends Error {
 }
 
 /** The interface's error body. */
-export const errorBodyOf = (code: ErrorCode): {success: false; message: ErrorCode} => ({
+export const errorBodyOf = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
   success: false,
   message: code,
 });

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
-import {type ErrorCode, ServiceError} from './error-body.ts';
+import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
 /** How to rehearse a bad night. Everything is off unless asked for. */
 export interface PracticeOptions {
@@ -18,16 +18,16 @@ export interface PracticeOptions {
  * What goes wrong with a call: it is refused, and nothing is charged; or it is charged and its answer lost, for the
  * connection is closed, or cut off in the middle of the body, or says nothing more.
  */
-export type Fault = {refusal: ServiceError} | {loss: LosingFault};
+export type PracticeFault = {refusal: ServiceError} | {loss: LosingFault};
 
 export type LosingFault = 'reset' | 'cut-off' | 'stall';
 
-const refusal = (code: ErrorCode, headers: Record<string, string> = {}): Fault => ({
+const refusal = (code: ServiceErrorCode, headers: Record<string, string> = {}): PracticeFault => ({
   refusal: new ServiceError(code, headers),
 });
 
 /** Each fault with its share of all faults, in percent. */
-const faults: readonly [Fault, number][] = [
+const faults: readonly [PracticeFault, number][] = [
   [refusal('practice_error'), 25],
   [refusal('practice_unavailable', {'Retry-After': '1'}), 25],
   [refusal('practice_bad_gateway'), 15],
@@ -52,7 +52,7 @@ export class Practice {
   }
 
   /** What goes wrong with the next call, if anything. */
-  fault(): Fault | undefined {
+  fault(): PracticeFault | undefined {
     if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
     let rest = this.#random() * 100;
     for (const [fault, share] of faults) {

@@ -1,9 +1,9 @@
 import type {ServerResponse} from 'node:http';
-import {type ErrorCode, errorBodyOf, errorStatus, type ServiceError} from './error-body.ts';
+import {errorBodyOf, errorStatus, type ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
 /** The interface's error body, for whatever went wrong outside the operations. */
-export function fail(code: ErrorCode, headers: Record<string, string> = {}): Response {
+export function fail(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
   return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
 }
 

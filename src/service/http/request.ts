@@ -2,13 +2,13 @@ import {isUtf8} from 'node:buffer';
 import {hash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
-import {type ErrorCode, ServiceError} from './error-body.ts';
+import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
 /** A request's body: the fields of a JSON object that are neither null nor an empty text, which count as not sent. */
 export type Body = Record<string, unknown>;
 
 /** What a call comes to, once its body was checked. */
-export interface Call {
+export interface ServiceCall {
   /** Test action ids make it free. */
   free: boolean;
   /** Makes the success body, and with it whatever the call changes. */
@@ -92,7 +92,7 @@ export function checkBody<T>(schema: z.ZodType<T>, body: Body): T {
   throw new ServiceError(codeOf(result.error, body));
 }
 
-function codeOf({issues}: z.ZodError, body: Body): ErrorCode {
+function codeOf({issues}: z.ZodError, body: Body): ServiceErrorCode {
   const fields = issues.map(issue => String(issue.path[0]));
   if (fields.some(field => body[field] === undefined)) return 'missing_field';
   return fields[0] === 'ip' && typeof body['ip'] === 'string' ? 'invalid_ip' : 'invalid_field';

@@ -4,7 +4,7 @@ import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {type ErrorCode, errorBodyOf, errorStatus} from './error-body.ts';
+import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
 import {STALL_MS} from './practice.ts';
 import {fail} from './reply.ts';
 
@@ -90,7 +90,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-function codeOf({code}: NodeJS.ErrnoException): ErrorCode {
+function codeOf({code}: NodeJS.ErrnoException): ServiceErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
 }

@@ -9,7 +9,7 @@ import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type SessionFacts} from './session-facts.ts';
 
 /** A rule ready to be asked. */
-export interface ReadyRule extends Rule {
+export interface ReadyAccessRule extends Rule {
   matches(facts: SessionFacts): boolean;
 }
 
@@ -23,7 +23,7 @@ const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.
  * The rules of a file, or those that the service comes with.
  * @throws ServiceSetupError that names the file, the rule and what is wrong
  */
-export function loadAccessRules(path: string | undefined): ReadyRule[] {
+export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
   const rules = readRules(path ?? SAMPLE);
   const ids = new Set<string>();

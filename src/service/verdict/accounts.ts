@@ -33,7 +33,7 @@ export interface Sighting {
   email?: {written: string; normalized: string};
 }
 
-interface Account {
+interface LinkedAccount {
   userId: string;
   email: string | undefined;
   sessions: Set<string>;
@@ -42,7 +42,7 @@ interface Account {
 
 /** The accounts that verifications were asked for, found by what they share. */
 export class Accounts {
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, LinkedAccount>();
   readonly #holders = new Map<string, Set<string>>();
 
   note({userId, session, email}: Sighting): void {
@@ -79,7 +79,7 @@ export class Accounts {
     };
   }
 
-  #account(userId: string): Account {
+  #account(userId: string): LinkedAccount {
     let account = this.#accounts.get(userId);
     if (account === undefined) {
       account = {userId, email: undefined, sessions: new Set(), lastActivity: undefined};
@@ -125,7 +125,7 @@ function riskOf(confidence: number): string {
 }
 
 function show(
-  account: Account,
+  account: LinkedAccount,
   signals: Signal[],
   confidence: number,
 ): NonNullable<MultiAccounting['accounts']>[number] {

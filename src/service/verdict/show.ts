@@ -3,7 +3,7 @@ import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
-type Part<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
+type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
 /** The fields that have a value, under the names of another part of the interface. */
 function rename<From extends object, To extends string>(
@@ -16,7 +16,7 @@ function rename<From extends object, To extends string>(
 }
 
 /** `type` is the address's version; `is_proxy` and `is_threat` have no source. */
-export function ipPart(address: string, ip: IpData): Part<'ip'> {
+export function ipPart(address: string, ip: IpData): VerdictPart<'ip'> {
   const {asn_number} = ip;
   return {
     address,
@@ -28,21 +28,21 @@ export function ipPart(address: string, ip: IpData): Part<'ip'> {
       is_bogon: 'is_bogon',
     }),
     ...(asn_number !== undefined && {asn: `AS${asn_number}`, asn_number}),
-  } as Part<'ip'>;
+  } as VerdictPart<'ip'>;
 }
 
-export function locationPart(ip: IpData): Part<'location'> {
+export function locationPart(ip: IpData): VerdictPart<'location'> {
   return rename(ip, {
     city: 'city',
     country: 'country',
     continent: 'continent',
     latitude: 'latitude',
     longitude: 'longitude',
-  }) as Part<'location'>;
+  }) as VerdictPart<'location'>;
 }
 
 /** @param mail what is known of the address, or undefined where it can't be one */
-export function mailPart(address: string, mail: MailAssessment | undefined): Part<'email'> {
+export function mailPart(address: string, mail: MailAssessment | undefined): VerdictPart<'email'> {
   if (mail === undefined) return {address, valid: false, trust_score: 0, flags: ['malformed']};
   const {normalized, parsed, trust, domainType, flags} = mail;
   return {
@@ -56,18 +56,18 @@ export function mailPart(address: string, mail: MailAssessment | undefined): Par
   };
 }
 
-export function phonePart(phone: PhoneData): Part<'phone'> {
+export function phonePart(phone: PhoneData): VerdictPart<'phone'> {
   return rename(phone, {
     valid: 'is_valid',
     country_code: 'country_code',
     country_name: 'country_name',
     carrier: 'carrier',
     line_type: 'line_type',
-  }) as Part<'phone'>;
+  }) as VerdictPart<'phone'>;
 }
 
 /** Times in UTC, as the interface has them. */
-export function sessionPart({started_at, finished_at}: UserSession): Part<'session'> {
+export function sessionPart({started_at, finished_at}: UserSession): VerdictPart<'session'> {
   return {
     ...(started_at !== undefined && {started_at: new Date(started_at).toISOString()}),
     ...(finished_at !== undefined && {finished_at: new Date(finished_at).toISOString()}),

@@ -3,12 +3,12 @@ import {operations, type PhoneData, type VerifyData} from '../../operations/tabl
 import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/error-body.ts';
-import {type Body, type Call, checkBody} from '../http/request.ts';
+import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
 import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {StateEvent} from '../saved-state.ts';
-import type {ReadyRule} from './access-rules.ts';
+import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts, Sighting} from './accounts.ts';
 import {describeDevice} from './device.ts';
 import {type Judgement, judge} from './judge.ts';
@@ -23,7 +23,7 @@ export interface VerdictParts {
   data: OpenData;
   sessions: UserSessions;
   accounts: Accounts;
-  rules: readonly ReadyRule[];
+  rules: readonly ReadyAccessRule[];
   /** Sessions by their tokens that stand in for unknown ones when a test action id is tried. */
   samples: ReadonlyMap<string, UserSession>;
   keep(event: StateEvent): void;
@@ -44,7 +44,7 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
  * Checks a verify request and makes a call of it. A test action id takes any token, costs nothing and changes nothing.
  * @throws ServiceError `unknown_session` for a token of no session
  */
-export function verifyCall(parts: VerdictParts, body: Body): Call {
+export function verifyCall(parts: VerdictParts, body: Body): ServiceCall {
   const request = checkBody(operations.verify.request, body);
   const test = testActions.get(request.action_id);
   const session = parts.sessions.find(request.token) ?? (test && parts.samples.get(test.sample));

@@ -5,7 +5,7 @@ import {cityPackage} from '../installed-version.ts';
 import {readOwnList} from '../own-list.ts';
 
 /** Where an IPv4 address is thought to be. */
-export interface Place {
+export interface City {
   city?: string;
   country?: string;
   latitude?: number;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** The reader's types know MaxMind's own records only; this data set's are flat. */
-interface CityRecord extends Omit<Place, 'country'> {
+interface CityRecord extends Omit<City, 'country'> {
   country_code?: string;
   state1?: string;
 }
@@ -36,7 +36,7 @@ export class CityTable {
     return path === undefined ? undefined : new CityTable(readFileSync(path));
   }
 
-  find(address: string): Place {
+  find(address: string): City {
     const record: CityRecord = this.#reader.get(address) ?? {};
     const {country_code, latitude, longitude} = record;
     const city = cityOf(record);
