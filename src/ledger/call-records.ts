@@ -73,9 +73,7 @@ export class CallRecords {
 
   /** True if an earlier session recorded its calls. */
   static areIn(db: Sqlite): boolean {
-    return (
-      db.query(['name'], "FROM sqlite_master WHERE type = 'table' AND name = 'call'").get() !== undefined
-    );
+    return db.hasTable('call');
   }
 
   reserve({dispatch, key, operation, cost, rows, sentAt}: Reservation, run: string, scope: string): void {

@@ -103,18 +103,20 @@ export class GivenUp {
 
   /** All answers that earlier attempts left in this scope, in groups. */
   answers(): Generator<Answer[]> {
-    const {answersFrom} = this.#sql;
-    return answersOf(last => answersFrom.all(this.#scope, String(last?.key ?? '')).map(withAnswer));
+    return this.#answersIn(this.#scope);
   }
 
   /** The same of all other scopes, which this run asks for nothing. */
   *answersElsewhere(): Generator<ScopedAnswers> {
-    const {answersFrom, scopes} = this.#sql;
-    for (const row of scopes.all(this.#scope)) {
+    for (const row of this.#sql.scopes.all(this.#scope)) {
       const scope = String(row.scope);
-      const groups = answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
-      for (const answers of groups) yield {scope, answers};
+      for (const answers of this.#answersIn(scope)) yield {scope, answers};
     }
+  }
+
+  #answersIn(scope: string): Generator<Answer[]> {
+    const {answersFrom} = this.#sql;
+    return answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */

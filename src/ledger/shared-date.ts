@@ -1,4 +1,4 @@
-import type {Sqlite} from './sqlite.ts';
+import type {Sqlite, SqlRow} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
 /** Two runs agree on a date if this much time lies between them: a clock is seldom wrong for longer. */
@@ -71,7 +71,7 @@ export class SharedDate {
       put.run(0, now, 0);
       return {certain: 0, agreed: 0, earlier: 0, leaps: false};
     }
-    const before = {agreed: Number(row.agreed), said: Number(row.said), claimed: Number(row.claimed)};
+    const before = dateIn(row);
     const {date, leap} = dateAfter(before, now);
     put.run(date.agreed, date.said, date.claimed);
     if (leap !== undefined) this.#tell(leap, now);
@@ -81,10 +81,9 @@ export class SharedDate {
   }
 
   /** The date as earlier runs left it in a file; this run says nothing. */
-  knownIn(db: Sqlite): Pick<KnownDate, 'agreed' | 'said'> {
-    const isThere = db.query(['name'], "FROM sqlite_schema WHERE name = 'date'").get() !== undefined;
-    const row = isThere ? db.query(['agreed', 'said'], 'FROM date').get() : undefined;
-    return {agreed: Number(row?.agreed ?? 0), said: Number(row?.said ?? 0)};
+  knownIn(db: Sqlite): KnownDate {
+    const row = db.hasTable('date') ? db.query(['agreed', 'said', 'claimed'], 'FROM date').get() : undefined;
+    return dateIn(row);
   }
 
   #tell(leap: Leap, now: number): void {
@@ -97,4 +96,8 @@ export class SharedDate {
         : `${says}, earlier than the last run. If that is wrong, set it and run again. Nothing is deleted by this date until a run on another day agrees.`,
     );
   }
+}
+
+function dateIn(row: SqlRow | undefined): KnownDate {
+  return {agreed: Number(row?.agreed ?? 0), said: Number(row?.said ?? 0), claimed: Number(row?.claimed ?? 0)};
 }

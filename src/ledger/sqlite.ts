@@ -111,6 +111,12 @@ export class Sqlite {
     return {all, get: (...values) => all(...values)[0]};
   }
 
+  hasTable(name: string): boolean {
+    return (
+      this.query(['name'], "FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
+    );
+  }
+
   /** Runs `work` in one transaction: all of it is kept, or nothing. */
   transaction<T>(work: () => T): T {
     return this.#transact('BEGIN IMMEDIATE', work);

@@ -5,7 +5,7 @@ import {makeDirectory} from '../../disk/directory.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Answer} from '../entry.ts';
 import type {StoredOutcome} from '../lookup.ts';
-import type {NotedDate, SharedDate} from '../shared-date.ts';
+import type {KnownDate, NotedDate, SharedDate} from '../shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../sqlite.ts';
 
 const VERSION = 2;
@@ -144,11 +144,17 @@ export class StoreFile {
 
   #findIn(found: Map<string, StoredOutcome[]>, keys: readonly string[], now: number): void {
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
+    let known: KnownDate | undefined;
+    // Only an answer that is dated ahead asks for the date.
+    const date = () => {
+      known ??= this.#date.knownIn(this.#db);
+      return known;
+    };
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
       while (some.length < FIND_AT_ONCE) some.push(null);
       for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
-        const outcome = outcomeIn(data, this.#countedFrom(Number(boughtAt), Number(after), now));
+        const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
         if (others === undefined) found.set(String(key), [outcome]);
@@ -157,20 +163,7 @@ export class StoreFile {
     }
   }
 
-  /**
-   * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
-   * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
-   * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
-   */
-  #countedFrom(boughtAt: number, after: number, now: number): number {
-    const latest = now + CLOCK_SKEW_MS;
-    if (boughtAt <= latest) return boughtAt;
-    const {agreed, said} = this.#date.knownIn(this.#db);
-    if (agreed > latest) return now - Math.max(0, said - boughtAt);
-    return after <= latest ? after : agreed;
-  }
-
-  /** Any answer replaces one that is dated ahead. `owner` is the scope that the answers belong to. */
+  /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
   write(answers: readonly Answer[], owner = this.#scope): void {
     // SQLite would go on writing to a file that nobody can open any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
@@ -204,6 +197,19 @@ export class StoreFile {
       // Nothing more is asked of it.
     }
   }
+}
+
+/**
+ * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
+ * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
+ * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+ */
+function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
+  const latest = now + CLOCK_SKEW_MS;
+  if (boughtAt <= latest) return boughtAt;
+  const {agreed, said} = date();
+  if (agreed > latest) return now - Math.max(0, said - boughtAt);
+  return after <= latest ? after : agreed;
 }
 
 /** An answer is an object, and a rejection its code. */

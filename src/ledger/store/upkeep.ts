@@ -55,7 +55,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
 function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
-  const isNew = db.query(['rootpage'], "FROM sqlite_master WHERE name = 'age_in_use'").get() === undefined;
+  const isNew = !db.hasTable('age_in_use');
   db.exec(`
     CREATE TABLE IF NOT EXISTS age_in_use (
       operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
