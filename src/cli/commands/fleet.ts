@@ -1,7 +1,7 @@
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';
 import {count, duration, many, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {fitted, type TableColumn} from '../terminal/table.ts';
+import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
 /** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
@@ -31,19 +31,6 @@ ${workers.length === 0 ? '' : fitted(workerColumns(workers, now), width)}
 ${many(runs.length, 'run')}
 ${runs.length === 0 ? '' : fitted(runColumns(runs, now), width)}
 `;
-}
-
-/** A column of a table with a row for each member. */
-function columnIn<Member>(members: readonly Member[]) {
-  return (
-    head: string,
-    cellOf: (member: Member) => string,
-    more: Partial<TableColumn> = {},
-  ): TableColumn => ({
-    head,
-    cells: members.map(cellOf),
-    ...more,
-  });
 }
 
 function workerColumns(workers: FleetStatus['workers'], now: number): TableColumn[] {

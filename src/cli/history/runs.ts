@@ -5,7 +5,7 @@ import {moneyOf} from '../../report/money.ts';
 import type {RunRecord} from '../../report/run-record.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
-import {fitted, type TableColumn} from '../terminal/table.ts';
+import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
 /** `bulk-enrich runs`: a line for each end of a run; `runs RUN`: the summary that is kept of it. */
@@ -41,15 +41,7 @@ function summaryOf(run: string): string {
 function render(runs: readonly RunRecord[], since: string): string {
   if (runs.length === 0) return `No run has ended in the last ${since}.\n`;
   const year = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4)));
-  const column = (
-    head: string,
-    cellOf: (run: RunRecord) => string,
-    more: Partial<TableColumn> = {},
-  ): TableColumn => ({
-    head,
-    cells: runs.map(cellOf),
-    ...more,
-  });
+  const column = columnIn(runs);
   const columns = [
     column('run', run => run.run_id.slice(0, 8), {isText: true}),
     column('ended (UTC)', run => run.ended_at.slice(year.size > 1 ? 0 : 5, 16).replace('T', ' '), {

@@ -27,6 +27,19 @@ export interface TableColumn {
   readonly leavesAs?: number;
 }
 
+/** Makes columns of a table that has a row for each member. */
+export function columnIn<Member>(members: readonly Member[]) {
+  return (
+    head: string,
+    cellOf: (member: Member) => string,
+    more: Partial<TableColumn> = {},
+  ): TableColumn => ({
+    head,
+    cells: members.map(cellOf),
+    ...more,
+  });
+}
+
 const GAP = 2;
 const SHORTEST_TEXT = 6;
 

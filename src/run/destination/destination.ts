@@ -24,3 +24,13 @@ export interface Destination {
   /** Completes a publishing that a crash cut short; undefined where there was none. Throws StateError, OutputError. */
   complete(files: RunFiles): Promise<PublishRecord | undefined>;
 }
+
+/** What holds of a destination that keeps nothing: there is nothing to replace, to compare with, or to put in place. */
+export const keepsNothing = {
+  writes: [],
+  own: [],
+  check() {},
+  exists: () => false,
+  holds: async () => false,
+  digest: async () => null,
+} as const satisfies Partial<Destination>;

@@ -1,6 +1,6 @@
 import {writeAtomically} from '../../disk/replace.ts';
 import type {Job, Output, OutputOf} from '../../job/job.ts';
-import type {Destination} from './destination.ts';
+import {type Destination, keepsNothing} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
 import {streamDestination} from './stream-destination.ts';
 
@@ -16,13 +16,8 @@ export function destinationOf(job: Job): Destination {
 /** The program that gave the rows gets them back from their feed: nothing of them is written, only the summary is. */
 function rowsDestination(): Destination {
   return {
-    writes: [],
-    own: [],
-    check() {},
-    exists: () => false,
-    holds: async () => false,
+    ...keepsNothing,
     open: async () => ({write: async () => {}, flush: async () => undefined, close: async () => {}}),
-    digest: async () => null,
     publish({places}, {summary}) {
       if (summary !== null && places.summary !== undefined) writeAtomically(places.summary, summary);
     },

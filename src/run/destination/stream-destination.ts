@@ -2,18 +2,14 @@ import {openStream} from '../../disk/pipe.ts';
 import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
 import type {OutputOf} from '../../job/job.ts';
 import {StreamSink} from '../../output/sink.ts';
-import type {Destination} from './destination.ts';
+import {type Destination, keepsNothing} from './destination.ts';
 import {partialPath} from './partial.ts';
 import {removeObsolete, unfinishedPublishing} from './publish.ts';
 
 /** A pipe, a device or stdout: what is written is gone, so only what goes beside it is published. */
 export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
   return {
-    writes: [],
-    own: [],
-    check() {},
-    exists: () => false,
-    holds: async () => false,
+    ...keepsNothing,
     open: async (_, __, stdout) =>
       to === '-'
         ? new StreamSink(stdout, false)
@@ -21,7 +17,6 @@ export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
             orUnwritable(to, () => openStream(to)),
             true,
           ),
-    digest: async () => null,
     publish(files, {rejects, obsolete, summary}) {
       const {places} = files;
       if (obsolete) removeObsolete(places);
